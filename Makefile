@@ -42,7 +42,7 @@ wheel: .venv/installed
 
 # Takes a while if the core changed or was never compiled on this machine, and shows it; otherwise a second.
 compiled: .venv/installed
-	@$(BIN)/python -m gtp_engine.cli.compiling
+	@$(BIN)/python -m gtp_engine.clients.cli.compiling
 
 .venv/installed: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'

@@ -4,10 +4,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from gtp_engine.arena.elo import wilson_interval
 from gtp_engine.base.errors import UserError
-from gtp_engine.games.elo import wilson_interval
-from gtp_engine.network.library import default_network, network_name
-from gtp_engine.sgf import GameRecord, SgfError, read_sgf
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
+from gtp_engine.nets.library import default_network, network_name
 
 
 def records_of(archive: Path, member: str = "") -> Iterator[tuple[str, GameRecord]]:

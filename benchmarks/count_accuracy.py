@@ -17,11 +17,11 @@ from pathlib import Path
 
 from common import network_or_default, records_of, share
 
-from gtp_engine.game.coords import PASS
-from gtp_engine.play.worker import SearchWorker
+from gtp_engine.engine.worker import SearchWorker
+from gtp_engine.go.coords import PASS
+from gtp_engine.go.sgf import GameRecord, SgfError
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
-from gtp_engine.sgf import GameRecord, SgfError
 
 _SCORE = re.compile(r"([BW])\+([\d.]+)|0|jigo|draw", re.IGNORECASE)
 

@@ -24,7 +24,7 @@ from typing import IO
 
 from kept_results import PACKAGE
 
-from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
+from gtp_engine.clients.gtp.commands import COMMANDS as GTP_COMMANDS
 
 BLOCK = 1000  # lines of one generator
 WINDOW = 300  # commands without a response yet

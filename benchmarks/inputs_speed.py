@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from gtp_engine.base.jit import njit
-from gtp_engine.evaluate import features
-from gtp_engine.sgf import read_sgf
+from gtp_engine.go.sgf import read_sgf
+from gtp_engine.search.evaluate import features
 
 GAMES = Path(__file__).parents[1] / "sgf" / "samples"
 ROUNDS = 15  # of all positions; the median counts

@@ -13,18 +13,18 @@ from pathlib import Path
 
 from kept_results import WORK
 
+from gtp_engine.arena.gtp_client import GtpClient
 from gtp_engine.base.system import configure_process
-from gtp_engine.cli.speed import bare_rate
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.game.coords import colour_letter, vertex
-from gtp_engine.game.game import Game
-from gtp_engine.games.gtp_client import GtpClient
-from gtp_engine.network.library import find_network
+from gtp_engine.clients.cli.speed import bare_rate
+from gtp_engine.go.coords import colour_letter, vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import read_sgf
+from gtp_engine.nets.library import find_network
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
-from gtp_engine.sgf import read_sgf
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sgf" / "samples"
 GAMES = {9: "9x9.sgf", 13: "13x13.sgf", 19: "ear-reddening-1846.sgf"}

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.network.library import bundled_folder, find_network
+from gtp_engine.nets.library import bundled_folder, find_network
 
 PACKAGE = Path(__file__).resolve().parents[1] / "gtp_engine"
 # What decides how well and how fast the engine plays.
-PLAYING = ("base", "evaluate", "game", "kernels", "network", "play", "search")
+PLAYING = ("base", "engine", "go", "nets", "search")
 WORK = Path(__file__).resolve().parent / "work"
 
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from kept_results import results_path
 
-from gtp_engine.evaluate.choices import ROLLOUTS
-from gtp_engine.games.elo import elo_difference, elo_interval, score_interval
-from gtp_engine.games.match import play_match
-from gtp_engine.games.results import GameResult, MatchResult
-from gtp_engine.network.library import find_network, network_name
+from gtp_engine.arena.elo import elo_difference, elo_interval, score_interval
+from gtp_engine.arena.match import play_match
+from gtp_engine.arena.results import GameResult, MatchResult
+from gtp_engine.nets.library import find_network, network_name
+from gtp_engine.search.evaluate.choices import ROLLOUTS
 
 KOMI = {9: 7.0}  # on other boards the usual one
 ROLLOUT_VISITS = 100

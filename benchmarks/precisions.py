@@ -17,11 +17,11 @@ import numpy as np
 from record_distance import distances, positions_of
 
 from gtp_engine.base.system import configure_process
-from gtp_engine.cli.speed import natural_position, network_inputs
-from gtp_engine.evaluate.batch import load_network
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.game.game import Game
-from gtp_engine.network.library import find_network
+from gtp_engine.clients.cli.speed import natural_position, network_inputs
+from gtp_engine.go.game import Game
+from gtp_engine.nets.library import find_network
+from gtp_engine.search.evaluate.batch import load_network
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 
 SLICE_SECONDS = 0.7
 

@@ -9,24 +9,26 @@ import numpy as np
 from kept_results import WORK, fingerprint, whole_lines
 from network_strength import gnugo
 
-from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import default_komi
-from gtp_engine.games.gtp_client import GtpClient
-from gtp_engine.games.openings import random_openings
-from gtp_engine.network.library import bundled_folder, find_network, network_name
-from gtp_engine.play.decision import PlayStyle, choose_move
-from gtp_engine.play.ranks import RANKS_FILE, Rank, read_ranks
-from gtp_engine.play.resigning import is_hopeless
-from gtp_engine.play.settings import EngineSettings
-from gtp_engine.play.strength import Strength
-from gtp_engine.play.worker import SearchWorker
+from gtp_engine.arena.gtp_client import GtpClient
+from gtp_engine.arena.openings import random_openings
+from gtp_engine.engine.decision import PlayStyle, choose_move
+from gtp_engine.engine.ranks import RANKS_FILE, Rank, read_ranks
+from gtp_engine.engine.resigning import is_hopeless
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.engine.strength import Strength
+from gtp_engine.engine.worker import SearchWorker
+from gtp_engine.go.coords import BLACK, PASS, WHITE, colour_letter, opponent
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import default_komi
+from gtp_engine.nets.library import bundled_folder, find_network, network_name
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
 
 # What makes a player of a rank out of a network: games of another state of these files are not mixed in. The search and
 # the evaluation are left out, since most changes there are about speed: after one that is not, begin a new `work/`.
-PLAYING = tuple(f"play/{name}.py" for name in ("blunders", "decision", "rank_play", "resigning", "status", "strength"))
+PLAYING = tuple(
+    f"engine/{name}.py" for name in ("blunders", "decision", "rank_play", "resigning", "status", "strength")
+)
 GNUGO = -1.0  # in place of a strength
 MOVES_PER_POINT = 3
 OPENING_MOVES = 2

@@ -27,12 +27,12 @@ from common import network_or_default
 from network_strength import gnugo
 from rank_games import GNUGO, PlayedGame, RankGames, opened_games
 
+from gtp_engine.arena.elo import Tally, elo_difference, elo_interval
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.game import Game
-from gtp_engine.game.handicap import fixed_handicap_points
-from gtp_engine.games.elo import Tally, elo_difference, elo_interval
-from gtp_engine.play.ranks import RANKS, Rank, as_rank
-from gtp_engine.play.strength import Strength
+from gtp_engine.engine.ranks import RANKS, Rank, as_rank
+from gtp_engine.engine.strength import Strength
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import fixed_handicap_points
 
 GNUGO_RANK = Rank(1 - 8)  # 8k
 ELO_PER_RANK = 100

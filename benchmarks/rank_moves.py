@@ -21,13 +21,13 @@ import numpy as np
 from common import network_or_default, records_of
 from rank_games import OPENING_MOVES, PlayedGame, RankGames, opened_games
 
-from gtp_engine.analysis.rank_estimate import RankModel, count_kinds, estimate, find_model, unmeasured, why_unusable
 from gtp_engine.base.errors import UserError, error_text
-from gtp_engine.evaluate.batch import Network, load_network
-from gtp_engine.game.coords import BLACK, PASS, WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import default_komi
-from gtp_engine.play.ranks import Rank, as_rank
+from gtp_engine.engine.ranks import Rank, as_rank
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import default_komi
+from gtp_engine.search.evaluate.batch import Network, load_network
+from gtp_engine.study.rank_estimate import RankModel, count_kinds, estimate, find_model, unmeasured, why_unusable
 
 FITTED, HELD_BACK = (1, 2), 3  # seeds
 GAMES_EACH = 10  # from which a rank is to be estimated

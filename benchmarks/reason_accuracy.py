@@ -32,9 +32,15 @@ from pathlib import Path
 
 from common import network_or_default, records_of, share
 
-from gtp_engine.analysis.mistakes import find_mistakes
-from gtp_engine.analysis.reasons.explain import LINE_FACTOR, Explainer, reason_of
-from gtp_engine.analysis.reasons.facts import (
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import GameRecord, SgfError
+from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.factory import make_evaluator
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import Limits
+from gtp_engine.study.mistakes import find_mistakes
+from gtp_engine.study.reasons.explain import LINE_FACTOR, Explainer, reason_of
+from gtp_engine.study.reasons.facts import (
     ALIVE,
     DEAD,
     LEAST_CAPTURE_CHANGE,
@@ -53,16 +59,10 @@ from gtp_engine.analysis.reasons.facts import (
     RegionChanged,
     Sente,
 )
-from gtp_engine.analysis.reasons.variation import Study, cell_of
-from gtp_engine.analysis.record_searches import RecordSearches
-from gtp_engine.analysis.review import MoveReview, review_moves
-from gtp_engine.analysis.second_look import look_again
-from gtp_engine.evaluate.evaluator import Evaluator
-from gtp_engine.evaluate.factory import make_evaluator
-from gtp_engine.game.game import Game
-from gtp_engine.search.parameters import default_parameters
-from gtp_engine.search.request import Limits
-from gtp_engine.sgf import GameRecord, SgfError
+from gtp_engine.study.reasons.variation import Study, cell_of
+from gtp_engine.study.record_searches import RecordSearches
+from gtp_engine.study.review import MoveReview, review_moves
+from gtp_engine.study.second_look import look_again
 
 # Half of the changes of ownership without which captures and connections are not told.
 _LEAST_CAPTURED, _LEAST_CONNECTED = LEAST_CAPTURE_CHANGE / 2, LEAST_CONNECTION_CHANGE / 2

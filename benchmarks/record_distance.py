@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from common import records_of
 
-from gtp_engine.evaluate.batch import Evaluation, load_network
-from gtp_engine.game.game import Game
-from gtp_engine.sgf import SgfError
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import SgfError
+from gtp_engine.search.evaluate.batch import Evaluation, load_network
 from gtp_engine.training.data.game_records import Unusable, is_held, read_record
 
 FIRST_MOVE = 10  # openings are alike

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from kept_results import WORK, digest_of, fingerprint, whole_lines
 
-from gtp_engine.games.elo import wilson_interval
-from gtp_engine.games.gtp_client import EngineError, GtpClient
+from gtp_engine.arena.elo import wilson_interval
+from gtp_engine.arena.gtp_client import EngineError, GtpClient
 
 PROBLEMS = Path(__file__).resolve().parents[2] / "shared" / "regression"
 

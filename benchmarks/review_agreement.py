@@ -13,12 +13,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from gtp_engine.analysis.mistakes import LEAST_POINTS, LISTED, find_mistakes
-from gtp_engine.analysis.review import MoveReview
-from gtp_engine.analysis.reviewer import Reviewer, ReviewTask
-from gtp_engine.evaluate.choices import AUTO
-from gtp_engine.play.settings import EngineSettings
-from gtp_engine.sgf import GameRecord, read_sgf
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.sgf import GameRecord, read_sgf
+from gtp_engine.search.evaluate.choices import AUTO
+from gtp_engine.study.mistakes import LEAST_POINTS, LISTED, find_mistakes
+from gtp_engine.study.review import MoveReview
+from gtp_engine.study.reviewer import Reviewer, ReviewTask
 
 
 def main() -> None:

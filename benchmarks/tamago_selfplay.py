@@ -33,9 +33,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.katago_file import write_katago_file
-from gtp_engine.network.model import Model
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.katago_file import write_katago_file
+from gtp_engine.nets.model import Model
 from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.storage import GameWriter

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.network.config import NetworkConfig
-from gtp_engine.network.library import find_network, load_network
-from gtp_engine.network.model import Model
-from gtp_engine.network.stored import RawOutputs
+from gtp_engine.nets.config import NetworkConfig
+from gtp_engine.nets.library import find_network, load_network
+from gtp_engine.nets.model import Model
+from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.training.data import rows
 from gtp_engine.training.data.game_records import is_held
 from gtp_engine.training.data.loader import VALIDATION_SEED, Samples, Tensors, fixed_batches

@@ -11,11 +11,11 @@ import time
 
 import numpy as np
 
-from gtp_engine.evaluate.evaluator import Evaluator
-from gtp_engine.evaluate.row import LEAD, POLICY, SCORE_MEAN, SCORE_STDEV, UNKNOWN, VALUE_ERROR, WIN, row_columns
-from gtp_engine.evaluate.uniform import UniformEvaluator
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.row import LEAD, POLICY, SCORE_MEAN, SCORE_STDEV, UNKNOWN, VALUE_ERROR, WIN, row_columns
+from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import run_search

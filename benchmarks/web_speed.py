@@ -34,14 +34,14 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from gtp_engine.game.coords import BLACK, WHITE, all_points
-from gtp_engine.game.game import Game
-from gtp_engine.play.engine import Decision, Engine
-from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.play.settings import EngineSettings
-from gtp_engine.sgf import read_sgf
-from gtp_engine.web.moves import Moves
-from gtp_engine.web.server import Server
+from gtp_engine.clients.web.moves import Moves
+from gtp_engine.clients.web.server import Server
+from gtp_engine.engine.engine import Decision, Engine
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.coords import BLACK, WHITE, all_points
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import read_sgf
+from gtp_engine.table.played_game import PlayedGame
 
 SIZE = 9
 LIMIT_MS = 60_000

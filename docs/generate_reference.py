@@ -16,13 +16,13 @@ import click
 
 from gtp_engine.base.fields import Flag, Words
 from gtp_engine.base.settings import UNLIMITED, meanings, settings_of
-from gtp_engine.cli import COMMANDS as PROGRAM_COMMANDS
-from gtp_engine.cli import main as program
-from gtp_engine.cli.command import Command
-from gtp_engine.cli.defaults import COMMON_SETTINGS
-from gtp_engine.cli.options import variable
-from gtp_engine.game.rules import RULESETS, Rules
-from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
+from gtp_engine.clients.cli import COMMANDS as PROGRAM_COMMANDS
+from gtp_engine.clients.cli import main as program
+from gtp_engine.clients.cli.command import Command
+from gtp_engine.clients.cli.defaults import COMMON_SETTINGS
+from gtp_engine.clients.cli.options import variable
+from gtp_engine.clients.gtp.commands import COMMANDS as GTP_COMMANDS
+from gtp_engine.go.rules import RULESETS, Rules
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.run_settings import RunSettings, SearchSettings
 

@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .base import VERSION
 
 if TYPE_CHECKING:
-    from gtp_engine.analysis.game_review import GameReview
-    from gtp_engine.analysis.page.page import review_page
-    from gtp_engine.analysis.review import MoveReview
-    from gtp_engine.analysis.review_sgf import annotated
-    from gtp_engine.analysis.reviewer import review
+    from gtp_engine.arena.match import play_match
     from gtp_engine.base.errors import UserError
-    from gtp_engine.evaluate.batch import Evaluation, Network, load_network
-    from gtp_engine.evaluate.policy import Policy
-    from gtp_engine.game.coords import (
+    from gtp_engine.engine.engine import Decision, Engine
+    from gtp_engine.engine.settings import EngineSettings
+    from gtp_engine.go.coords import (
         BLACK,
         EMPTY,
         PASS,
@@ -27,17 +23,21 @@ if TYPE_CHECKING:
         point_of_index,
         vertex,
     )
-    from gtp_engine.game.drawing import BoardDrawing, Candidate
-    from gtp_engine.game.game import Game, IllegalMove, Move
-    from gtp_engine.game.rules import RULESETS, Rules, parse_rules
-    from gtp_engine.game.scoring import Score
-    from gtp_engine.games.match import play_match
-    from gtp_engine.play.engine import Decision, Engine
-    from gtp_engine.play.settings import EngineSettings
+    from gtp_engine.go.drawing import BoardDrawing, Candidate
+    from gtp_engine.go.game import Game, IllegalMove, Move
+    from gtp_engine.go.rules import RULESETS, Rules, parse_rules
+    from gtp_engine.go.scoring import Score
+    from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
+    from gtp_engine.search.evaluate.batch import Evaluation, Network, load_network
+    from gtp_engine.search.evaluate.policy import Policy
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
-    from gtp_engine.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
+    from gtp_engine.study.game_review import GameReview
+    from gtp_engine.study.page.page import review_page
+    from gtp_engine.study.review import MoveReview
+    from gtp_engine.study.review_sgf import annotated
+    from gtp_engine.study.reviewer import review
     from gtp_engine.training.selfplay_iterator import selfplay
 
 __version__ = VERSION
@@ -89,26 +89,26 @@ __all__ = [
 ]
 
 _MODULES = {
-    "analysis.game_review": ("GameReview",),
-    "analysis.page.page": ("review_page",),
-    "analysis.review": ("MoveReview",),
-    "analysis.review_sgf": ("annotated",),
-    "analysis.reviewer": ("review",),
+    "arena.match": ("play_match",),
     "base.errors": ("UserError",),
-    "evaluate.batch": ("Evaluation", "Network", "load_network"),
-    "evaluate.policy": ("Policy",),
-    "game.coords": ("BLACK", "EMPTY", "PASS", "WHITE", "index_of_point", "parse_vertex", "point_of_index", "vertex"),
-    "game.drawing": ("BoardDrawing", "Candidate"),
-    "game.game": ("Game", "IllegalMove", "Move"),
-    "game.rules": ("RULESETS", "Rules", "parse_rules"),
-    "game.scoring": ("Score",),
-    "games.match": ("play_match",),
-    "play.engine": ("Decision", "Engine"),
-    "play.settings": ("EngineSettings",),
+    "engine.engine": ("Decision", "Engine"),
+    "engine.settings": ("EngineSettings",),
+    "go.coords": ("BLACK", "EMPTY", "PASS", "WHITE", "index_of_point", "parse_vertex", "point_of_index", "vertex"),
+    "go.drawing": ("BoardDrawing", "Candidate"),
+    "go.game": ("Game", "IllegalMove", "Move"),
+    "go.rules": ("RULESETS", "Rules", "parse_rules"),
+    "go.scoring": ("Score",),
+    "go.sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),
+    "search.evaluate.batch": ("Evaluation", "Network", "load_network"),
+    "search.evaluate.policy": ("Policy",),
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
-    "sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),
+    "study.game_review": ("GameReview",),
+    "study.page.page": ("review_page",),
+    "study.review": ("MoveReview",),
+    "study.review_sgf": ("annotated",),
+    "study.reviewer": ("review",),
     "training.selfplay_iterator": ("selfplay",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -1,5 +1,5 @@
 """`python -m gtp_engine` is the command `gtp_engine`."""
 
-from gtp_engine.cli import main
+from gtp_engine.clients.cli import main
 
 main(prog_name="gtp_engine")

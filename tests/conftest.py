@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base.system import configure_process
-from gtp_engine.cli.defaults import COMMON_SETTINGS
-from gtp_engine.cli.options import variable
+from gtp_engine.clients.cli.defaults import COMMON_SETTINGS
+from gtp_engine.clients.cli.options import variable
 
 configure_process()  # before torch is imported: its threads wait quietly, as tests run next to each other
 

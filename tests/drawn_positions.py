@@ -3,10 +3,10 @@
 import numpy as np
 from reference_board import ReferenceBoard, read_diagram
 
-from gtp_engine.game.coords import BLACK, WHITE, point_at
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS, Rules
-from gtp_engine.play.status import Status, status_of
+from gtp_engine.engine.status import Status, status_of
+from gtp_engine.go.coords import BLACK, WHITE, point_at
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS, Rules
 
 
 def drawn(

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gtp_engine.game.coords import BLACK, WHITE, parse_colour, parse_vertex
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import parse_rules
+from gtp_engine.go.coords import BLACK, WHITE, parse_colour, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import parse_rules
 
 Record = dict[str, Any]
 

@@ -9,7 +9,7 @@ import math
 from reference_board import BLACK, WHITE, Point, ReferenceBoard, Stones
 from reference_life import LadderReader, Owners, area
 
-from gtp_engine.game.rules import Rules
+from gtp_engine.go.rules import Rules
 
 
 class ReferenceHistory:

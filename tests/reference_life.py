@@ -103,7 +103,7 @@ def plain_area(board: ReferenceBoard) -> Owners:
 
 
 class LadderReader:
-    """Reads one ladder by playing it out on copies, after the description in `gtp_engine.game.ladders`."""
+    """Reads one ladder by playing it out on copies, after the description in `gtp_engine.go.ladders`."""
 
     def __init__(self, board: ReferenceBoard) -> None:
         self.board = board

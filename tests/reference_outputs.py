@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gtp_engine.network.config import NetworkConfig
-from gtp_engine.network.outputs import no_result_possible, short_term_errors
-from gtp_engine.network.stored import RawOutputs
+from gtp_engine.nets.config import NetworkConfig
+from gtp_engine.nets.outputs import no_result_possible, short_term_errors
+from gtp_engine.nets.stored import RawOutputs
 
 
 class Predictions(NamedTuple):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from gtp_engine.analysis.game_review import Conditions, GameReview, Reason
-from gtp_engine.analysis.review import MoveReview
-from gtp_engine.game.coords import parse_vertex
-from gtp_engine.game.game import Move
-from gtp_engine.languages.texts import Phrase
+from gtp_engine.base.languages.texts import Phrase
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Move
+from gtp_engine.go.sgf import GameRecord
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import Limits
-from gtp_engine.sgf import GameRecord
+from gtp_engine.study.game_review import Conditions, GameReview, Reason
+from gtp_engine.study.review import MoveReview
 
 D4, E5, F6, G7 = (parse_vertex(name, 9, 9) for name in ("D4", "E5", "F6", "G7"))
 

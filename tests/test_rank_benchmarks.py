@@ -9,8 +9,8 @@ from rank_ladder import Curve, Pairing, fit
 from rank_moves import fit as fit_shares
 from rank_moves import model_as_toml
 
-from gtp_engine.analysis.rank_estimate import KINDS, read_models
-from gtp_engine.play.ranks import Rank
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.study.rank_estimate import KINDS, read_models
 
 RANKS = [Rank(number) for number in range(-9, 3)]
 RANDOM = np.random.default_rng(1)

@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
 _PACKAGE = Path(__file__).parents[1]
-_COMPILED_FOLDERS = ("game", "network", "kernels", "evaluate", "search")
+_COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate", "search/evaluate/rollouts")
 _COMPILED_FILES = (
     "base/random_numbers.py",
     "training/data/samples.py",
@@ -51,7 +51,7 @@ _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and insta
 
 def fingerprinted_files() -> list[Path]:
     """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
-    folders_ = [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).rglob("*.py")]
+    folders_ = [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).glob("*.py")]
     own = [Path(__file__), *(Path(str(module.__file__)) for module in (code_cache, target, whole_program))]
     return [*own, *(_PACKAGE / file for file in _COMPILED_FILES), *folders_]
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..base.jit import List, inline, njit
 from ..base.random_numbers import random_below
-from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator
-from ..evaluate.features import LADDER_BYTES
-from ..game.board import BOARD
-from ..game.symmetry import COUNT as SYMMETRIES
+from ..go.board import BOARD
+from ..go.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging
+from .evaluate.evaluator import ALL_SYMMETRIES, Evaluator
+from .evaluate.features import LADDER_BYTES
 from .gumbel import NO_HALVING
 from .ownership import add_ownership, no_ownership, write_ownership
 from .search import ActiveSearch

@@ -5,8 +5,8 @@ import logging
 import numpy as np
 
 from ..base.jit import njit
-from ..game.coords import index_of_point, opponent
-from ..game.game import Game
+from ..go.coords import index_of_point, opponent
+from ..go.game import Game
 from . import tree as trees
 from .ownership import add_ownership, no_ownership
 from .parameters import SearchParameters

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.jit import njit
-from ..evaluate.row import ownership_column
+from .evaluate.row import ownership_column
 from .tree import OWNERSHIP_ONE, OWNERSHIP_UNKNOWN, Tree
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from ..base.errors import UserError
 from ..base.fields import Text, unknown
 from ..base.settings import accepted, check, setting, settings_of
-from ..evaluate.choices import WITHOUT_NETWORK
+from .evaluate.choices import WITHOUT_NETWORK
 
 
 def _profile(text: object) -> str:
-    from ..evaluate.human_profile import profile_name
+    from .evaluate.human_profile import profile_name
 
     return profile_name(str(text))
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..base.jit import inline, njit
-from ..game.coords import PASS, point_of_index
+from ..go.coords import PASS, point_of_index
 from .gumbel import improved_scores, policy_target
 from .ownership import mean_ownership
 from .report import MoveReport, SearchReport

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.messages import plural
-from ..evaluate.policy import Policy
-from ..evaluate.row import EvaluationRow
-from ..game.coords import BLACK, EMPTY, PASS, as_colour, colour_name, index_of_point, point_of_index, vertex
-from ..game.drawing import BoardDrawing, Candidate, DrawingOptions
+from ..go.coords import BLACK, EMPTY, PASS, as_colour, colour_name, index_of_point, point_of_index, vertex
+from ..go.drawing import BoardDrawing, Candidate, DrawingOptions
+from .evaluate.policy import Policy
+from .evaluate.row import EvaluationRow
 
 # The discs of candidates: how much less than the best move's the win rate may be, and the colour. The last one is for
 # any loss: a difference of two win rates may be rounded to more than 1.
@@ -252,7 +252,7 @@ class SearchReport:
 
     def as_comment(self) -> str:
         """Returns Black's win rate and score, the visits and the main line as the text of an SGF comment."""
-        from ..sgf import analysis_comment
+        from ..go.sgf import analysis_comment
 
         line = self.moves[0].pv if self.moves else ()
         return analysis_comment(self.to_move, self.winrate, self.lead, self.visits, line, self.width, self.height)

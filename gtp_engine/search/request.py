@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from ..base.fields import Range, invalid, parse_bool, parse_number
-from ..game.coords import as_colour, as_point, is_whole
+from ..go.coords import as_colour, as_point, is_whole
 from .parameters import SearchParameters
 
 if TYPE_CHECKING:
-    from ..game.game import Game
+    from ..go.game import Game
     from .report import SearchReport
 
 _VISITS, _SECONDS = Range(0, whole=True), Range(0)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluate.evaluator import Evaluator
 from .batcher import NO_SLOT, Batch, LeafBatcher, Survey
+from .evaluate.evaluator import Evaluator
 from .ranking import make_report
 from .report import SearchReport
 from .request import SearchRequest

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..evaluate.evaluator import Evaluator
-from ..evaluate.features import mark_earlier_ladders, new_workspace
-from ..evaluate.human_profile import check_profile
-from ..evaluate.row import EvaluationRow
-from ..game.coords import as_colour, index_of_point
-from ..game.game import Game
+from ..go.coords import as_colour, index_of_point
+from ..go.game import Game
 from .averaging import Averaging
+from .evaluate.evaluator import Evaluator
+from .evaluate.features import mark_earlier_ladders, new_workspace
+from .evaluate.human_profile import check_profile
+from .evaluate.row import EvaluationRow
 from .game_tree import GameTree
 from .gumbel import NO_HALVING, plan_halving
 from .parameters import SearchParameters

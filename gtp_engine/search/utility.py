@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.jit import inline, njit
-from ..game.coords import BLACK
+from ..go.coords import BLACK
 
 # KataGo's: the static utility saturates within 2 sqrt(area) around zero, the dynamic one within 0.75 sqrt(area) around
 # a centre that is a fifth nearer to zero than the score expected at the root.

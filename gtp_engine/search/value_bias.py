@@ -9,8 +9,8 @@ wrong in one place corrects the others.
 import numpy as np
 
 from ..base.jit import inline, njit
-from ..game.board import MAX_POINTS, RECENT, Board, in_atari
-from ..game.coords import EMPTY, PASS
+from ..go.board import MAX_POINTS, RECENT, Board, in_atari
+from ..go.coords import EMPTY, PASS
 
 BIAS = np.dtype(
     [

@@ -11,18 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.jit import inline, njit
-from ..evaluate.row import (
-    LEAD,
-    LOSS,
-    POLICY,
-    SCORE_ERROR,
-    SCORE_MEAN,
-    SCORE_STDEV,
-    VALUE_ERROR,
-    WIN,
-    amaf_column,
-)
-from ..game.board import (
+from ..go.board import (
     AREA_SCORING,
     CAUGHT_BEFORE,
     CAUGHT_TWO_BEFORE,
@@ -34,11 +23,22 @@ from ..game.board import (
     play,
     superko_key,
 )
-from ..game.coords import BLACK, EMPTY
-from ..game.points import point_of_index
-from ..game.scoring import area_margin
+from ..go.coords import BLACK, EMPTY
+from ..go.points import point_of_index
+from ..go.scoring import area_margin
 from . import rave
 from .averaging import Averaging, average_children, corrected_utility, weight_of
+from .evaluate.row import (
+    LEAD,
+    LOSS,
+    POLICY,
+    SCORE_ERROR,
+    SCORE_MEAN,
+    SCORE_STDEV,
+    VALUE_ERROR,
+    WIN,
+    amaf_column,
+)
 from .gumbel import select_by_halving
 from .ownership import OwnershipSums
 from .selection import Root, Rule, select

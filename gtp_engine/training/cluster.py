@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from ..base.errors import UserError, error_text
 from ..base.system import available_cpus, configure_process
-from ..evaluate.choices import ROLLOUTS
+from ..search.evaluate.choices import ROLLOUTS
 from .limit import ProcessLostError
 from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame

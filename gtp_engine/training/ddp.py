@@ -25,7 +25,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from ..base.errors import UserError, error_text
 from ..base.log import NOTICE
-from ..network.layers import BatchNorm
+from ..nets.layers import BatchNorm
 from .limit import ProcessLostError
 
 logger = logging.getLogger(__name__)

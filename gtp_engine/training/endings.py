@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..game.benson import find_pass_alive
-from ..game.coords import BLACK, EMPTY, WHITE, point_of_index
-from ..game.game import Game
-from ..game.life import area_map
+from ..go.benson import find_pass_alive
+from ..go.coords import BLACK, EMPTY, WHITE, point_of_index
+from ..go.game import Game
+from ..go.life import area_map
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import torch
 
 from ..base.errors import error_text
 from ..base.system import configure_torch
-from ..network.config import NetworkConfig
-from ..network.model import Model
+from ..nets.config import NetworkConfig
+from ..nets.model import Model
 from .data.loader import Loader, Samples, loader_threads
 from .ddp import ProcessGroup
 from .learner import Learner

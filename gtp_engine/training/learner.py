@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from ..base.errors import UserError
 from ..base.fields import parse_word
 from ..base.system import configure_torch
-from ..network.config import NetworkConfig
-from ..network.layers import BatchNorm
-from ..network.model import Model
-from ..network.stored import RawOutputs
+from ..nets.config import NetworkConfig
+from ..nets.layers import BatchNorm
+from ..nets.model import Model
+from ..nets.stored import RawOutputs
 from .data.loader import Tensors, on_device
 from .ddp import ProcessGroup
 from .losses import Loss, Means, accuracies, losses, total

@@ -24,10 +24,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..network.config import NetworkConfig
-from ..network.model import ModelOutputs
-from ..network.outputs import no_result_possible, short_term_errors
-from ..network.stored import RawOutputs
+from ..nets.config import NetworkConfig
+from ..nets.model import ModelOutputs
+from ..nets.outputs import no_result_possible, short_term_errors
+from ..nets.stored import RawOutputs
 from .data import rows
 from .data.loader import Tensors
 from .run_settings import LossWeights

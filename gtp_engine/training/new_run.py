@@ -10,7 +10,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.folders import data_dir
 from ..base.settings import settings_of
-from ..network.library import find_network, load_network, network_name
+from ..nets.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, check_some_are_learned, wanted_labels
 from .presets import preset_file
 from .run_folder import RunFolder

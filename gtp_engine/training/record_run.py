@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ..base.errors import UserError
 from ..base.messages import plural
-from ..network.katago_file import write_katago_file
-from ..network.library import load_network, network_name
-from ..network.model import Model
+from ..nets.katago_file import write_katago_file
+from ..nets.library import load_network, network_name
+from ..nets.model import Model
 from .data.game_records import is_held
 from .data.loader import Samples
 from .data.samples import GameSet

@@ -16,11 +16,11 @@ import torch
 
 from ..base.errors import UserError
 from ..base.system import available_cpus, configure_torch
-from ..evaluate.choices import AUTO
-from ..evaluate.runner import find_device
-from ..network.config import parse_config
-from ..network.library import load_network
-from ..network.model import Model
+from ..nets.config import parse_config
+from ..nets.library import load_network
+from ..nets.model import Model
+from ..search.evaluate.choices import AUTO
+from ..search.evaluate.runner import find_device
 from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches, loader_threads
 from .ddp import ProcessGroup
 from .event_files import EventFiles

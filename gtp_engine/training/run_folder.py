@@ -23,8 +23,8 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.files import LOCK, folder_lock, write_text
-from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from ..network.model import Model
+from ..nets.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from ..nets.model import Model
 from .run_settings import RunSettings
 from .settings_toml import read_settings, to_toml
 

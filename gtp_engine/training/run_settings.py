@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_board_size
 from ..base.settings import check, setting, settings_of
-from ..evaluate.choices import AUTO, DEVICES, INT8, LARGEST_BOARD, PRECISIONS
-from ..game.coords import MIN_SIZE
-from ..game.rules import Rules, default_komi, parse_rules
+from ..go.coords import MIN_SIZE
+from ..go.rules import Rules, default_komi, parse_rules
+from ..search.evaluate.choices import AUTO, DEVICES, INT8, LARGEST_BOARD, PRECISIONS
 from ..search.parameters import SearchParameters, find_parameter
 
 if TYPE_CHECKING:
@@ -523,7 +523,7 @@ class RunSettings:
     machine: MachineSettings = field(default=MachineSettings())
 
     def __post_init__(self) -> None:
-        from ..network.config import parse_config  # imports numpy
+        from ..nets.config import parse_config  # imports numpy
 
         parse_config(self.network)
         if not self.learn.samples and not self.learn.epochs:

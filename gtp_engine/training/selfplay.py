@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluate.evaluator import Evaluator
-from ..game.coords import EMPTY
-from ..game.game import Game
-from ..game.scoring import Score
-from ..games.results import EndReason
-from ..games.runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
+from ..arena.results import EndReason
+from ..arena.runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
+from ..go.coords import EMPTY
+from ..go.game import Game
+from ..go.scoring import Score
+from ..go.sgf import GameRecord
+from ..search.evaluate.evaluator import Evaluator
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
-from ..sgf import GameRecord
 from .data.random_games import new_game
 from .data.samples import SampleGame
 from .endings import score_game

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ..base.fields import Range, invalid, parse_number
-from ..evaluate.choices import AUTO, ROLLOUTS, network_on
-from ..game.coords import check_board_size
-from ..game.rules import Rules, as_rules, check_komi
-from ..network.library import find_network
-from ..sgf import GameRecord, read_sgf
+from ..go.coords import check_board_size
+from ..go.rules import Rules, as_rules, check_komi
+from ..go.sgf import GameRecord, read_sgf
+from ..nets.library import find_network
+from ..search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
 from .workers import SelfPlayWorker
 

@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..arena.results import MatchResult
 from ..base.errors import UserError
 from ..base.system import available_cpus, configure_torch
-from ..games.results import MatchResult
-from ..network.katago_file import write_katago_file
-from ..network.library import network_name
-from ..network.model import Model
-from ..play.worker import compile_ahead
+from ..engine.worker import compile_ahead
+from ..nets.katago_file import write_katago_file
+from ..nets.library import network_name
+from ..nets.model import Model
 from .data.loader import Samples, draws
 from .data.random_games import random_games
 from .data.samples import join, pack

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from ..base.files import claim, write_text
-from ..game.coords import BLACK
+from ..go.coords import BLACK
 from .data.samples import GameSet, pack
 from .data.shards import SUFFIX, ShardError, read_notes, shard_files, write_shard
 from .selfplay import FinishedGame

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arena.elo import Tally, elo_difference, wilson_interval
+from ..arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+from ..arena.results import MatchResult
 from ..base.errors import UserError
-from ..games.elo import Tally, elo_difference, wilson_interval
-from ..games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
-from ..games.results import MatchResult
-from ..network.katago_file import NetworkFileError
-from ..network.library import load_network
+from ..nets.katago_file import NetworkFileError
+from ..nets.library import load_network
 from .limit import Limit
 from .run_folder import RunFolder
 from .run_settings import RunSettings

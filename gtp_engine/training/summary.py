@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..games.elo import wilson_interval
+from ..arena.elo import wilson_interval
 from .log_table import value_of
 from .pace import duration_text
 from .run_folder import RunFolder

@@ -22,8 +22,8 @@ import numpy as np
 
 from ..base.errors import EXPECTED
 from ..base.system import available_cpus, configure_process
-from ..evaluate.evaluator import Evaluator
-from ..evaluate.factory import make_evaluator
+from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.factory import make_evaluator
 from .limit import RESOURCE_ERRORS, ProcessLostError
 from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame, SelfPlay

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gtp_engine.analysis import protocol
-from gtp_engine.analysis.answers import answer
-from gtp_engine.analysis.protocol import Conversation
-from gtp_engine.analysis.query import Defaults, Query, parse_query
 from gtp_engine.base.errors import UserError
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.clients.analysis.answers import answer
+from gtp_engine.clients.analysis.protocol import Conversation
+from gtp_engine.clients.analysis.query import Defaults, Query, parse_query
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler
+from gtp_engine.clients.analysis import protocol
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 BASE: dict[str, Any] = {"moves": [], "rules": "chinese", "komi": 5, "boardXSize": 5, "boardYSize": 5}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.analysis.query import Defaults, Query, QueryError, parse_query
-from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex
+from gtp_engine.clients.analysis.query import Defaults, Query, QueryError, parse_query
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import ANY_MOVE, Limits
 

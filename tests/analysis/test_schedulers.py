@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gtp_engine.analysis.schedulers import Schedulers
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.game.game import Game
-from gtp_engine.play.settings import EngineSettings
+from gtp_engine.clients.analysis.schedulers import Schedulers
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.game import Game
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import run_search

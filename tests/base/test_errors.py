@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.analysis.protocol import Conversation
-from gtp_engine.analysis.query import Defaults
 from gtp_engine.base.errors import UserError, answer_text, error_place, error_text
-from gtp_engine.cli import main
-from gtp_engine.evaluate.uniform import UniformEvaluator
-from gtp_engine.gtp import loop
-from gtp_engine.gtp.protocol import Command, GtpError
+from gtp_engine.clients.analysis.protocol import Conversation
+from gtp_engine.clients.analysis.query import Defaults
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.gtp import loop
+from gtp_engine.clients.gtp.protocol import Command, GtpError
+from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler
@@ -94,7 +94,7 @@ def test_gtps_own_errors_are_users_errors() -> None:
 
 
 def test_the_command_line_shows_a_bug_with_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.network.library.find_network", broadcast)
+    monkeypatch.setattr("gtp_engine.nets.library.find_network", broadcast)
     done = CliRunner().invoke(main, ["network", "tiny"])
     lines = done.stderr.splitlines()
     assert done.exit_code == 1
@@ -104,7 +104,7 @@ def test_the_command_line_shows_a_bug_with_its_traceback(monkeypatch: pytest.Mon
 
 
 def test_the_command_line_shows_a_users_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.network.library.find_network", refuse)
+    monkeypatch.setattr("gtp_engine.nets.library.find_network", refuse)
     done = CliRunner().invoke(main, ["network", "tiny"])
     assert (done.exit_code, done.stderr) == (1, "Error: no such thing: expected another\n")
 
@@ -149,7 +149,7 @@ def test_analysis_tells_bugs_from_refusals(fail: Any, text: str, capsys: pytest.
 def test_a_bug_at_one_query_leaves_the_others_their_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gtp_engine.analysis import protocol
+    from gtp_engine.clients.analysis import protocol
 
     parse = protocol.parse_query
 

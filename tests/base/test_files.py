@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from gtp_engine.base import files
 from gtp_engine.base.files import claim, files_with, folder_lock, write_text
-from gtp_engine.cli import main
+from gtp_engine.clients.cli import main
 
 MESSAGE = "another program is using this folder; wait until it ends, or stop it"
 HOLD = """

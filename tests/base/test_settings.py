@@ -9,7 +9,7 @@ import pytest
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.fields import Range
 from gtp_engine.base.settings import accepted, check, comment_of, like, meanings, setting, settings_of
-from gtp_engine.play.settings import EngineSettings
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.training.run_settings import RunSettings
 
@@ -95,5 +95,5 @@ def test_every_setting_has_a_meaning(section: type) -> None:
 
 
 def test_settings_without_docstrings() -> None:
-    code = "from gtp_engine.training.settings_toml import RunSettings, to_toml; import gtp_engine.cli.learn; "
+    code = "from gtp_engine.training.settings_toml import RunSettings, to_toml; import gtp_engine.clients.cli.learn; "
     subprocess.run([sys.executable, "-OO", "-c", code + "to_toml(RunSettings())"], check=True)

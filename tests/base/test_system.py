@@ -37,7 +37,7 @@ import os
 before = dict(os.environ)
 import torch
 threads = torch.get_num_threads()
-import gtp_engine.evaluate.network_evaluator, gtp_engine.play.engine, gtp_engine.training.selfplay_run, logging
+import gtp_engine.search.evaluate.network_evaluator, gtp_engine.engine.engine, gtp_engine.training.selfplay_run, logging
 print(before == dict(os.environ), threads == torch.get_num_threads(), logging.getLogger("gtp_engine").handlers)
 """
     environment = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from gtp_engine.cli import main
-from gtp_engine.cli.speed import Speed, recommended, thread_counts
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.speed import Speed, recommended, thread_counts
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 

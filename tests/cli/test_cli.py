@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import gtp_engine
-from gtp_engine.cli import COMMANDS, main
+from gtp_engine.clients.cli import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = "expected a number of seconds above 0, such as 2 or 0.5"
@@ -71,7 +71,7 @@ def test_help_of_every_command_has_examples(name: str) -> None:
 def test_help_and_completion_import_nothing_heavy() -> None:
     code = (
         "import os, sys\n"
-        "from gtp_engine.cli import COMMANDS, main\n"
+        "from gtp_engine.clients.cli import COMMANDS, main\n"
         "for name in COMMANDS:\n"
         "    main([name, '--help'], standalone_mode=False)\n"
         "from click.shell_completion import ShellComplete\n"

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from gtp_engine.base.fields import Range, Text
 from gtp_engine.base.log import NOTICE
 from gtp_engine.base.settings import setting
-from gtp_engine.cli import COMMANDS, main
-from gtp_engine.cli.command import COMMON, Command, command
-from gtp_engine.cli.defaults import COMMON_SETTINGS
-from gtp_engine.cli.options import FILE, variable
+from gtp_engine.clients.cli import COMMANDS, main
+from gtp_engine.clients.cli.command import COMMON, Command, command
+from gtp_engine.clients.cli.defaults import COMMON_SETTINGS
+from gtp_engine.clients.cli.options import FILE, variable
 
 logger = logging.getLogger("gtp_engine.test")
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize("module", ["gtp_engine.cli.compiling", "gtp_engine benchmark"])
+@pytest.mark.parametrize("module", ["gtp_engine.clients.cli.compiling", "gtp_engine benchmark"])
 def test_ctrl_c_ends_the_first_compilation_at_once(module: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", *module.split()]
     environment = os.environ | {"GTP_ENGINE_CACHE": str(tmp_path)}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete, get_completion_class
 
-from gtp_engine.cli import COMMANDS, main
+from gtp_engine.clients.cli import COMMANDS, main
 
 
 def complete(*words: str) -> list[tuple[str, str]]:

@@ -13,17 +13,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gtp_engine.base.folders import configuration_file
-from gtp_engine.cli import COMMANDS, main
-from gtp_engine.cli.command import command
-from gtp_engine.cli.common_options import GameOptions, search_options
-from gtp_engine.cli.config import TEMPLATE
-from gtp_engine.cli.defaults import settings_of, use_configuration
-from gtp_engine.cli.first_game import saved_game
-from gtp_engine.cli.katago_options import KataGoOptions
-from gtp_engine.cli.players_options import PlayersOptions
-from gtp_engine.network.library import bundled_folder, list_networks, network_name
-from gtp_engine.play.ranks import Rank
-from gtp_engine.play.settings import EngineSettings
+from gtp_engine.clients.cli import COMMANDS, main
+from gtp_engine.clients.cli.command import command
+from gtp_engine.clients.cli.common_options import GameOptions, search_options
+from gtp_engine.clients.cli.config import TEMPLATE
+from gtp_engine.clients.cli.defaults import settings_of, use_configuration
+from gtp_engine.clients.cli.first_game import saved_game
+from gtp_engine.clients.cli.katago_options import KataGoOptions
+from gtp_engine.clients.cli.players_options import PlayersOptions
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.nets.library import bundled_folder, list_networks, network_name
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.settings_toml import to_toml
@@ -136,7 +136,7 @@ def test_a_table_of_the_command_rank_is_not_ignored(file: Path, tmp_path: Path) 
 
 def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.touch()
-    monkeypatch.setattr("gtp_engine.cli.defaults.read_table", Mock(side_effect=PermissionError("no access")))
+    monkeypatch.setattr("gtp_engine.clients.cli.defaults.read_table", Mock(side_effect=PermissionError("no access")))
     assert run("gtp", "--help").exit_code == 0
     assert run("gtp").stderr == "Error: no access\n"
 
@@ -177,7 +177,7 @@ def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch:
     file.write_text('[train]\npreset = "mini"\nfrom = "any"\n[learn]\nfrom = "any"\nlabels = "mine"\n')
     seen: list[tuple[Any, ...]] = []
     for name in ("train", "learn"):
-        monkeypatch.setattr(f"gtp_engine.cli.{name}.in_process_group", lambda work: seen.append(work.args))
+        monkeypatch.setattr(f"gtp_engine.clients.cli.{name}.in_process_group", lambda work: seen.append(work.args))
     old = RunFolder(tmp_path / "old")
     old.create(RunSettings())
     for arguments in (["new"], ["old"], ["old", "--preset", "mini"], ["old", "--from", "other"]):
@@ -207,7 +207,7 @@ def test_an_option_switches_off_a_default_that_it_excludes(
         seen.append((work.args, logging.getLogger("gtp_engine").level))
 
     for name in ("train", "learn"):
-        monkeypatch.setattr(f"gtp_engine.cli.{name}.in_process_group", keep)
+        monkeypatch.setattr(f"gtp_engine.clients.cli.{name}.in_process_group", keep)
     train = ("train", str(tmp_path / "new"))
     assert run(*train).exit_code == run(*train, "-q", "--settings", str(settings)).exit_code == 0
     (_, of_default), (arguments, of_option) = seen
@@ -427,7 +427,7 @@ def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "stat", stat_outside)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != home and access(path, mode))
-    monkeypatch.setattr("gtp_engine.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
     monkeypatch.setattr("sys.platform", "linux")
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "GTP_ENGINE_CONFIG"):
         monkeypatch.delenv(name, raising=False)

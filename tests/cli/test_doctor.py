@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.cli import main
-from gtp_engine.cli.doctor import client_lines, doctor, engine_command, network_options
-from gtp_engine.game.rules import parse_rules
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.doctor import client_lines, doctor, engine_command, network_options
+from gtp_engine.go.rules import parse_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
@@ -30,7 +30,9 @@ def test_a_sound_installation_passes_whatever_the_users_defaults_are(tmp_path: P
 
 
 def test_what_fails_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("gtp_engine.cli.doctor.engine_command", lambda: [sys.executable, "-c", "print('hello')"])
+    monkeypatch.setattr(
+        "gtp_engine.clients.cli.doctor.engine_command", lambda: [sys.executable, "-c", "print('hello')"]
+    )
     with pytest.raises(SystemExit) as stop:
         doctor.main([])
     assert stop.value.code == 1
@@ -45,7 +47,7 @@ def test_folders_that_cannot_be_made_are_marked(
     (tmp_path / "file").touch()
     monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path / "file" / "games"))
     monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "new" / "data"))
-    monkeypatch.setattr("gtp_engine.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
     doctor.main([], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  games        {tmp_path / 'file' / 'games'}  (not writable)\n" in output
@@ -102,7 +104,7 @@ def test_networks_are_listed_and_checked(
 ) -> None:
     monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
     shutil.copy(TINY, tmp_path / "mine.bin.gz")
-    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", lambda command: " ".join(command[-3:]))
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor._check_gtp", lambda command: " ".join(command[-3:]))
     doctor.main(["--network", "mine"], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  folder       {tmp_path}: put downloaded networks here" in output

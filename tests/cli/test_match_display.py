@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from screen_text import screen_of
 
-from gtp_engine.cli import match_display
-from gtp_engine.games.network_match import Progress
-from gtp_engine.games.results import GameResult, MatchResult
+from gtp_engine.arena.network_match import Progress
+from gtp_engine.arena.results import GameResult, MatchResult
+from gtp_engine.clients.cli import match_display
 
 
 def result(played: int, name: str = "same") -> MatchResult:

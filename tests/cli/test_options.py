@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.cli.command import command
-from gtp_engine.cli.common_options import GameOptions, search_options
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.play.ranks import Rank
-from gtp_engine.play.settings import EngineSettings
+from gtp_engine.clients.cli.command import command
+from gtp_engine.clients.cli.common_options import GameOptions, search_options
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.rules import RULESETS
 
 TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
 
@@ -125,7 +125,7 @@ def test_profiles_are_checked_at_once() -> None:
 def test_a_network_is_found_without_torch() -> None:
     code = (
         "import sys\n"
-        "from gtp_engine.cli.common_options import network_file\n"
+        "from gtp_engine.clients.cli.common_options import network_file\n"
         "print(network_file('tests/data/networks/tiny.bin.gz'), network_file('none'), network_file('auto'))\n"
         "print([module for module in ('torch', 'numba') if module in sys.modules])"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.cli.outputs import check_outputs, check_place, new_folder
+from gtp_engine.clients.cli.outputs import check_outputs, check_place, new_folder
 
 
 def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gtp_engine.analysis.player_ranks import RankEstimator
 from gtp_engine.base import interrupts
-from gtp_engine.cli import main
-from gtp_engine.play.ranks import as_rank
-from gtp_engine.sgf import GameRecord
+from gtp_engine.clients.cli import main
+from gtp_engine.engine.ranks import as_rank
+from gtp_engine.go.sgf import GameRecord
+from gtp_engine.study.player_ranks import RankEstimator
 
 ROOT = Path(__file__).resolve().parents[2]
 # Five games of 20k against itself and five of 14k, ranks that are well told apart, played by the engine with `--rank`.
@@ -139,7 +139,7 @@ def test_a_game_without_moves_is_an_error(tmp_path: Path) -> None:
 def test_a_wrong_network_is_one_error_before_any_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, a=game(), b=game(moves=";B[aa]"))
     (tmp_path / "b4c32-9x9.bin.gz").write_bytes(b"no network")
-    monkeypatch.setattr("gtp_engine.cli.rank.read_records", lambda files: pytest.fail("read games"))
+    monkeypatch.setattr("gtp_engine.clients.cli.rank.read_records", lambda files: pytest.fail("read games"))
     for network in ("missing", "b6c64-9x9", "none", tmp_path / "b4c32-9x9.bin.gz"):
         done = run(tmp_path, "--network", network)
         assert (done.exit_code, done.stdout) == (1, ""), done.exception
@@ -158,7 +158,7 @@ def test_a_player_is_named_as_in_review(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert players("--player", "ANN") == [("Ann Lee", 2)]
     assert players("--player", "white") == [("Bob", 2), ("ann lee", 1)]
-    monkeypatch.setattr("gtp_engine.analysis.player_ranks.RankEstimator.add", lambda *rest: pytest.fail("evaluated"))
+    monkeypatch.setattr("gtp_engine.study.player_ranks.RankEstimator.add", lambda *rest: pytest.fail("evaluated"))
     done = run(tmp_path, "--player", "Eve")
     names = "Ann Lee, Bob, ann lee, Carl, Dan"
     assert (done.exit_code, done.stdout) == (1, "")

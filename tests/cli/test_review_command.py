@@ -22,9 +22,9 @@ from sgfmill import sgf
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.log import NOTICE, log_level
 from gtp_engine.base.system import available_cpus
-from gtp_engine.cli import main
-from gtp_engine.cli.play import _review as review_after_game
-from gtp_engine.sgf import read_sgf, read_sgf_games
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.play import _review as review_after_game
+from gtp_engine.go.sgf import read_sgf, read_sgf_games
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "gtp_engine", "review", "--network", "none"]
@@ -339,7 +339,7 @@ def test_the_review_after_a_game_reports_as_the_game_does(
     level: int, profile: str, network: str, option: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called = Mock(return_value=0)
-    monkeypatch.setattr("gtp_engine.cli.review.review.main", called)
+    monkeypatch.setattr("gtp_engine.clients.cli.review.review.main", called)
     search = Mock(network="mine", device="cpu", precision="auto", threads=available_cpus())
     with log_level(level):
         review_after_game(Path("game.sgf"), search, profile)
@@ -348,7 +348,7 @@ def test_the_review_after_a_game_reports_as_the_game_does(
 
 
 def test_ctrl_c_ends_the_review_after_a_game_and_nothing_else(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.cli.review.review.invoke", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("gtp_engine.clients.cli.review.review.invoke", Mock(side_effect=KeyboardInterrupt))
     search = Mock(network="none", device="cpu", precision="auto", threads=available_cpus())
     with pytest.raises(UserError, match=r"^the review was stopped$"):
         review_after_game(game, search, "")

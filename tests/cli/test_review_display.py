@@ -7,11 +7,7 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, reason
 from rich.console import Console, RenderableType
 
-from gtp_engine.analysis.mistakes import find_mistakes
-from gtp_engine.analysis.play_statistics import player_figures
-from gtp_engine.analysis.rank_estimate import RankEstimate
-from gtp_engine.analysis.review import MoveReview
-from gtp_engine.cli.review_display import (
+from gtp_engine.clients.cli.review_display import (
     CLASS_STYLES,
     mistakes_table,
     move_line,
@@ -19,8 +15,12 @@ from gtp_engine.cli.review_display import (
     show_game,
     show_total,
 )
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.play.ranks import Rank
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.study.mistakes import find_mistakes
+from gtp_engine.study.play_statistics import player_figures
+from gtp_engine.study.rank_estimate import RankEstimate
+from gtp_engine.study.review import MoveReview
 
 MOVES = [
     loss(10, BLACK, D4, E5, 3, 0.1),

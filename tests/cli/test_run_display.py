@@ -2,7 +2,7 @@
 
 import pytest
 
-from gtp_engine.cli.run_display import RunDisplay, _table
+from gtp_engine.clients.cli.run_display import RunDisplay, _table
 
 RECORDS = {
     "samples": 25600,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from rich.console import Console
 from screen_text import screen_of
 
-from gtp_engine.cli import main
+from gtp_engine.clients.cli import main
 from gtp_engine.training.selfplay_games import SelfPlayGames
 
 LONG = "9 of 100 games, 80 moves/s; black wins 56%, 100 moves per game"

@@ -12,7 +12,7 @@ import pytest
 from tornado.httpclient import HTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from gtp_engine.sgf import read_sgf
+from gtp_engine.go.sgf import read_sgf
 
 LIMIT = 120  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base import jit
-from gtp_engine.kernels.llvm import HAS_FLOAT32
+from gtp_engine.nets.kernels.llvm import HAS_FLOAT32
 
 pytestmark = pytest.mark.skipif(jit.config.DISABLE_JIT or not HAS_FLOAT32, reason="the kernels do not run here")
 
@@ -17,7 +17,7 @@ ON_CPU = [*NETWORK, "--device", "cpu", "--precision", "float32", "--threads", "2
 SCRIPT = """
 import atexit, sys
 atexit.register(lambda: print("heavy:", [name for name in ("torch",) if name in sys.modules], file=sys.stderr))
-from gtp_engine.cli import main
+from gtp_engine.clients.cli import main
 main()
 """
 QUERY = {"id": "q", "moves": [], "rules": "chinese", "boardXSize": 9, "boardYSize": 9, "maxVisits": 4}

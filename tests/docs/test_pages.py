@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
-from gtp_engine.cli import main
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.clients.cli import main
+from gtp_engine.go.rules import RULESETS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -112,7 +112,7 @@ def anchors(text: str) -> set[str]:
 @every_page
 def test_files_exist(page: Path) -> None:
     package = ROOT / "gtp_engine"
-    folders = (page.parent, ROOT, package, *package.iterdir())
+    folders = (page.parent, ROOT, package, *(path for path in package.rglob("*") if path.is_dir()))
     for name in re.findall(r"`([\w/.]+(?:\.py|/))`", handwritten(page)):
         assert any((folder / name).exists() for folder in folders), name
 

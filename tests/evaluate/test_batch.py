@@ -11,13 +11,13 @@ import pytest
 import torch
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.evaluate import batch
-from gtp_engine.evaluate.batch import Evaluation, evaluate_games, load_network
-from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
-from gtp_engine.evaluate.features import new_workspace, position_of
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.evaluate.row import EvaluationRow
-from gtp_engine.game.game import Game
+from gtp_engine.go.game import Game
+from gtp_engine.search.evaluate import batch
+from gtp_engine.search.evaluate.batch import Evaluation, evaluate_games, load_network
+from gtp_engine.search.evaluate.evaluator import ALL_SYMMETRIES
+from gtp_engine.search.evaluate.features import new_workspace, position_of
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.row import EvaluationRow
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
 TINY, HUMAN = FOLDER / "tiny.bin.gz", FOLDER / "human.bin.gz"

@@ -15,13 +15,13 @@ pytest.importorskip("numba")
 from compiled import needs_int8
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.evaluate import calibration, runner
-from gtp_engine.evaluate.calibration import find_or_make_quantised, find_quantised, make_quantised
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.evaluate.runner import make_runner
-from gtp_engine.network.katago_file import read_katago_file
-from gtp_engine.network.quantisation import Loss, Positions, block_of, quantisable, save_quantised
-from gtp_engine.network.stored import StoredNetwork
+from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.quantisation import Loss, Positions, block_of, quantisable, save_quantised
+from gtp_engine.nets.stored import StoredNetwork
+from gtp_engine.search.evaluate import calibration, runner
+from gtp_engine.search.evaluate.calibration import find_or_make_quantised, find_quantised, make_quantised
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.runner import make_runner
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 all_positions = cache(calibration._positions)

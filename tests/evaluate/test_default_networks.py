@@ -7,23 +7,23 @@ import pytest
 from click import UsageError
 from click.testing import CliRunner
 
-from gtp_engine.analysis.reviewer import network_advice
-from gtp_engine.analysis.schedulers import Schedulers
-from gtp_engine.cli import main
-from gtp_engine.cli.doctor import doctor
-from gtp_engine.cli.selfplay import _network
-from gtp_engine.evaluate.choices import AUTO, ROLLOUTS, network_on
-from gtp_engine.game.game import Game
-from gtp_engine.gtp.inbox import Inbox
-from gtp_engine.gtp.loop import converse
-from gtp_engine.gtp.session import Session
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.katago_file import write_katago_file
-from gtp_engine.network.library import default_networks, network_name
-from gtp_engine.network.model import Model
-from gtp_engine.play.engine import Engine
-from gtp_engine.play.settings import EngineSettings
+from gtp_engine.clients.analysis.schedulers import Schedulers
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.doctor import doctor
+from gtp_engine.clients.cli.selfplay import _network
+from gtp_engine.clients.gtp.inbox import Inbox
+from gtp_engine.clients.gtp.loop import converse
+from gtp_engine.clients.gtp.session import Session
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.game import Game
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.katago_file import write_katago_file
+from gtp_engine.nets.library import default_networks, network_name
+from gtp_engine.nets.model import Model
+from gtp_engine.search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from gtp_engine.search.parameters import SearchParameters, default_parameters
+from gtp_engine.study.reviewer import network_advice
 from gtp_engine.training.run_settings import GameSettings, RunSettings
 
 SETTINGS = EngineSettings(threads=1, seed=1, visits=3, device="cpu", precision="float32")
@@ -32,7 +32,7 @@ OF_NETWORKS = default_parameters("a network")
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("gtp_engine.network.library.bundled_folder", lambda: tmp_path)
+    monkeypatch.setattr("gtp_engine.nets.library.bundled_folder", lambda: tmp_path)
     model = Model(parse_config("b1c8")).initialise()
     for name in ("small", "large"):
         write_katago_file(model.stored(), tmp_path / f"{name}.bin.gz")
@@ -59,7 +59,7 @@ def test_the_longer_side_decides(weights: Path, board: tuple[int, int], name: st
 
 
 def test_without_bundled_networks_there_are_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.network.library.bundled_folder", lambda: tmp_path / "nowhere")
+    monkeypatch.setattr("gtp_engine.nets.library.bundled_folder", lambda: tmp_path / "nowhere")
     assert default_networks() == {}
     assert network_on(AUTO, 9, 9) == ROLLOUTS
 
@@ -169,7 +169,7 @@ def test_a_review_on_a_full_board_warns_of_the_bundled_network(weights: Path) ->
 def test_the_doctor_says_and_checks_the_defaults(
     weights: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", " ".join)
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor._check_gtp", " ".join)
     doctor.main([], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     for name, least, most in (("small", 7, 13), ("large", 14, 19)):

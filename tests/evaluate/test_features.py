@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from reference_board import Point
 from reference_inputs import ReferenceHistory
 
-from gtp_engine.evaluate import features
-from gtp_engine.game import board as boards
-from gtp_engine.game.coords import BLACK, PASS, WHITE, point_at
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS, Rules
-from gtp_engine.game.symmetry import apply
+from gtp_engine.go import board as boards
+from gtp_engine.go.coords import BLACK, PASS, WHITE, point_at
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS, Rules
+from gtp_engine.go.symmetry import apply
+from gtp_engine.search.evaluate import features
 
 WORKSPACE = features.new_workspace()
 OTHER_RULES = [

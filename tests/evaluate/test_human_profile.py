@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from golden_records import Record, position_of
 
-from gtp_engine.evaluate.features import new_workspace
-from gtp_engine.evaluate.features import position_of as complete
-from gtp_engine.evaluate.human_profile import metadata_row, parse_profile, profile_name
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.evaluate.row import EvaluationRow
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.game.game import Game
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.search.evaluate.features import new_workspace
+from gtp_engine.search.evaluate.features import position_of as complete
+from gtp_engine.search.evaluate.human_profile import metadata_row, parse_profile, profile_name
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.row import EvaluationRow
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
 HUMAN = FOLDER / "human.bin.gz"

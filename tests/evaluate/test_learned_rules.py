@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.evaluate import features
-from gtp_engine.evaluate.learned_rules import ALL_RULES, code_of, nearest_rules, show_batch
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.evaluate.row import EvaluationRow
-from gtp_engine.game.board import BOARD
-from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS, Rules, parse_rules
-from gtp_engine.network.library import learned_rules
+from gtp_engine.go.board import BOARD
+from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS, Rules, parse_rules
+from gtp_engine.nets.library import learned_rules
+from gtp_engine.search.evaluate import features
+from gtp_engine.search.evaluate.learned_rules import ALL_RULES, code_of, nearest_rules, show_batch
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.row import EvaluationRow
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 SOME = [RULESETS["tromp-taylor"], RULESETS["chinese"]]

@@ -15,25 +15,25 @@ from reference_outputs import Predictions, predict
 from torch import Tensor
 
 from gtp_engine.base import jit
-from gtp_engine.evaluate import runner as runners
-from gtp_engine.evaluate.cache import EvaluationCache
-from gtp_engine.evaluate.decode import decode_outputs, output_scale
-from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
-from gtp_engine.evaluate.features import LADDER_BYTES, new_workspace
-from gtp_engine.evaluate.features import position_of as complete
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.evaluate.row import UNKNOWN, EvaluationRow, row_columns
-from gtp_engine.evaluate.runner import find_device
-from gtp_engine.evaluate.torch_runner import TorchRunner
-from gtp_engine.game.coords import WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.game.symmetry import permutation
-from gtp_engine.kernels.llvm import HAS_FLOAT32
-from gtp_engine.network.config import SCALARS, SUPERKO, TERRITORY, Multipliers, parse_config
-from gtp_engine.network.katago_file import write_katago_file
-from gtp_engine.network.library import load_network
-from gtp_engine.network.model import Model
-from gtp_engine.network.stored import RawOutputs
+from gtp_engine.go.coords import WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.symmetry import permutation
+from gtp_engine.nets.config import SCALARS, SUPERKO, TERRITORY, Multipliers, parse_config
+from gtp_engine.nets.katago_file import write_katago_file
+from gtp_engine.nets.kernels.llvm import HAS_FLOAT32
+from gtp_engine.nets.library import load_network
+from gtp_engine.nets.model import Model
+from gtp_engine.nets.stored import RawOutputs
+from gtp_engine.search.evaluate import runner as runners
+from gtp_engine.search.evaluate.cache import EvaluationCache
+from gtp_engine.search.evaluate.decode import decode_outputs, output_scale
+from gtp_engine.search.evaluate.evaluator import ALL_SYMMETRIES
+from gtp_engine.search.evaluate.features import LADDER_BYTES, new_workspace
+from gtp_engine.search.evaluate.features import position_of as complete
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow, row_columns
+from gtp_engine.search.evaluate.runner import find_device
+from gtp_engine.search.evaluate.torch_runner import TorchRunner
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import run_search

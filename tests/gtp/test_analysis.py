@@ -6,7 +6,7 @@ import re
 import pytest
 from conversation import Conversation
 
-from gtp_engine.game.coords import parse_vertex
+from gtp_engine.go.coords import parse_vertex
 
 MOVE = re.compile(r"info move (\S+) visits (\d+) (.*?) order (\d+) pv ((?:[A-HJ-Z]\d+ ?|pass ?)+)")
 FLOAT = re.compile(r"-?\d+\.\d+")

@@ -20,7 +20,7 @@ LONG = ("--seconds", "600", "--threads", "1")
 def test_front_end_imports_nothing_heavy() -> None:
     code = """
 import sys
-import gtp_engine.play.engine, gtp_engine.cli.gtp, gtp_engine.gtp.loop
+import gtp_engine.engine.engine, gtp_engine.clients.cli.gtp, gtp_engine.clients.gtp.loop
 heavy = {"numba", "torch", "llvmlite", "matplotlib", "rich", "sgfmill"} & set(sys.modules)
 sys.exit(f"imported: {heavy}" if heavy else 0)
 """
@@ -165,10 +165,10 @@ def test_stdout_is_for_gtp_alone(start: Starter, tmp_path: Path) -> None:
     script = tmp_path / "noisy.py"
     script.write_text("""
 import os, subprocess, sys
-import gtp_engine.play.engine
-from gtp_engine.gtp import loop
+import gtp_engine.engine.engine
+from gtp_engine.clients.gtp import loop
 
-class Noisy(gtp_engine.play.engine.Engine):
+class Noisy(gtp_engine.engine.engine.Engine):
     def set_komi(self, komi):
         print("printed", flush=True)
         os.write(1, b"written\\n")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gtp_engine.evaluate.row import POLICY, UNKNOWN, VALUE_ERROR, EvaluationRow, row_columns
-from gtp_engine.game.coords import BLACK, PASS, parse_vertex
-from gtp_engine.gtp.formats import Fields, cgos_line, decimal, kata_line, lz_line, with_unvisited
+from gtp_engine.clients.gtp.formats import Fields, cgos_line, decimal, kata_line, lz_line, with_unvisited
+from gtp_engine.go.coords import BLACK, PASS, parse_vertex
+from gtp_engine.search.evaluate.row import POLICY, UNKNOWN, VALUE_ERROR, EvaluationRow, row_columns
 from gtp_engine.search.report import MoveReport, SearchReport
 
 WIDTH, HEIGHT = 3, 2

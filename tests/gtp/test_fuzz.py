@@ -4,7 +4,7 @@ from random import Random
 
 from fuzz_gtp import fuzz, parse, raw_line
 
-from gtp_engine.gtp import protocol
+from gtp_engine.clients.gtp import protocol
 
 
 def test_strange_lines_get_their_responses() -> None:

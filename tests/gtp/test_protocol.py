@@ -2,8 +2,8 @@
 
 import pytest
 
-from gtp_engine.gtp import protocol
-from gtp_engine.gtp.protocol import Command
+from gtp_engine.clients.gtp import protocol
+from gtp_engine.clients.gtp.protocol import Command
 
 
 def parsed(line: bytes) -> Command | None:

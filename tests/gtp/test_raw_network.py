@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from conversation import Conversation
 
-from gtp_engine.evaluate.batch import Evaluation
-from gtp_engine.evaluate.row import UNKNOWN, EvaluationRow
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.gtp.commands.analysis import raw_text
+from gtp_engine.clients.gtp.commands.analysis import raw_text
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.search.evaluate.batch import Evaluation
+from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 SCORES = ("whiteLead", "whiteScoreSelfplay", "whiteScoreSelfplaySq", "varTimeLeft", "shorttermScoreError")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gtp_engine.base.target import target
-from gtp_engine.evaluate.runner import CompiledRunner, make_runner
-from gtp_engine.kernels.network import CompiledNetwork, can_compile
-from gtp_engine.network.stored import RawOutputs, StoredNetwork
+from gtp_engine.nets.kernels.network import CompiledNetwork, can_compile
+from gtp_engine.nets.stored import RawOutputs, StoredNetwork
+from gtp_engine.search.evaluate.runner import CompiledRunner, make_runner
 
 
 class Worker:

@@ -20,11 +20,11 @@ from golden import network_file, records
 from golden_outputs import check_nearness, check_records
 from torch import Tensor
 
-from gtp_engine.kernels.network import CompiledNetwork
-from gtp_engine.network.katago_file import read_katago_file
-from gtp_engine.network.model import Model
-from gtp_engine.network.quantisation import Loss, Positions, Quantised, quantise
-from gtp_engine.network.stored import RawOutputs, StoredNetwork
+from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.kernels.network import CompiledNetwork
+from gtp_engine.nets.model import Model
+from gtp_engine.nets.quantisation import Loss, Positions, Quantised, quantise
+from gtp_engine.nets.stored import RawOutputs, StoredNetwork
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, TINY = ROOT / ".arm64", ROOT / "tests" / "data" / "networks"

@@ -27,7 +27,7 @@ from gtp_engine.base.target import Target
 def test_sums_stay_in_the_registers_of_arm(processor: str, half: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     features = frozenset({"neon", "bf16"} if half else {"neon"})
     monkeypatch.setattr(target, "target", lambda: Target(processor, "", features))
-    llvm = own_copy("gtp_engine.kernels.llvm")
+    llvm = own_copy("gtp_engine.nets.kernels.llvm")
     assert llvm.HAS_FLOAT32 and half == llvm.HAS_BFLOAT16 and llvm.MAX_ROWS == {1: 6}
     instructions = [line.split() for line in loop_of_panel(llvm, processor, half)]
     names = [name for name, *_ in instructions]

@@ -7,7 +7,7 @@ pytest.importorskip("numba")
 
 from compiled import needs_int8
 
-from gtp_engine.kernels.matmul import encode_rows, matmul, pack_integers, packed_integers_size, whole_lanes
+from gtp_engine.nets.kernels.matmul import encode_rows, matmul, pack_integers, packed_integers_size, whole_lanes
 
 
 @needs_int8

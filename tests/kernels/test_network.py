@@ -17,15 +17,15 @@ from random_networks import random_model
 from torch.nn import functional
 
 from gtp_engine.base.jit import config
-from gtp_engine.cli import machine
-from gtp_engine.kernels import precision, trunk
-from gtp_engine.kernels.activations import KINDS, activate
-from gtp_engine.kernels.matmul import to_bfloat16
-from gtp_engine.network.inference import prepare_for_inference
-from gtp_engine.network.katago_file import read_katago_file
-from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
-from gtp_engine.network.model import Model
-from gtp_engine.network.schema import MISH, RELU, SILU
+from gtp_engine.clients.cli import machine
+from gtp_engine.nets.inference import prepare_for_inference
+from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.kernels import precision, trunk
+from gtp_engine.nets.kernels.activations import KINDS, activate
+from gtp_engine.nets.kernels.matmul import to_bfloat16
+from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
+from gtp_engine.nets.model import Model
+from gtp_engine.nets.schema import MISH, RELU, SILU
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
 HALF = [pytest.param(False, id="float32"), pytest.param(True, id="bfloat16", marks=needs_bfloat16)]
@@ -140,8 +140,8 @@ def test_a_processor_without_8_bit_products_compiles_everything_else(tmp_path: P
     """LLVM would end the process if there were an instruction that the processor lacks."""
     code = (
         "from pathlib import Path; import numpy as np\n"
-        "from gtp_engine.kernels.network import CompiledNetwork, has_float32, has_int8\n"
-        "from gtp_engine.network.katago_file import read_katago_file\n"
+        "from gtp_engine.nets.kernels.network import CompiledNetwork, has_float32, has_int8\n"
+        "from gtp_engine.nets.katago_file import read_katago_file\n"
         f"network = CompiledNetwork(read_katago_file(Path({str(TINY / 'tiny.bin.gz')!r})), False)\n"
         "planes, scalars = np.ones((1, 5, 5, 22), np.uint8), np.zeros((1, 19), np.float32)\n"
         "network(planes, scalars, full_board=True)\n"

@@ -10,12 +10,12 @@ from torch import nn
 pytest.importorskip("numba")
 
 from gtp_engine.base.jit import config
-from gtp_engine.kernels.layers import FULL_BOARD, Values
-from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
-from gtp_engine.kernels.transformer import Attention, FeedForward
-from gtp_engine.network.blocks import AttentionBlock, FeedForwardBlock
-from gtp_engine.network.layers import Board
-from gtp_engine.network.schema import (
+from gtp_engine.nets.blocks import AttentionBlock, FeedForwardBlock
+from gtp_engine.nets.kernels.layers import FULL_BOARD, Values
+from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
+from gtp_engine.nets.kernels.transformer import Attention, FeedForward
+from gtp_engine.nets.layers import Board
+from gtp_engine.nets.schema import (
     AttentionBlockDesc,
     FeedForwardBlockDesc,
     FixedRopeDesc,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from peers.conftest import LIMIT, click, expect, play_first_move, stones, wait_for_status
 
-from gtp_engine.sgf import read_sgf
+from gtp_engine.go.sgf import read_sgf
 
 pytestmark = pytest.mark.peer
 

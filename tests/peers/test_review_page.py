@@ -13,12 +13,12 @@ import pytest
 from reviews import reason
 
 from gtp_engine import EngineSettings
-from gtp_engine.analysis.game_review import GameReview
-from gtp_engine.analysis.page.page import review_page
-from gtp_engine.analysis.reviewer import review
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.languages.texts import LANGUAGES, texts
-from gtp_engine.sgf import GameRecord, read_sgf
+from gtp_engine.base.languages.texts import LANGUAGES, texts
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import GameRecord, read_sgf
+from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.page.page import review_page
+from gtp_engine.study.reviewer import review
 
 pytestmark = pytest.mark.peer
 

@@ -3,7 +3,7 @@ reference search can ask for the same."""
 
 import numpy as np
 
-from gtp_engine.evaluate.row import (
+from gtp_engine.search.evaluate.row import (
     LEAD,
     NO_RESULT,
     POLICY,

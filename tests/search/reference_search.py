@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from hash_evaluator import opinion
 
-from gtp_engine.game.coords import BLACK, point_of_index
-from gtp_engine.game.game import Game
+from gtp_engine.go.coords import BLACK, point_of_index
+from gtp_engine.go.game import Game
 from gtp_engine.search.parameters import SearchParameters
 
 

@@ -7,10 +7,10 @@ import pytest
 from hash_evaluator import HashEvaluator
 from searching import run
 
-from gtp_engine.evaluate.row import POLICY, VALUE_ERROR
-from gtp_engine.game.coords import BLACK
-from gtp_engine.game.game import Game
+from gtp_engine.go.coords import BLACK
+from gtp_engine.go.game import Game
 from gtp_engine.search.averaging import Averaging, average_children, weight_of
+from gtp_engine.search.evaluate.row import POLICY, VALUE_ERROR
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.search import ActiveSearch, Search

@@ -8,7 +8,7 @@ from hash_evaluator import HashEvaluator
 from searching import run
 
 from gtp_engine.base.jit import config
-from gtp_engine.game.game import Game
+from gtp_engine.go.game import Game
 from gtp_engine.search import batcher as batchers
 from gtp_engine.search.batcher import LeafBatcher
 from gtp_engine.search.parameters import SearchParameters

@@ -7,8 +7,8 @@ import pytest
 from hash_evaluator import HashEvaluator
 from searching import run
 
-from gtp_engine.game.coords import BLACK, PASS, all_points, index_of_point
-from gtp_engine.game.game import Game
+from gtp_engine.go.coords import BLACK, PASS, all_points, index_of_point
+from gtp_engine.go.game import Game
 from gtp_engine.search.gumbel import completed_utilities, considered_visits, plan_halving
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest

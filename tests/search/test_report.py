@@ -8,8 +8,8 @@ import pytest
 from hash_evaluator import HashEvaluator
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK, index_of_point
-from gtp_engine.game.game import Game
+from gtp_engine.go.coords import BLACK, index_of_point
+from gtp_engine.go.game import Game
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.game import Game
+from gtp_engine.go.game import Game
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, RequestOptions, RootMoves, SearchRequest
 

@@ -12,13 +12,13 @@ from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
 from searching import run
 
-from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.evaluate.row import ownership_column
-from gtp_engine.evaluate.uniform import UniformEvaluator
-from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex, point_of_index
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex, point_of_index
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
 from gtp_engine.search import tree as trees
+from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.search.evaluate.row import ownership_column
+from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.ranking import best_first
 from gtp_engine.search.report import SearchReport

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.search.utility import Utility, centred, slope_of, utility_of
 
 

@@ -5,8 +5,8 @@ import pytest
 from hash_evaluator import HashEvaluator
 from searching import run
 
-from gtp_engine.game.coords import parse_vertex
-from gtp_engine.game.game import Game
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.search.search import Search

@@ -1,7 +1,7 @@
 """How tests of records write moves and points."""
 
-from gtp_engine.game.coords import parse_vertex, sgf_point
-from gtp_engine.sgf import GameRecord
+from gtp_engine.go.coords import parse_vertex, sgf_point
+from gtp_engine.go.sgf import GameRecord
 
 
 def moves(record: GameRecord) -> str:

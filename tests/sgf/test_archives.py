@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.sgf import read_sgf, read_sgf_games
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import read_sgf, read_sgf_games
 
 SAMPLE = 10  # games a member, taken from all over it
 

@@ -2,8 +2,8 @@
 
 from move_names import points
 
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.sgf import analysis_comment
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import analysis_comment
 
 
 def test_comment_is_from_blacks_side() -> None:

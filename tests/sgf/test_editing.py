@@ -3,9 +3,9 @@
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.game.game import Game, Move
-from gtp_engine.sgf import Editor, GameRecord, read_sgf
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.game import Game, Move
+from gtp_engine.go.sgf import Editor, GameRecord, read_sgf
 
 RECORD = b"""(;GM[1]FF[4]SZ[9]KM[5.5]PB[Ann];B[ee]C[first];W[cc]
 (;B[gc]TR[ee];W[gg])

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from move_names import moves, points
 
-from gtp_engine.game.coords import BLACK
-from gtp_engine.game.game import Move
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.sgf import GameRecord, SgfError, read_sgf, read_sgf_games
+from gtp_engine.go.coords import BLACK
+from gtp_engine.go.game import Move
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 

@@ -6,10 +6,10 @@ import pytest
 from move_names import points
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK, PASS, WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.sgf import GameRecord, SgfError, read_sgf
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.sgf import GameResult, read_result
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import GameResult, read_result
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK, EMPTY, WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.sgf import GameRecord, SgfError, TreeNode, read_sgf
+from gtp_engine.go.coords import BLACK, EMPTY, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import GameRecord, SgfError, TreeNode, read_sgf
 
 RECORD = b"""(;GM[1]FF[4]SZ[9]KM[5.5]PB[Ann]GN[A game]XX[kept];B[ee]C[first];W[cc]
 (;B[gc]TR[ee];W[gg])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.game.game import Game, Move
-from gtp_engine.game.rules import Rules
-from gtp_engine.sgf import GameRecord, read_sgf, write_sgf
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.game import Game, Move
+from gtp_engine.go.rules import Rules
+from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
 
 SIZES = st.integers(1, 52)
 # SGF keeps no control characters, and makes every blank one a space.

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from gtp_engine.game.coords import BLACK, COLUMNS, WHITE, parse_vertex
-from gtp_engine.game.diagram import Marks
-from gtp_engine.game.game import Game
-from gtp_engine.terminal.board import board_view, colour_board
+from gtp_engine.clients.terminal.board import board_view, colour_board
+from gtp_engine.go.coords import BLACK, COLUMNS, WHITE, parse_vertex
+from gtp_engine.go.diagram import Marks
+from gtp_engine.go.game import Game
 
 
 def console(width: int, *, colours: str = "truecolor", encoding: str = "utf-8") -> tuple[Console, io.BytesIO]:

@@ -9,12 +9,12 @@ from unittest.mock import Mock
 import pytest
 
 from gtp_engine.base.warm_up import Step
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.play import worker
-from gtp_engine.play.engine import Engine
-from gtp_engine.play.settings import EngineSettings
-from gtp_engine.terminal import play
-from gtp_engine.terminal.play import TerminalGame
+from gtp_engine.clients.terminal import play
+from gtp_engine.clients.terminal.play import TerminalGame
+from gtp_engine.engine import worker
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.coords import BLACK, WHITE
 
 LIMIT = 120  # seconds; the rules may have to be compiled
 

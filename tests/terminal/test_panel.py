@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
-from gtp_engine.game.game import Game
-from gtp_engine.search.report import MoveReport, SearchReport
-from gtp_engine.terminal.board import SIDE_WIDTH
-from gtp_engine.terminal.panel import (
+from gtp_engine.clients.terminal.board import SIDE_WIDTH
+from gtp_engine.clients.terminal.panel import (
     candidate_marks,
     candidate_table,
     engine_move_line,
@@ -24,7 +21,10 @@ from gtp_engine.terminal.panel import (
     side_lines,
     territory_marks,
 )
-from gtp_engine.terminal.words import SHOWN_VALUES
+from gtp_engine.clients.terminal.words import SHOWN_VALUES
+from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.report import MoveReport, SearchReport
 
 
 def at(name: str) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from piped_game import LIMIT, PLAY, QUICK, only_game, play
 
-from gtp_engine.game.coords import parse_vertex
-from gtp_engine.sgf import read_sgf
-from gtp_engine.terminal.screen import Screen
+from gtp_engine.clients.terminal.screen import Screen
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.sgf import read_sgf
 
 LEAD = r"((black|white) leads by about \d+\.\d points|the game is (about )?even( \([BW]\+\d\.\d\))?)"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from piped_game import only_game, play, run
 
-from gtp_engine.game.game import Game
-from gtp_engine.sgf import read_sgf
-from gtp_engine.terminal.play import _near
+from gtp_engine.clients.terminal.play import _near
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import read_sgf
 
 
 def folder_in_a_file(tmp_path: Path) -> Path:

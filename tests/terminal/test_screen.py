@@ -14,8 +14,8 @@ from rich.text import Text
 
 from gtp_engine.base import warm_up
 from gtp_engine.base.log import LOGGER
-from gtp_engine.terminal import screen as screen_module
-from gtp_engine.terminal.screen import Screen
+from gtp_engine.clients.terminal import screen as screen_module
+from gtp_engine.clients.terminal.screen import Screen
 
 CLEAR = "\x1b[H\x1b[2K\x1b[2;1H\x1b[J\x1b[H"
 

@@ -11,7 +11,7 @@ import pytest
 from piped_game import PLAY, QUICK, only_game
 from pseudo_terminal import HOME, Terminal
 
-from gtp_engine.sgf import read_sgf
+from gtp_engine.go.sgf import read_sgf
 
 
 @pytest.fixture

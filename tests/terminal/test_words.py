@@ -3,8 +3,8 @@
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.terminal.play import TerminalGame
-from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
+from gtp_engine.clients.terminal.play import TerminalGame
+from gtp_engine.clients.terminal.words import ALIASES, COMMANDS, parse_line
 
 
 @pytest.mark.parametrize(

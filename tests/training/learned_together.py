@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from making import random_game, sample_game
 
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.model import Model
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.model import Model
 from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.ddp import ProcessGroup

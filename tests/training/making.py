@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gtp_engine.game.coords import BLACK, point_of_index
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.sgf import GameRecord
+from gtp_engine.go.coords import BLACK, point_of_index
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.sgf import GameRecord
 from gtp_engine.training.data.samples import SampleGame
 
 

@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.go.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.data.shards import read_shard
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.run_settings import RunSettings

@@ -141,7 +141,7 @@ def test_a_cluster_that_is_not_there_is_one_line(address: str, tmp_path: Path) -
 
 
 def test_without_ray_the_error_names_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['ray'] = None; from gtp_engine.cli import main; main()"
+    code = "import sys; sys.modules['ray'] = None; from gtp_engine.clients.cli import main; main()"
     command = [sys.executable, "-c", code, "train", str(tmp_path / "run"), "--cluster", "auto"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     assert ran.returncode == 1

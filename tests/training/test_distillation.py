@@ -12,14 +12,14 @@ import torch
 from making import random_game, sample_game, write_records
 from reference_outputs import predict
 
-from gtp_engine.evaluate.features import new_workspace, position_of
-from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.game.coords import BLACK, EMPTY, WHITE, point_of_index
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.network.library import load_network
-from gtp_engine.network.model import Model, ModelOutputs
-from gtp_engine.network.stored import RawOutputs
+from gtp_engine.go.coords import BLACK, EMPTY, WHITE, point_of_index
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.nets.library import load_network
+from gtp_engine.nets.model import Model, ModelOutputs
+from gtp_engine.nets.stored import RawOutputs
+from gtp_engine.search.evaluate.features import new_workspace, position_of
+from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.training.data.game_records import Filters, is_held
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, join, pack, rule_codes

@@ -17,12 +17,12 @@ from click.testing import CliRunner
 from making import random_game
 from random_networks import random_model
 
-from gtp_engine.cli import main
-from gtp_engine.cli.learn import LearnOptions
-from gtp_engine.network.katago_file import write_katago_file
-from gtp_engine.network.library import load_network
-from gtp_engine.network.model import Model
-from gtp_engine.sgf import GameRecord
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.learn import LearnOptions
+from gtp_engine.go.sgf import GameRecord
+from gtp_engine.nets.katago_file import write_katago_file
+from gtp_engine.nets.library import load_network
+from gtp_engine.nets.model import Model
 from gtp_engine.training import limit, record_run
 from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.game_records import Filters

@@ -12,7 +12,7 @@ import torch
 from click.testing import CliRunner
 from making import random_game, sample_game
 
-from gtp_engine.cli import main
+from gtp_engine.clients.cli import main
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.data.shards import shard_files, write_shard
 from gtp_engine.training.distillation import labels as labelling

@@ -8,10 +8,10 @@ import pytest
 import torch
 from making import random_game, sample_game
 
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.layers import BatchNorm
-from gtp_engine.network.model import Model
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.layers import BatchNorm
+from gtp_engine.nets.model import Model
 from gtp_engine.training import learner as learner_module
 from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import GameSet, pack

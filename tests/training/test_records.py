@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from making import sample_game
 
-from gtp_engine.game.coords import BLACK, WHITE, point_at
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.game.scoring import Score
-from gtp_engine.sgf import GameRecord, SgfError, read_sgf_games
+from gtp_engine.go.coords import BLACK, WHITE, point_at
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.scoring import Score
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf_games
 from gtp_engine.training.data import sgf_dataset
 from gtp_engine.training.data.game_records import Filters, Unusable, rank_of, read_record
 from gtp_engine.training.data.ownership import label_ownership

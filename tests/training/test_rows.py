@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from making import random_game, sample_game
 
-from gtp_engine.evaluate.features import PLANES, SCALARS, new_workspace, position_of, write_inputs
-from gtp_engine.game import symmetry as symmetries
-from gtp_engine.game.coords import BLACK, PASS, WHITE, point_at
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.go import symmetry as symmetries
+from gtp_engine.go.coords import BLACK, PASS, WHITE, point_at
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.search.evaluate.features import PLANES, SCALARS, new_workspace, position_of, write_inputs
 from gtp_engine.training.data import rows as columns_
 from gtp_engine.training.data.loader import Samples, Tensors
 from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, find_illegal

@@ -18,14 +18,14 @@ import torch
 from drawn_positions import game_of
 from making import random_game, sample_game
 
-from gtp_engine.evaluate.factory import make_evaluator
-from gtp_engine.game.coords import BLACK, WHITE, point_of_index
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.katago_file import write_katago_file
-from gtp_engine.network.model import Model
-from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.go.coords import BLACK, WHITE, point_of_index
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.sgf import GameRecord, read_sgf_games
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.katago_file import write_katago_file
+from gtp_engine.nets.model import Model
+from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.training import workers as selfplay_workers
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.random_games import random_games

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from making import random_game, sample_game
 
-from gtp_engine.cli import main
+from gtp_engine.clients.cli import main
 from gtp_engine.training import selfplay_games, storage
 from gtp_engine.training.data.shards import ShardError, read_shard, write_shard
 from gtp_engine.training.selfplay import Counts, FinishedGame

@@ -10,10 +10,10 @@ import miniature
 import pytest
 from running import curves
 
+from gtp_engine.arena.elo import Tally, elo_difference
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.game import Game
-from gtp_engine.games.elo import Tally, elo_difference
-from gtp_engine.network.library import default_networks
+from gtp_engine.go.game import Game
+from gtp_engine.nets.library import default_networks
 from gtp_engine.training.event_files import EventFiles
 from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import settings_from_options

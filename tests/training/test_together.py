@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from making import random_game
 from running import check_whole
 
-from gtp_engine.cli import main
-from gtp_engine.sgf import GameRecord
+from gtp_engine.clients.cli import main
+from gtp_engine.go.sgf import GameRecord
 from gtp_engine.training.data.loader import Loader
 from gtp_engine.training.ddp import ProcessGroup
 from gtp_engine.training.new_run import begin_records, settings_from_options

@@ -22,13 +22,13 @@ from click.testing import CliRunner
 from making import random_game, sample_game
 from running import check_whole, children_of, curves
 
+from gtp_engine.arena.elo import elo_difference
+from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from gtp_engine.base import interrupts
-from gtp_engine.cli import main
-from gtp_engine.games.elo import elo_difference
-from gtp_engine.games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.library import load_network
-from gtp_engine.network.model import Model
+from gtp_engine.clients.cli import main
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.library import load_network
+from gtp_engine.nets.model import Model
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import RunConflictError, begin_self_play

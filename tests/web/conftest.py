@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.play.engine import Engine, EngineSettings
-from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.web.parts import new_session
-from gtp_engine.web.searches import Searches
+from gtp_engine.clients.web.parts import new_session
+from gtp_engine.clients.web.searches import Searches
+from gtp_engine.engine.engine import Engine, EngineSettings
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.table.played_game import PlayedGame
 
 _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote")
 LIMIT = 120  # seconds; the core may have to be compiled

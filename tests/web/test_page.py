@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import gtp_engine.web
-from gtp_engine.game.rules import RULESETS, rules_name
-from gtp_engine.languages.texts import LANGUAGES, texts
-from gtp_engine.play.clock import TimeLeft, TimeSettings
+import gtp_engine.clients.web
+from gtp_engine.base.languages.texts import LANGUAGES, texts
+from gtp_engine.engine.clock import TimeLeft, TimeSettings
+from gtp_engine.go.rules import RULESETS, rules_name
 
-STATIC = Path(gtp_engine.web.__file__).parent / "static"
+STATIC = Path(gtp_engine.clients.web.__file__).parent / "static"
 # The names with a dot are those of the page of a review.
 TEXTS = {name for name in texts().names if "." not in name}
 SCRIPTS = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
@@ -151,7 +151,7 @@ IN_LANGUAGE = """
 
 def in_language(language: str, script: str, module: str) -> list[str]:
     """Returns the words that a script prints on a page in a language."""
-    stored = (STATIC.parent.parent / "languages" / f"{language}.json").read_text("utf-8")
+    stored = (Path(gtp_engine.base.languages.__file__).parent / f"{language}.json").read_text("utf-8")
     return run_script(IN_LANGUAGE.replace("TEXTS", stored) + script, module)
 
 

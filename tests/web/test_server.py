@@ -15,11 +15,11 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK
-from gtp_engine.play.engine import Decision, Engine
-from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.web.guard import Guard
-from gtp_engine.web.server import Server, own_address
+from gtp_engine.clients.web.guard import Guard
+from gtp_engine.clients.web.server import Server, own_address
+from gtp_engine.engine.engine import Decision, Engine
+from gtp_engine.go.coords import BLACK
+from gtp_engine.table.played_game import PlayedGame
 
 LIMIT = 120  # seconds
 
@@ -242,7 +242,7 @@ def test_a_message_that_is_too_long_closes_the_connection(during: During) -> Non
 
 
 def test_a_connection_that_sends_nothing_is_closed(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.web.server._IDLE_SECONDS", 0.1)
+    monkeypatch.setattr("gtp_engine.clients.web.server._IDLE_SECONDS", 0.1)
 
     @during
     async def visit(browser: Browser) -> None:
@@ -255,7 +255,7 @@ def test_time_runs_out_between_messages_but_not_while_no_page_is_open(
     during: During, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("gtp_engine.play.game_clock.monotonic", lambda: now)
+    monkeypatch.setattr("gtp_engine.table.game_clock.monotonic", lambda: now)
 
     @during
     async def visit(browser: Browser) -> None:

@@ -8,9 +8,9 @@ import pytest
 from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import WHITE
-from gtp_engine.play.engine import Engine
-from gtp_engine.sgf import read_sgf
+from gtp_engine.engine.engine import Engine
+from gtp_engine.go.coords import WHITE
+from gtp_engine.go.sgf import read_sgf
 
 
 def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk) -> None:

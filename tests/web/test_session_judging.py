@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from web.conftest import NEW, RECORD, Desk
 
-from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.play.engine import Engine
-from gtp_engine.web.values import JUDGED_VISITS, Value
+from gtp_engine.clients.web.values import JUDGED_VISITS, Value
+from gtp_engine.engine.engine import Engine
+from gtp_engine.go.coords import BLACK, WHITE
 
 
 def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:

@@ -7,15 +7,15 @@ import pytest
 from reviews import report
 from web.conftest import NEW, Desk
 
-from gtp_engine.analysis.reviewer import Reviewer
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK, PASS, WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.play.engine import Engine
-from gtp_engine.play.loading import open_tree, unfinished_games
-from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.sgf import TreeNode, read_sgf
-from gtp_engine.web.values import JUDGED_VISITS, Value, Values
+from gtp_engine.clients.web.values import JUDGED_VISITS, Value, Values
+from gtp_engine.engine.engine import Engine
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import TreeNode, read_sgf
+from gtp_engine.study.reviewer import Reviewer
+from gtp_engine.table.loading import open_tree, unfinished_games
+from gtp_engine.table.played_game import PlayedGame
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
 

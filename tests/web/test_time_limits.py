@@ -10,12 +10,12 @@ from web import conftest
 from web.conftest import Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.play.clock import NO_LIMIT, TimeSettings
-from gtp_engine.play.engine import Engine
-from gtp_engine.play.loading import open_game
-from gtp_engine.sgf import read_sgf, read_text
+from gtp_engine.engine.clock import NO_LIMIT, TimeSettings
+from gtp_engine.engine.engine import Engine
+from gtp_engine.go.coords import WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import read_sgf, read_text
+from gtp_engine.table.loading import open_game
 
 NEW = {**conftest.NEW, "width": 5, "height": 5, "colour": "black", "rank": "max"}
 
@@ -33,7 +33,7 @@ class Hands:
 @pytest.fixture
 def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
     hands = Hands()
-    monkeypatch.setattr("gtp_engine.play.game_clock.monotonic", lambda: hands.now)
+    monkeypatch.setattr("gtp_engine.table.game_clock.monotonic", lambda: hands.now)
     return hands
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import UserError
-from ...game.coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE
-from ...game.game import Move, count_handicap, handicap_bonus
-from ...game.rules import RULESETS, default_komi
-from ...sgf import GameRecord
-from ...sgf.values import read_points
+from ...go.coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE
+from ...go.game import Move, count_handicap, handicap_bonus
+from ...go.rules import RULESETS, default_komi
+from ...go.sgf import GameRecord
+from ...go.sgf.values import read_points
 from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_moves
 
 LARGEST_BOARD = 19  # KataGo's networks do not support larger ones

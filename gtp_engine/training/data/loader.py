@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ...base.errors import UserError
-from ...game.symmetry import COUNT
+from ...go.symmetry import COUNT
 from .rows import Batch, ReplayWorkspace, new_batch, new_workspace, write_rows
 from .samples import GameSet
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ...base.jit import njit
-from ...evaluate.rollouts.rollout import MAX_CANDIDATES, count_area, play_rollout
-from ...game.board import BOARD, MAX_POINTS, copy_board
+from ...go.board import BOARD, MAX_POINTS, copy_board
+from ...search.evaluate.rollouts.rollout import MAX_CANDIDATES, count_area, play_rollout
 from .rows import ReplayWorkspace, new_workspace, replay_to_end
 from .samples import GameSet, game_set
 

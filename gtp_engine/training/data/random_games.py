@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...evaluate.rollouts.rollout import MOVE_CAP_PER_POINT, count_area, play_recorded
-from ...game.coords import BLACK, WHITE
-from ...game.game import Game, Move
-from ...game.scoring import Score
+from ...go.coords import BLACK, WHITE
+from ...go.game import Game, Move
+from ...go.scoring import Score
+from ...search.evaluate.rollouts.rollout import MOVE_CAP_PER_POINT, count_area, play_recorded
 from ..run_settings import GameSettings
 from .samples import SampleGame, pack_moves
 

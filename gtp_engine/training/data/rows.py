@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ...base.jit import inline, njit
-from ...evaluate.features import PLANES, SCALARS, Workspace, mark_caught, symmetry_steps, write_inputs
-from ...evaluate.features import new_workspace as new_inputs_workspace
-from ...game.board import (
+from ...go.board import (
     BOARD,
     BUTTON_LEFT,
     CAUGHT_BEFORE,
@@ -28,7 +26,9 @@ from ...game.board import (
     set_up_stone,
     superko_key,
 )
-from ...game.coords import BLACK, EMPTY, PASS, WHITE
+from ...go.coords import BLACK, EMPTY, PASS, WHITE
+from ...search.evaluate.features import PLANES, SCALARS, Workspace, mark_caught, symmetry_steps, write_inputs
+from ...search.evaluate.features import new_workspace as new_inputs_workspace
 from .samples import DRAW, FULL_SHARE, INDEX_BITS, MOST_MOVES, NO_RESULT, UNKNOWN, WHITE_BIT, GameSet
 
 if TYPE_CHECKING:

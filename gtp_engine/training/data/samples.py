@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.errors import UserError
-from ...game.board import BUTTON_LEFT
-from ...game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, index_of_point, point_of_index
-from ...game.game import Game, Move
-from ...game.rules import Rules
+from ...go.board import BUTTON_LEFT
+from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, index_of_point, point_of_index
+from ...go.game import Game, Move
+from ...go.rules import Rules
 
 DRAW, NO_RESULT, UNKNOWN = 0, 3, 4  # winners other than BLACK and WHITE
 WHITE_BIT, INDEX_BITS = 0x8000, 0x7FFF  # of a packed move: set for White; the move index

@@ -20,7 +20,7 @@ import numpy as np
 from ...base.errors import UserError, error_text
 from ...base.files import files_with, is_visible
 from ...base.messages import printable
-from ...sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
+from ...go.sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
 from ..limit import Stopped
 from .game_records import Filters, Unusable, read_record
 from .ownership import label_ownership

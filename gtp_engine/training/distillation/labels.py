@@ -29,7 +29,7 @@ from ...base.errors import UserError
 from ...base.files import claim, write_text
 from ...base.messages import plural
 from ...base.system import available_cpus
-from ...network.library import network_name
+from ...nets.library import network_name
 from ..data.game_records import VALIDATION_SHARE, Filters, is_held
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset

@@ -11,14 +11,14 @@ import torch
 
 from ...base.errors import UserError
 from ...base.system import configure_torch
-from ...evaluate.evaluator import Evaluator
-from ...evaluate.features import new_workspace, position_of
-from ...evaluate.network_evaluator import NetworkEvaluator
-from ...evaluate.row import EvaluationRow
-from ...game.board import BOARD
-from ...game.coords import BLACK, point_of_index
-from ...game.game import Game, Move
-from ...game.symmetry import COUNT
+from ...go.board import BOARD
+from ...go.coords import BLACK, point_of_index
+from ...go.game import Game, Move
+from ...go.symmetry import COUNT
+from ...search.evaluate.evaluator import Evaluator
+from ...search.evaluate.features import new_workspace, position_of
+from ...search.evaluate.network_evaluator import NetworkEvaluator
+from ...search.evaluate.row import EvaluationRow
 from ..data.samples import UNKNOWN, SampleGame, pack_moves
 from .walks import Judgement, Walk
 

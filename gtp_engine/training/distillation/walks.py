@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...game.coords import BLACK, WHITE, point_of_index
-from ...game.game import Game, IllegalMove
-from ...game.rules import RULESETS, Rules, default_komi
+from ...go.coords import BLACK, WHITE, point_of_index
+from ...go.game import Game, IllegalMove
+from ...go.rules import RULESETS, Rules, default_komi
 from ..data.samples import GameSet, unpack_moves
 
 RULES: Sequence[Rules] = tuple(dict.fromkeys(RULESETS.values()))

@@ -7,9 +7,9 @@ import numpy as np
 
 from ...base.errors import UserError
 from ...base.files import files_with
-from ...game.coords import BLACK, PASS, WHITE, point_of_index
-from ...game.game import Game
-from ...sgf import GameRecord, read_sgf_games
+from ...go.coords import BLACK, PASS, WHITE, point_of_index
+from ...go.game import Game
+from ...go.sgf import GameRecord, read_sgf_games
 from ..data.game_records import is_held
 from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
 from ..data.shards import read_shard, shard_files

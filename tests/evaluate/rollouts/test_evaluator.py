@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from drawn_positions import DEAD_STONES, FINISHED, drawn, random_position
 
-from gtp_engine.evaluate.factory import make_evaluator
-from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, row_columns
-from gtp_engine.game.coords import BLACK, PASS, WHITE
-from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.search.evaluate.factory import make_evaluator
+from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.search.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, row_columns
 
 
 def rows_of(game: Game, *, rollouts: int = 200, seed: int = 1, threads: int = 1, copies: int = 1) -> np.ndarray:

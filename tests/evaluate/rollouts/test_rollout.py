@@ -6,12 +6,12 @@ from drawn_positions import FINISHED, drawn, random_position, reference_of
 from reference_board import ReferenceBoard
 
 from gtp_engine.base.random_numbers import random_below
-from gtp_engine.evaluate.rollouts import rollout
-from gtp_engine.evaluate.rollouts.patterns import _URGENT, is_urgent_shape
-from gtp_engine.evaluate.rollouts.tactics import is_eye, liberties_after, would_be_in_atari
-from gtp_engine.game.board import MAX_POINTS, play
-from gtp_engine.game.coords import BLACK, PASS, WHITE, all_points, point_at, xy
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.go.board import MAX_POINTS, play
+from gtp_engine.go.coords import BLACK, PASS, WHITE, all_points, point_at, xy
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.search.evaluate.rollouts import rollout
+from gtp_engine.search.evaluate.rollouts.patterns import _URGENT, is_urgent_shape
+from gtp_engine.search.evaluate.rollouts.tactics import is_eye, liberties_after, would_be_in_atari
 
 SIZES = [(2, 2), (5, 3), (9, 9), (7, 11), (19, 19)]
 

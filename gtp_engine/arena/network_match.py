@@ -1,0 +1,319 @@
+"""A match between networks in one process: all games side by side, their positions in common batches.
+
+Each player searches with its own network and its own tree.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..base import interrupts
+from ..base.settings import setting
+from ..engine.status import agreed_dead
+from ..engine.worker import SearchWorker
+from ..go.coords import BLACK, EMPTY, colour_letter
+from ..go.game import Game
+from ..go.scoring import Score
+from ..nets.library import find_network
+from ..search.evaluate.choices import AUTO, WITHOUT_NETWORK
+from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.features import new_workspace, position_of
+from ..search.evaluate.human_profile import check_profile
+from ..search.evaluate.row import EvaluationRow
+from ..search.parameters import SearchParameters, default_parameters
+from ..search.report import SearchReport
+from ..search.scheduler import Scheduler
+from ..search.search import Search
+from .bookkeeping import MatchBook, OnGame, match_record, open_book
+from .match_settings import MOVES_PER_POINT, MatchSettings, players_by_colour
+from .openings import Openings
+from .results import EndReason, GameResult, MatchResult
+from .runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
+
+_END_RULES = EndRules(MOVES_PER_POINT, winrate=0.97, positions=6, earliest=0.25, resigns=True)
+# Searches whose visits fit into a tree: it keeps those of earlier searches that are still below the root.
+_TREE_SEARCHES = 8
+_PROGRESS_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class NetworkPlayer:
+    """A player of a match between networks.
+
+    Attributes:
+        network: File or name of a network, or "none" for rollouts, as in `evaluate.factory`.
+        parameters: How it searches; None for the parameters that suit the network.
+    """
+
+    network: str
+    parameters: SearchParameters | None = None
+
+    @property
+    def description(self) -> str:
+        """The network and the parameters that differ from its usual ones, as in `network value_bias=0.3`."""
+        usual = default_parameters(self.network)
+        chosen = asdict(self.parameters or usual)
+        changed = [f"{name}={value}" for name, value in chosen.items() if value != getattr(usual, name)]
+        return " ".join([self.network, *changed])
+
+    @property
+    def state(self) -> str:
+        """The beginning of its file's SHA-256: training writes another network to a file of the same name."""
+        if self.network in WITHOUT_NETWORK:
+            return ""
+        return hashlib.sha256(find_network(self.network).read_bytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkMatchSettings(MatchSettings):
+    """Settings of a match between networks.
+
+    A game ends by two passes, when both sides have agreed on the winner for several moves, or at the move cap.
+
+    Attributes:
+        visits: Visits of each search.
+        threads: CPU threads of each evaluator.
+        device: Device of the evaluators, as in `evaluate.choices`.
+        precision: Precision of the evaluators, as in `evaluate.choices`.
+    """
+
+    concurrency: int = setting(64, 1)
+    visits: int = setting(100, 1)
+    threads: int = 1
+    device: str = AUTO
+    precision: str = AUTO
+
+    kind: ClassVar[str] = "network"
+
+    def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
+        return super().to_dict(commands) | {"visits": self.visits}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a match between two results.
+
+    Attributes:
+        games: Games in progress.
+        moves: Moves played so far in these games.
+        positions: Positions evaluated since the start.
+        seconds: Time since the start.
+    """
+
+    games: int
+    moves: int
+    positions: int
+    seconds: float
+
+
+def play_networks(
+    player_a: NetworkPlayer,
+    player_b: NetworkPlayer,
+    settings: NetworkMatchSettings,
+    *,
+    on_game: OnGame | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> MatchResult:
+    """Plays a match between two networks.
+
+    Args:
+        player_a: The first player, who has Black in the first game.
+        player_b: The second player.
+        settings: The settings of the match.
+        on_game: Called after each game.
+        on_progress: Called about once a second.
+
+    Returns:
+        The results, including those of games that the folder of the match held already.
+
+    Raises:
+        UserError: The settings make no sense, a network cannot be read, a board is too large for a network, a profile
+            is missing or out of place, or the folder holds another match.
+        OSError: A file cannot be read or written.
+    """
+    players = {"A": player_a, "B": player_b}
+    openings = settings.choose_openings()
+    commands = {name: player.description for name, player in players.items()}
+    with ExitStack() as stack:
+        loaded = _load_players(players, settings, stack)
+        states = {f"SHA-256 of network {name}": player.state for name, player in players.items()}
+        book = stack.enter_context(open_book(commands, settings, on_game, states))
+        _NetworkMatch(loaded, settings, openings, book).run(on_progress)
+        return book.result
+
+
+@dataclass(frozen=True)
+class _LoadedPlayer:
+    """A player that is ready to play."""
+
+    evaluator: Evaluator
+    scheduler: Scheduler
+    parameters: SearchParameters
+
+    @property
+    def name(self) -> str:
+        return " ".join(filter(None, (self.evaluator.name, self.parameters.profile)))
+
+
+def _load_players(
+    players: dict[str, NetworkPlayer], settings: NetworkMatchSettings, evaluators: ExitStack
+) -> dict[str, _LoadedPlayer]:
+    """Loads the networks; players with the same network share its evaluator.
+
+    Args:
+        players: The players by name.
+        settings: The settings of the match.
+        evaluators: Closes the evaluators that were loaded, even if another one cannot be.
+    """
+    schedulers: dict[str, Scheduler] = {}
+    for player in players.values():
+        if player.network not in schedulers:
+            schedulers[player.network] = _new_scheduler(player.network, settings, evaluators)
+    return {name: _load_player(player, schedulers[player.network], settings) for name, player in players.items()}
+
+
+def _new_scheduler(network: str, settings: NetworkMatchSettings, evaluators: ExitStack) -> Scheduler:
+    board = settings.empty_game()
+    machine = settings.threads, settings.seed, settings.device, settings.precision
+    worker = SearchWorker(network, *machine, strict=True)
+    evaluators.callback(worker.close)
+    evaluator = worker.evaluator_on(board.width, board.height)
+    # In about half of the games this network's player is to move: with this size each has a leaf or two in a batch.
+    return Scheduler(evaluator, settings.concurrency, max(evaluator.batch_size, settings.concurrency // 2))
+
+
+def _load_player(player: NetworkPlayer, scheduler: Scheduler, settings: NetworkMatchSettings) -> _LoadedPlayer:
+    evaluator, parameters = scheduler.evaluator, player.parameters or default_parameters(player.network)
+    check_profile(evaluator.name, evaluator.takes_profile, parameters.profile)
+    area = settings.empty_game().area
+    megabytes = tree_megabytes(_TREE_SEARCHES, settings.visits, area, parameters, evaluator)
+    megabytes = min(parameters.tree_megabytes, megabytes)
+    return _LoadedPlayer(evaluator, scheduler, replace(parameters, tree_megabytes=megabytes))
+
+
+@dataclass(eq=False)
+class _MatchGame(GameInProgress):
+    """A game in progress.
+
+    Attributes:
+        number: The game's number in the match.
+        players: Who has which colour.
+        searches: The players' searches.
+    """
+
+    number: int
+    players: dict[int, str]
+    searches: dict[str, Search]
+
+
+class _NetworkMatch(GameRunner[_MatchGame]):
+    """Plays the missing games of a match.
+
+    Args:
+        players: The players.
+        settings: The settings of the match.
+        openings: The opening of each pair of games.
+        book: The book that receives the results.
+    """
+
+    def __init__(
+        self,
+        players: dict[str, _LoadedPlayer],
+        settings: NetworkMatchSettings,
+        openings: Openings,
+        book: MatchBook,
+    ) -> None:
+        super().__init__(_END_RULES, settings.concurrency)
+        self._players = players
+        self._settings = settings
+        self._openings = openings
+        self._book = book
+        self._waiting = iter(book.missing)
+        self._finished: list[tuple[GameResult, Game]] = []
+        self._schedulers = list(dict.fromkeys(player.scheduler for player in players.values()))
+
+    @property
+    def schedulers(self) -> Collection[Scheduler]:
+        return self._schedulers
+
+    def run(self, on_progress: Callable[[Progress], None] | None) -> None:
+        """Plays until the match is over."""
+        started = reported = time.monotonic()
+        while not self._book.is_over:
+            interrupts.check()
+            self.step()
+            for result, game in self._finished:
+                self._book.add(result, match_record(game, result))
+            self._finished.clear()
+            now = time.monotonic()
+            if on_progress and now - reported >= _PROGRESS_SECONDS:
+                reported = now
+                on_progress(self._progress(now - started))
+
+    def _progress(self, seconds: float) -> Progress:
+        moves = sum(len(game.game.moves) for game in self.games)
+        positions = sum(scheduler.positions for scheduler in self._schedulers)
+        return Progress(len(self.games), moves, positions, seconds)
+
+    def _begin_game(self) -> _MatchGame | None:
+        number = next(self._waiting, None)
+        if number is None:
+            return None
+        game = self._settings.empty_game()
+        for move in self._openings[number // 2]:
+            game.play(*move)
+        searches = {
+            name: Search(player.evaluator, player.parameters, self._settings.seed + 2 * number + (name == "B"))
+            for name, player in self._players.items()
+        }
+        return _MatchGame(game, number, players_by_colour(number), searches)
+
+    def _plan_search(self, game: _MatchGame) -> PlannedSearch:
+        name = game.players[game.game.to_move]
+        return PlannedSearch(game.searches[name], self._players[name].scheduler, self._settings.visits)
+
+    def _choose_move(self, game: _MatchGame, search: Search, report: SearchReport) -> int:
+        return search.choose(report)
+
+    def _end_game(self, game: _MatchGame, reason: EndReason) -> None:
+        if reason is EndReason.SCORE:
+            score = self._score(game.game)
+            winner, text = score.winner, str(score)
+        elif reason is EndReason.RESIGNATION:
+            winner = game.decided_for
+            text = f"{colour_letter(winner)}+R"
+        else:
+            winner, text = EMPTY, "Void"
+        result = GameResult(
+            number=game.number,
+            black=game.players[BLACK],
+            winner=game.players.get(winner),
+            result=text,
+            reason=reason.value,
+            moves=len(game.game.moves),
+            names={name: player.name for name, player in self._players.items()},
+            seconds={},
+            claims={},
+        )
+        self._finished.append((result, game.game))
+
+    def _score(self, game: Game) -> Score:
+        """Counts a game that ended by two passes; both networks together decide which stones are dead."""
+        dead = set() if game.rules.stones_stand else agreed_dead(game, self._ownership(game))
+        return game.score(dead)
+
+    def _ownership(self, game: Game) -> np.ndarray:
+        """Returns the mean of both networks' ownership, float [height, width] in -1..1, + for Black."""
+        position = position_of(game, new_workspace(), conservative_pass=True)
+        each = []
+        for player in self._players.values():
+            ticket = player.evaluator.submit(position, np.arange(1), profile=player.parameters.profile)
+            rows = player.evaluator.collect(ticket)
+            each.append(EvaluationRow(rows[0], game.area).ownership)
+        mean = np.mean(each, 0).reshape(game.height, game.width)
+        return mean if game.to_move == BLACK else -mean

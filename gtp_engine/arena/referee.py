@@ -1,0 +1,340 @@
+"""One game between two GTP engines, refereed by our own rules and our own clock.
+
+An engine loses the game by its own fault: an illegal move, a crash, silence, a malformed response, the refusal of a
+legal command, or exceeding its time. After two passes the referee counts. A stone is dead if its owner's engine lists
+it as dead. A stone that only the opponent lists as dead is alive unless it is captured: under area rules the engines
+continue once to capture it, if both support that. Under rules like Tromp and Taylor's all stones are alive.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..base.errors import UserError
+from ..engine.clock import NO_LIMIT, Clock, TimeSettings
+from ..go.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
+from ..go.game import Game, IllegalMove, Move
+from ..go.rules import RULESETS, Rules, rules_name
+from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
+from .results import EndReason
+
+# Seconds by which a move may exceed the time: pipes and a busy machine cause them, not the engine.
+LEEWAY = 0.1
+# KGS's command for continuing after a disagreement about dead stones: genmove that captures before it passes.
+PLAY_ON = "kgs-genmove_cleanup"
+# Seconds to wait for an engine that has exceeded its time before it is ended: most need only a little longer.
+OVERTIME_PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions of a game.
+
+    Attributes:
+        width: Width of the board.
+        height: Height of the board.
+        komi: Komi.
+        rules: Rules of the game.
+        time: One of the systems that GTP's `time_settings` can express (none, absolute, Canadian).
+        move_cap: Number of moves after which the game ends without a winner.
+        patience: Seconds after which an engine without a clock counts as silent, for any command.
+    """
+
+    width: int
+    height: int
+    komi: float
+    rules: Rules = RULESETS["chinese"]
+    time: TimeSettings = NO_LIMIT
+    move_cap: int = 1000
+    patience: float = 300.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ended.
+
+    Attributes:
+        game: The game.
+        winner: BLACK, WHITE, or EMPTY for a draw or no winner.
+        result: The result as in SGF (`B+3.5`, `W+R`, `B+T`, `B+F`, `0`, `Void`).
+        reason: Why the game ended.
+        seconds: Time used, by colour.
+        claims: The engines' responses to `final_score`, by colour; engines that did not answer are missing.
+        notes: One line for each problem, including disagreement about the score.
+    """
+
+    game: Game
+    winner: int
+    result: str
+    reason: EndReason
+    seconds: dict[int, float]
+    claims: dict[int, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class _ForfeitError(Exception):
+    """The game is lost by a fault of `colour`."""
+
+    def __init__(self, colour: int, reason: EndReason, note: str) -> None:
+        super().__init__(note)
+        self.colour = colour
+        self.reason = reason
+
+
+def play_game(black: GtpClient, white: GtpClient, opening: Sequence[Move], conditions: Conditions) -> Outcome:
+    """Plays one game and blocks until it is over.
+
+    Args:
+        black: The engine that plays Black.
+        white: The engine that plays White.
+        opening: Moves that are played before the engines choose their own.
+        conditions: The conditions of the game.
+
+    Returns:
+        How the game ended, also if it ended by an engine's fault.
+
+    Raises:
+        EngineError: An engine refuses the board size, the komi or the rules, so that a match makes no sense.
+    """
+    game = _RefereedGame({BLACK: black, WHITE: white}, conditions)
+    try:
+        game.set_up(opening)
+        return game.play()
+    except _ForfeitError as fault:
+        winner = opponent(fault.colour)
+        letter = "T" if fault.reason is EndReason.TIME else "F"
+        game.notes.append(str(fault))
+        return game.outcome(winner, f"{colour_letter(winner)}+{letter}", fault.reason)
+
+
+class _RefereedGame:
+    """A game in progress."""
+
+    def __init__(self, players: dict[int, GtpClient], conditions: Conditions) -> None:
+        self.players = players
+        self.conditions = conditions
+        self.game = Game(conditions.width, conditions.height, rules=conditions.rules, komi=conditions.komi)
+        self.clock = Clock(conditions.time)
+        self.seconds = {BLACK: 0.0, WHITE: 0.0}
+        self.notes: list[str] = []
+
+    def set_up(self, opening: Sequence[Move]) -> None:
+        """Prepares both engines and plays the opening."""
+        width, height = self.conditions.width, self.conditions.height
+        # GNU Go reads `boardsize 5 7` as 5x5; an engine without rectangular boards refuses the other command.
+        size = f"boardsize {width}" if width == height else f"rectangular_boardsize {width} {height}"
+        rules = rules_name(self.conditions.rules) or self.conditions.rules.to_json()
+        for colour, player in self.players.items():
+            commands = [size, "clear_board", f"komi {self.conditions.komi:g}"]
+            if player.knows("kata-set-rules"):
+                commands.append(f"kata-set-rules {rules}")
+            if player.knows("time_settings") and self.conditions.time != NO_LIMIT:
+                commands.append(f"time_settings {_time_arguments(self.conditions.time)}")
+            for command in commands:
+                self.send(colour, command)
+        for move in opening:
+            self.game.play(*move)
+            for colour in self.players:
+                self.send_move(colour, move)
+
+    def play(self) -> Outcome:
+        """Plays the game to its end and counts it."""
+        outcome = self.play_to_passes("genmove")
+        if outcome is not None:
+            return outcome
+        dead = self.dead_stones()
+        if self.are_disputed(dead):
+            self.notes.append("the engines disagreed about dead stones" + " and played on" * self.can_play_on)
+            if self.can_play_on:
+                outcome = self.play_to_passes(PLAY_ON)
+                if outcome is not None:
+                    return outcome
+                dead |= self.dead_stones()
+        return self.counted(self.given_up(dead))
+
+    def play_to_passes(self, command: str) -> Outcome | None:
+        """Plays until two consecutive passes from now on; returns the outcome if the game ends otherwise."""
+        begun = len(self.game.moves)
+        while not self.game.is_over or len(self.game.moves) < begun + 2:
+            if len(self.game.moves) >= self.conditions.move_cap:
+                if command == PLAY_ON:
+                    return None  # it was over before: the position is counted as it stands
+                return self.outcome(EMPTY, "Void", EndReason.MOVE_CAP)
+            colour = self.game.to_move
+            point = self.next_move(colour, command)
+            if point is None:
+                winner = opponent(colour)
+                return self.outcome(winner, f"{colour_letter(winner)}+R", EndReason.RESIGNATION)
+            self.game.play(colour, point)
+            self.send_move(opponent(colour), Move(colour, point))
+        return None
+
+    def send(self, colour: int, command: str, timeout: float | None = None) -> str:
+        """Returns an engine's response; an engine that fails loses. Raises CommandError for an error response."""
+        try:
+            return self.players[colour].send(command, self.conditions.patience if timeout is None else timeout)
+        except CommandError:
+            raise
+        except EngineError as error:
+            raise _ForfeitError(colour, _fault(error), str(error)) from error
+
+    def send_move(self, colour: int, move: Move) -> None:
+        """Plays a move on an engine's board."""
+        name = self.game.vertex(move.point)
+        try:
+            self.send(colour, f"play {colour_letter(move.colour).lower()} {name}")
+        except CommandError as error:
+            raise _ForfeitError(colour, EndReason.REFUSAL, f"{error} ({name} is legal)") from error
+
+    def next_move(self, colour: int, command: str) -> int | None:
+        """Returns the point that an engine chooses, which is legal; None if it resigns."""
+        answer = self.generate_move(colour, command)
+        if answer.lower() == "resign":
+            return None
+        who = f"{self.players[colour].name} ({colour_name(colour)})"
+        try:
+            point = parse_vertex(answer, self.game.width, self.game.height)
+        except ValueError:
+            raise _ForfeitError(colour, EndReason.GARBAGE, f"{who} answered {command} with {answer[:60]!r}") from None
+        if not self.game.is_legal(point):
+            why = _why_illegal(self.game, colour, point)
+            raise _ForfeitError(colour, EndReason.ILLEGAL_MOVE, f"{who} at move {len(self.game.moves) + 1}: {why}")
+        return point
+
+    def generate_move(self, colour: int, command: str) -> str:
+        """Returns the response to genmove, or a command like it, and charges the clock."""
+        player, allowed = self.players[colour], self.time_allowed(colour)
+        left = self.clock.remaining(colour)
+        if left is not None and player.knows("time_left"):
+            try:
+                self.send(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
+            except CommandError as error:
+                raise _ForfeitError(colour, EndReason.REFUSAL, str(error)) from error
+        timeout = None if allowed is None else allowed + LEEWAY + OVERTIME_PATIENCE
+        start = time.monotonic()
+        try:
+            answer = self.send(colour, f"{command} {colour_letter(colour).lower()}", timeout)
+        except CommandError as error:
+            raise _ForfeitError(colour, EndReason.REFUSAL, str(error)) from error
+        except _ForfeitError as fault:
+            # A stray line on stdout makes silence look like garbage.
+            is_late = allowed is not None and time.monotonic() - start > allowed + LEEWAY
+            if is_late and fault.reason in (EndReason.SILENCE, EndReason.GARBAGE):
+                fault.reason = EndReason.TIME
+            raise
+        finally:
+            spent = time.monotonic() - start
+            self.seconds[colour] += spent
+        if allowed is not None and spent > allowed + LEEWAY:
+            note = f"{player.name} ({colour_name(colour)}) thought {spent:.2f} s and had {allowed:.2f} s left"
+            raise _ForfeitError(colour, EndReason.TIME, note)
+        self.clock.charge(colour, spent)
+        return answer
+
+    def time_allowed(self, colour: int) -> float | None:
+        """Returns the seconds until the flag falls; None without a clock."""
+        left = self.clock.remaining(colour)
+        if left is None:
+            return None
+        seconds, stones = left
+        settings = self.conditions.time
+        return seconds + settings.period if stones == 0 and settings.has_overtime else seconds
+
+    @property
+    def can_play_on(self) -> bool:
+        """Whether dead stones can be captured after two passes: it costs no points and both engines support it."""
+        by_area = self.conditions.rules.scoring == "AREA"
+        return by_area and all(player.knows(PLAY_ON) for player in self.players.values())
+
+    def dead_stones(self) -> dict[int, set[int]]:
+        """Returns the points of all dead stones according to each colour's engine; engines may be missing."""
+        seen: dict[int, set[int]] = {}
+        if self.conditions.rules.stones_stand:
+            return seen
+        for colour in self.players:
+            answer = self.opinion(colour, "final_status_list dead")
+            if answer is not None:
+                try:
+                    seen[colour] = self.parse_stones(answer)
+                except UserError as error:
+                    self.notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
+        for colour in self.players.keys() - seen.keys():
+            theirs = [point for point in seen.get(opponent(colour), ()) if self.game.stone_at(point) == colour]
+            if theirs:
+                names = self.players[opponent(colour)].name, self.players[colour].name
+                note = "{} alone decided which stones of {} are dead".format(*names)
+                if note not in self.notes:
+                    self.notes.append(note)
+        return seen
+
+    def are_disputed(self, dead: dict[int, set[int]]) -> bool:
+        """Whether an engine lists stones as dead that their owner does not give up."""
+        return bool(set().union(*dead.values()) - self.given_up(dead))
+
+    def given_up(self, dead: dict[int, set[int]]) -> set[int]:
+        """Returns the stones that their owner lists as dead, or the opponent if the owner's engine did not answer."""
+        return {
+            point
+            for colour in self.players
+            for point in dead.get(colour, dead.get(opponent(colour), set()))
+            if self.game.stone_at(point) == colour
+        }
+
+    def counted(self, dead: set[int]) -> Outcome:
+        """Returns the outcome by counting without the dead stones."""
+        score = self.game.score(dead)
+        claims = {}
+        for colour in self.players:
+            claim = self.opinion(colour, "final_score")
+            if claim is None:
+                continue
+            claims[colour] = claim
+            if not _same_score(claim, score.points):
+                self.notes.append(f"{self.players[colour].name} scored {claim}, the referee {score}")
+        return self.outcome(score.winner, str(score), EndReason.SCORE, claims)
+
+    def opinion(self, colour: int, command: str) -> str | None:
+        """Returns an engine's response about the finished game; None, and perhaps a note, if there is none."""
+        player = self.players[colour]
+        if not player.usable or not player.knows(command.split()[0]):
+            return None
+        try:
+            return self.send(colour, command)
+        except (_ForfeitError, CommandError) as error:
+            self.notes.append(str(error))
+            return None
+
+    def parse_stones(self, text: str) -> set[int]:
+        """Returns the stones in a list of vertices. Raises ValueError for a word that is not a vertex."""
+        points = {parse_vertex(word, self.game.width, self.game.height) for word in text.split()}
+        return {point for point in points if point != PASS and self.game.stone_at(point) != EMPTY}
+
+    def outcome(self, winner: int, result: str, reason: EndReason, claims: dict[int, str] | None = None) -> Outcome:
+        return Outcome(self.game, winner, result, reason, self.seconds, claims or {}, tuple(self.notes))
+
+
+def _fault(error: EngineError) -> EndReason:
+    if isinstance(error, EngineDiedError):
+        return EndReason.CRASH
+    return EndReason.GARBAGE if isinstance(error, EngineGarbageError) else EndReason.SILENCE
+
+
+def _why_illegal(game: Game, colour: int, point: int) -> str:
+    try:
+        game.copy().play(colour, point)
+    except IllegalMove as error:
+        return str(error)
+    return f"illegal move: {game.vertex(point)} repeats a position"
+
+
+def _time_arguments(settings: TimeSettings) -> str:
+    return f"{settings.main:g} {settings.period:g} {settings.count}"
+
+
+def _same_score(claim: str, margin: float) -> bool:
+    """Whether a response to `final_score` agrees with Black's margin."""
+    try:
+        claimed = float(claim[2:]) if claim[:2] in ("B+", "W+") else float(claim)
+    except ValueError:
+        return False
+    return abs((-claimed if claim.startswith("W") else claimed) - margin) < 1e-6

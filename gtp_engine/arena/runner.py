@@ -1,0 +1,213 @@
+"""Plays many games side by side, so that the leaves of their searches share batches.
+
+Each game has one search at a time, that of the side to move. When it is done, its move is played and the next search
+is queued, until the game ends. Self-play (`training.selfplay`) and matches between networks (`games.network_match`)
+run their games this way; they differ in how a move is searched and chosen and in what they keep of a game.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+from ..go.coords import EMPTY, opponent
+from ..go.game import Game
+from ..search.evaluate.evaluator import Evaluator
+from ..search.parameters import SearchParameters
+from ..search.report import SearchReport
+from ..search.request import Limits, SearchRequest
+from ..search.scheduler import Scheduler
+from ..search.search import Search, layout_for
+from ..search.tree import bytes_per_node
+from .results import EndReason
+
+_SMALLEST_TREE = 0.1  # megabytes
+
+
+@dataclass(frozen=True)
+class EndRules:
+    """When a game ends other than by two passes, and when it counts as decided.
+
+    Attributes:
+        moves_per_point: Moves after which a game is broken off, as a multiple of the board's points.
+        winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
+        positions: Number of consecutive positions at which a side must be winning for the game to be decided.
+        earliest: Moves before which no game is decided, as a share of the board's points.
+        resigns: Whether a game ends as soon as it is decided.
+    """
+
+    moves_per_point: float
+    winrate: float
+    positions: int
+    earliest: float = 0.0
+    resigns: bool = False
+
+
+@dataclass
+class ResignTracker:
+    """The side that is ahead, and for how long it has been winning.
+
+    Attributes:
+        leader: Colour of the side that was ahead at the last position; EMPTY before the first one.
+        positions: Number of consecutive positions at which the leader was winning, each by the search of whichever
+            side was to move there.
+    """
+
+    leader: int = EMPTY
+    positions: int = 0
+
+    def update(self, report: SearchReport, winrate: float) -> None:
+        """Adds the next position.
+
+        Args:
+            report: The search of the position.
+            winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
+        """
+        leader = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
+        is_winning = winrate < 1 and max(report.winrate, 1 - report.winrate) >= winrate
+        self.positions = (self.positions + 1 if leader == self.leader else 1) if is_winning else 0
+        self.leader = leader
+
+
+@dataclass(eq=False)
+class GameInProgress:
+    """A game that is being played. Runners derive their own class to keep more about it.
+
+    Attributes:
+        game: The position and the moves so far.
+        tracker: How long one side has been winning.
+        decided_for: Colour of the side for which the game was decided; EMPTY before.
+    """
+
+    game: Game
+    tracker: ResignTracker = field(default_factory=ResignTracker, kw_only=True)
+    decided_for: int = field(default=EMPTY, kw_only=True)
+
+
+class PlannedSearch(NamedTuple):
+    """How the side to move of a game is searched.
+
+    Attributes:
+        search: The search, with its parameters; it gets the game's position when its turn comes.
+        scheduler: The scheduler of the search's evaluator.
+        visits: Visits of the root at which the search ends.
+    """
+
+    search: Search
+    scheduler: Scheduler
+    visits: int
+
+
+G = TypeVar("G", bound=GameInProgress)
+
+
+class GameRunner(ABC, Generic[G]):
+    """Plays up to `concurrency` games at a time; `step` advances all of them.
+
+    A subclass decides which games are begun (`_begin_game`), how they are searched (`_plan_search`), how a move is
+    chosen (`_choose_move`) and what becomes of a finished game (`_end_game`).
+
+    Attributes:
+        games: The games in progress.
+        moves: Number of moves played so far, in all games.
+    """
+
+    def __init__(self, end_rules: EndRules, concurrency: int) -> None:
+        self.games: list[G] = []
+        self.moves = 0
+        self._end_rules = end_rules
+        self._concurrency = concurrency
+        self._errors: list[Exception] = []
+
+    @property
+    @abstractmethod
+    def schedulers(self) -> Collection[Scheduler]:
+        """The schedulers of all searches, one for each evaluator in use."""
+
+    def step(self) -> None:
+        """Begins games as long as there is room, then submits or collects one batch of each evaluator.
+
+        Raises:
+            Exception: The first error of a search or of an evaluator.
+        """
+        while len(self.games) < self._concurrency and (game := self._begin_game()) is not None:
+            self.games.append(game)
+            self._queue_search(game)
+        for scheduler in self.schedulers:
+            if not scheduler.is_idle:
+                scheduler.step()
+        if self._errors:
+            raise self._errors[0]
+
+    @abstractmethod
+    def _begin_game(self) -> G | None:
+        """Returns the next game to play; None if there is none left."""
+
+    @abstractmethod
+    def _plan_search(self, game: G) -> PlannedSearch:
+        """Decides how the side to move is searched."""
+
+    @abstractmethod
+    def _choose_move(self, game: G, search: Search, report: SearchReport) -> int:
+        """Returns the point to play after a search, and keeps what is wanted of the position."""
+
+    @abstractmethod
+    def _end_game(self, game: G, reason: EndReason) -> None:
+        """Handles a game that has ended. The stones of a game that ended by two passes are not counted yet."""
+
+    def _queue_search(self, game: G) -> None:
+        """Queues a search for the side to move."""
+        search, scheduler, visits = self._plan_search(game)
+
+        def done(report: SearchReport | None) -> None:
+            assert report is not None  # no search is cancelled
+            self._play_move(game, search, report)
+
+        scheduler.add(search, SearchRequest(game.game, Limits(visits)), done, self._errors.append)
+
+    def _play_move(self, game: G, search: Search, report: SearchReport) -> None:
+        """Plays the move that a search found, then queues the next search or ends the game."""
+        point = self._choose_move(game, search, report)
+        game.game.play(game.game.to_move, point)
+        self.moves += 1
+        self._update_decision(game, report)
+        reason = self._end_reason(game)
+        if reason is None:
+            self._queue_search(game)
+        else:
+            self.games.remove(game)
+            self._end_game(game, reason)
+
+    def _update_decision(self, game: G, report: SearchReport) -> None:
+        rules, tracker = self._end_rules, game.tracker
+        tracker.update(report, rules.winrate)
+        is_late = len(game.game.moves) >= rules.earliest * game.game.area
+        if game.decided_for == EMPTY and tracker.positions >= rules.positions and is_late:
+            game.decided_for = tracker.leader
+
+    def _end_reason(self, game: G) -> EndReason | None:
+        """Returns why the game ends now; None if it does not."""
+        if game.game.is_over:
+            return EndReason.SCORE
+        if game.decided_for != EMPTY and self._end_rules.resigns:
+            return EndReason.RESIGNATION
+        if len(game.game.moves) >= self._end_rules.moves_per_point * game.game.area:
+            return EndReason.MOVE_CAP
+        return None
+
+
+def tree_megabytes(searches: int, visits: int, area: int, parameters: SearchParameters, evaluator: Evaluator) -> float:
+    """Memory of a tree that keeps the visits of several searches of a game.
+
+    Args:
+        searches: Number of searches whose visits fit into the tree.
+        visits: Visits of each search.
+        area: Number of points of the board.
+        parameters: Parameters of the search, which decide what a node holds.
+        evaluator: Evaluator of the search, which decides the same.
+
+    Returns:
+        The size in megabytes (10^6 bytes).
+    """
+    node_bytes = bytes_per_node(area, layout_for(parameters, evaluator))
+    return max(_SMALLEST_TREE, searches * (visits + 1) * node_bytes / 1e6)

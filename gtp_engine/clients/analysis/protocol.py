@@ -1,0 +1,333 @@
+"""KataGo's JSON analysis protocol: queries and answers are one line each, and many positions are searched side by side.
+
+The protocol is described in KataGo's docs/Analysis_Engine.md.
+
+A waiting position is stored as the text of its query, so that a million of them do not fill the memory with boards.
+"""
+
+import heapq
+import itertools
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from queue import Empty, Queue
+from typing import Any
+
+import numpy as np
+
+from ...base import VERSION
+from ...base.errors import EXPECTED, UserError, answer_text, error_text
+from ...base.system import WAIT_SECONDS
+from ...go.game import Game
+from ...search.report import SearchReport
+from ...search.scheduler import QueuedSearch, Scheduler
+from ...search.search import Search
+from .answers import answer, human_answer, no_results
+from .query import Defaults, Query, QueryError, parse_query, turn_numbers
+
+logger = logging.getLogger(__name__)
+
+# Bytes. A longer line is not a query; the rest of it is dropped.
+LONGEST_LINE = 16 * 2**20
+# Bytes of the queries that are not done; above it reading pauses until some are.
+MOST_BYTES = 256 * 2**20
+# Seconds for which reading queries may hold up the searches.
+_READING_TIME = 0.05
+# Bytes of memory per query, and per position of it that is not done, in addition to the query's text.
+_PER_LINE, _PER_POSITION = 300, 400
+_LONGEST_INTEGER = 100  # digits; no field needs more than 20, and Python refuses thousands with a hint for programmers
+_ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
+
+
+@dataclass(eq=False, slots=True)
+class _Line:
+    """A query as it was received, and the number of its positions that are not done."""
+
+    text: bytes
+    id: str
+    left: int
+    scheduler: Scheduler
+
+
+@dataclass(eq=False, slots=True)
+class _Position:
+    """One position of a query that has its turn."""
+
+    line: _Line
+    turn: int
+    query: Query
+    game: Game
+    queued: QueuedSearch | None = None
+
+
+class Conversation:
+    """Answers lines. It belongs to one thread.
+
+    Args:
+        scheduler_on: Returns the scheduler for boards of a width and height, the same one each time for a size; raises
+            UserError or OSError if there is none.
+        defaults: The settings that apply unless a query overrides them.
+        lines: The lines to answer, and None at their end (`lines_ahead`).
+        write: Writes an answer, a whole line. An error that it raises ends the conversation.
+        is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
+        seed: The seed of the searches.
+        models: Returns the answer to `query_models`.
+        human_policy: Returns the policy of humans of a profile in a position, None if no network knows it.
+    """
+
+    def __init__(
+        self,
+        scheduler_on: Callable[[int, int], Scheduler],
+        defaults: Defaults,
+        lines: "Queue[bytes | None]",
+        write: Callable[[str], None],
+        *,
+        is_closed: Callable[[], bool] = lambda: False,
+        seed: int | None = None,
+        models: Callable[[], list[dict[str, Any]]] = list,
+        human_policy: Callable[[Game, str], np.ndarray | None] = lambda game, profile: None,
+    ) -> None:
+        self.defaults = defaults
+        self._lines = lines
+        self._has_ended = False
+        self._kept = 0  # bytes of the queries that are not done
+        self.models = models
+        self._human_policy = human_policy
+        self._write = write
+        self._is_closed = is_closed
+        self._write_error: Exception | None = None
+        self._seed = seed
+        self._scheduler_on = scheduler_on
+        self._schedulers: dict[Scheduler, None] = {}  # those in use, in the order of their first query
+        self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: negated priority, number, turn, query
+        self._numbers = itertools.count()
+        self._at_work: set[_Position] = set()
+        self._recent: _Position | None = None  # the last one started: the next may be few moves later
+
+    def run(self, *, wait_for_all: bool = True) -> None:
+        """Answers queries until the input ends; with `wait_for_all` also those that are not finished then."""
+        while True:
+            self._read()
+            is_idle = not (self._waiting or self._at_work)
+            if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
+                return
+            self._feed()
+            busy = [scheduler for scheduler in self._schedulers if not scheduler.is_idle]
+            for scheduler in busy:
+                scheduler.step()
+            if not busy:
+                self._read(WAIT_SECONDS)
+
+    def _send(self, fields: dict[str, Any]) -> None:
+        text = json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"
+        try:
+            self._write(text)
+        except Exception as error:
+            self._write_error = error
+            raise
+
+    # What comes in.
+
+    def _read(self, wait: float = 0.0) -> None:
+        """Takes the lines that are there; waits up to some seconds for the first one."""
+        if self._has_ended or self._kept > MOST_BYTES:
+            return
+        with suppress(Empty):
+            line = self._lines.get(wait > 0, wait)
+            end = time.perf_counter() + _READING_TIME
+            while line is not None:
+                self._take(line)
+                if self._kept > MOST_BYTES or time.perf_counter() >= end:
+                    return
+                line = self._lines.get_nowait()
+            self._has_ended = True
+
+    def _take(self, line: bytes) -> None:
+        """Answers a line, or queues its positions."""
+        positions = self._understand(line) if line.strip() else 0
+        if positions:
+            self._kept += len(line) + _PER_LINE + positions * _PER_POSITION
+
+    def _understand(self, line: bytes) -> int:
+        """Returns the number of positions that a line asks for; answers it if it asks for none."""
+        fields: dict[str, Any] = {}
+        try:
+            fields = _parse(line)
+            if not isinstance(fields.get("action"), str):
+                return self._enqueue(line, fields)
+            self._act(fields)
+        except _LineError as error:
+            self._send({"error": str(error)})
+        except QueryError as error:
+            self._send({"error": str(error), "field": error.field, "id": fields["id"]})
+        except Exception as error:  # whatever it is, the other queries get their answers
+            if error is self._write_error:
+                raise
+            self._send(_failure(error, fields["id"]))
+        return 0
+
+    def _enqueue(self, line: bytes, fields: dict[str, Any]) -> int:
+        query = parse_query(fields, self.defaults)
+        query.check_moves()
+        try:
+            scheduler = self._scheduler_on(query.request.game.width, query.request.game.height)
+        except (UserError, OSError) as error:  # in the network's file: other board sizes may have another
+            raise QueryError("boardXSize", error_text(error)) from error
+        for field, text in query.warnings:
+            self._send({"warning": text, "field": field, "id": query.id})
+        self._schedulers[scheduler] = None
+        entry = _Line(line, query.id, len(query.turns), scheduler)
+        for turn, priority in zip(query.turns, query.priorities, strict=True):
+            heapq.heappush(self._waiting, (-priority, next(self._numbers), turn, entry))
+        return len(query.turns)
+
+    def _act(self, fields: dict[str, Any]) -> None:
+        action = fields["action"]
+        if action not in _ACTIONS:
+            raise _LineError(f"'action' field must be {' or '.join(map(repr, _ACTIONS))}")
+        extra: dict[str, Any] = {}
+        if action == "query_version":
+            extra = {"version": VERSION, "git_hash": "<omitted>"}
+        elif action == "query_models":
+            extra = {"models": self.models()}
+        elif action == "clear_cache":
+            for scheduler in self._schedulers:
+                scheduler.evaluator.clear_cache()
+        elif action == "terminate":
+            if not isinstance(fields.get("terminateId"), str):
+                raise QueryError(
+                    "terminateId", 'Requests for a terminate action must have a string "terminateId" field'
+                )
+            self._terminate(fields["terminateId"], turn_numbers(fields))
+        else:
+            self._terminate(None, turn_numbers(fields))
+        self._send(fields | extra)
+
+    def _terminate(self, query_id: str | None, turns: frozenset[int] | None) -> None:
+        """Ends searches, which are answered with the results found until then.
+
+        Args:
+            query_id: The query; None for all.
+            turns: The numbers of the positions; None for all.
+        """
+
+        def is_meant(line: _Line, turn: int) -> bool:
+            return query_id in (None, line.id) and (turns is None or turn in turns)
+
+        for position in self._at_work:
+            if is_meant(position.line, position.turn) and position.queued is not None:
+                position.line.scheduler.cancel(position.queued)
+        ended = [entry for entry in self._waiting if is_meant(entry[3], entry[2])]
+        if ended:
+            self._waiting = [entry for entry in self._waiting if not is_meant(entry[3], entry[2])]
+            heapq.heapify(self._waiting)
+        for _, _, turn, line in ended:
+            self._send(no_results(line.id, turn))
+            self._done_with(line)
+
+    # What is searched.
+
+    def _feed(self) -> None:
+        """Adds positions to their schedulers as long as these would start them at once."""
+        while self._waiting and self._waiting[0][3].scheduler.has_slot_for(-self._waiting[0][0]):
+            negated_priority, _, turn, line = heapq.heappop(self._waiting)
+            position = self._position(line, turn)
+            self._at_work.add(position)
+            self._search(position, -negated_priority)
+
+    def _position(self, line: _Line, turn: int) -> _Position:
+        """Returns a position of a query that has been checked."""
+        recent = self._recent
+        if recent is not None and recent.line is line and recent.turn <= turn:
+            query, game, number = recent.query, recent.game.copy(), recent.turn
+        else:
+            query = parse_query(_parse(line.text), self.defaults)
+            game, number = query.request.game.copy(), 0
+        for played in range(number, turn):
+            query.play(game, played)
+        self._recent = _Position(line, turn, query, game)
+        return self._recent
+
+    def _search(self, position: _Position, priority: int) -> None:
+        """Adds a position to its scheduler."""
+        scheduler, request = position.line.scheduler, position.query.request
+        search = Search(scheduler.evaluator, request.parameters, self._seed)
+        request = replace(request, game=position.game, on_report=partial(self._report, position, during=True))
+        finish, fail = partial(self._finish, position), partial(self._fail, position)
+        position.queued = scheduler.add(search, request, finish, fail, priority=priority)
+
+    def _report(self, position: _Position, report: SearchReport, *, during: bool) -> None:
+        try:
+            fields = answer(position.query, position.turn, position.game, report, during=during)
+            if position.query.human_profile and not during:
+                fields |= human_answer(position.query, position.game, self._human_policy)
+        except Exception as error:  # a bug: the other queries get their answers
+            fields = _failure(error, position.line.id, position.turn)
+        self._send(fields)
+
+    def _finish(self, position: _Position, report: SearchReport | None) -> None:
+        if report is None:
+            self._send(no_results(position.line.id, position.turn))
+        else:
+            self._report(position, report, during=False)
+        self._leave(position)
+
+    def _fail(self, position: _Position, error: Exception) -> None:
+        self._send(_failure(error, position.line.id, position.turn))
+        self._leave(position)
+
+    def _leave(self, position: _Position) -> None:
+        position.queued = None
+        self._at_work.discard(position)
+        self._done_with(position.line)
+
+    def _done_with(self, line: _Line) -> None:
+        """Frees the memory of a position of the query, and that of the query with its last one."""
+        self._kept -= _PER_POSITION
+        line.left -= 1
+        if not line.left:
+            self._kept -= len(line.text) + _PER_LINE
+
+
+def _failure(error: Exception, query_id: str, turn: int | None = None) -> dict[str, Any]:
+    """Returns the answer to a query that failed, or to one of its turns, and logs the error."""
+    where = f"query {query_id}" if turn is None else f"query {query_id}, turn {turn}"
+    is_bug = not isinstance(error, EXPECTED)
+    logger.error(f"{where}: {answer_text(error)}", exc_info=is_bug and error)
+    fields = {"error": answer_text(error), "id": query_id}
+    return fields if turn is None else fields | {"turnNumber": turn}
+
+
+class _LineError(UserError):
+    """A line that is not a request."""
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    """Returns the fields of a request, whose `id` is a text; raises _LineError if the line is not a request."""
+    if len(line) > LONGEST_LINE:
+        raise _LineError(f"request too long: more than {LONGEST_LINE:,} bytes")
+    try:
+        fields = json.loads(line, parse_int=_integer, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        shown = line[:200].decode("utf-8", "replace").strip()
+        raise _LineError(f"{error_text(error)} - could not parse input line as json request: {shown}") from None
+    if not isinstance(fields, dict):
+        shown = line[:200].decode("utf-8", "replace").strip()
+        raise _LineError(f"Request line was valid json but was not an object, ignoring: {shown}")
+    if not isinstance(fields.get("id"), str):
+        raise _LineError('Request must have a string "id" field')
+    return fields
+
+
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER:
+        raise UserError(f"an integer of {len(text):,} digits is out of range")
+    return int(text)
+
+
+def _refuse(name: str) -> Iterator[None]:
+    raise UserError(f"{name} is not a number in JSON")

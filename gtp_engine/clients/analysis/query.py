@@ -1,0 +1,410 @@
+"""A query of KataGo's JSON analysis protocol, checked field by field.
+
+Fields, their ranges and what is an error or a warning follow KataGo's docs/Analysis_Engine.md.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...base.errors import UserError
+from ...base.fields import Range, parse_number, parse_word
+from ...go.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex
+from ...go.game import MOST_MOVES, Game, IllegalMove, Move
+from ...go.rules import PART_VALUES, Rules, parse_rules, with_part
+from ...search.evaluate.human_profile import check_profile
+from ...search.parameters import KNOWN_NAMES, SearchParameters
+from ...search.request import Limits, RootMoves, SearchRequest
+
+# KataGo's default in analysis (its configs/analysis_example.cfg).
+WIDE_ROOT_NOISE = 0.04
+PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": None}
+_LARGEST_KOMI = 400.0
+_MOST_VISITS = 2**50
+_HIGHEST_PRIORITY = 2**62 - 1
+_PV_LENGTH = 15
+# The numbers in queries, and what is said of wrong ones.
+_SECONDS = Range(0.001, 1e6), "Must be a number of seconds from 0.001 to 1e6"
+_NUMBERS = {
+    "maxVisits": (Range(1, _MOST_VISITS, whole=True), "Must be an integer from 1 to 2^50"),
+    "analysisPVLen": (Range(1, 1000, whole=True), "Must be an integer from 1 to 1000"),
+    "rootFpuReductionMax": (Range(0, 2), "Must be a number from 0.0 to 2.0"),
+    "rootPolicyTemperature": (Range(0.01, 100), "Must be a number from 0.01 to 100.0"),
+    "reportDuringSearchEvery": _SECONDS,
+    "firstReportDuringSearchAfter": _SECONDS,
+    "priority": (
+        Range(-_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, whole=True),
+        f"Must be a number between -{_HIGHEST_PRIORITY} and {_HIGHEST_PRIORITY}",
+    ),
+}
+# The numbers in `overrideSettings` that are no parameters of the search.
+_SETTINGS = {
+    "maxVisits": Range(1, _MOST_VISITS),
+    "maxTime": Range(0, 1e20),
+    "analysisPVLen": Range(1, 1000),
+    "wideRootNoise": Range(0, 5),
+}
+_FLAGS = (
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+    "includePolicy",
+    "includePVVisits",
+    "includeNoResultValue",
+)
+_FLAG_WARNINGS = {
+    "includeOwnershipStdev": "The deviation between the moves at the root only, not over the whole tree",
+    "includeMovesOwnershipStdev": "Not computed: the tree keeps no spread for each move",
+    "includeNoResultValue": "Always 0: the tree does not keep it",
+}
+_FIELDS = {
+    *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
+    *("boardYSize", "analyzeTurns", "avoidMoves", "allowMoves", "overrideSettings", "priorities"),
+    *_NUMBERS,
+    *_FLAGS,
+}
+_MOVES_FORM = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
+_RESTRICTIONS_FORM = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
+_RULES_FORM = 'Must be the name of a ruleset such as "chinese" or "tromp-taylor", or a JSON object of its parts'
+
+
+class QueryError(UserError):
+    """An invalid field of a query. `field` is its name."""
+
+    def __init__(self, field_name: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field_name
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The settings that apply unless a query overrides them.
+
+    Attributes:
+        parameters: Returns the search parameters for boards of a width and height.
+        limits: The limits of a search.
+        largest_board: The largest accepted board side, in points.
+        wide_root_noise: KataGo's parameter of that name.
+        perspective: BLACK, WHITE, or None for the side to move.
+        takes_profile: Whether the network imitates humans, so that a profile has to be named here or in the query.
+        has_human_model: Whether there is a second network that imitates humans, to which the profiles of queries apply.
+    """
+
+    parameters: Callable[[int, int], SearchParameters]
+    limits: Limits
+    largest_board: int
+    wide_root_noise: float = WIDE_ROOT_NOISE
+    perspective: int | None = BLACK
+    takes_profile: bool = False
+    has_human_model: bool = False
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query: a game, the positions of it to search, and how to search them.
+
+    Attributes:
+        id: The client's name for it.
+        request: The search of the position before the first move; those of the other positions differ in `game` only.
+        moves: The game's moves.
+        turns: The numbers of the positions, in ascending order.
+        priorities: The priority of each turn.
+        wanted: The names of the "include" fields that are true.
+        perspective: BLACK, WHITE, or None for the side to move.
+        pv_length: The largest number of moves of a main line after the first.
+        human_profile: The profile for the human model; empty for none.
+        warnings: Pairs of a field and a warning about it.
+    """
+
+    id: str
+    request: SearchRequest
+    moves: tuple[Move, ...]
+    turns: tuple[int, ...]
+    priorities: tuple[int, ...]
+    wanted: frozenset[str]
+    perspective: int | None
+    pv_length: int
+    human_profile: str = ""
+    warnings: tuple[tuple[str, str], ...] = field(default=())
+
+    def check_moves(self) -> None:
+        """Raises QueryError if a move cannot be played."""
+        game = self.request.game.copy()
+        for number in range(len(self.moves)):
+            self.play(game, number)
+
+    def play(self, game: Game, number: int) -> None:
+        """Plays the move with this number, from 0; raises QueryError if KataGo refuses it too.
+
+        KataGo replays games by its makeBoardMoveTolerant, since the rules of a query need not be those of the game.
+        """
+        try:
+            game.play(*self.moves[number], tolerant=True)
+        except IllegalMove:
+            name = game.vertex(self.moves[number].point)
+            raise QueryError("moves", f"Illegal move {number}: {name}") from None
+
+
+def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
+    """Returns the query in these fields, whose `id` is a text. Whether the moves are legal is not checked.
+
+    Raises:
+        QueryError: A field is invalid.
+    """
+    game = _GameFields(fields, defaults.largest_board)
+    moves = game.moves("moves")
+    start = game.start(moves)
+    numbers = {name: _number(fields, name, *_NUMBERS[name]) for name in _NUMBERS if name in fields}
+    turns, priorities = _turns(fields, len(moves), int(numbers.get("priority", 0)))
+    wanted = frozenset(name for name in _FLAGS if _flag(fields, name))
+    settings, parameters, unknown = _settings(fields, defaults.parameters(game.width, game.height))
+    settings = settings | numbers  # which come first
+    for name in ("rootFpuReductionMax", "rootPolicyTemperature"):
+        if name in numbers:
+            parameters = parameters.with_value(name, numbers[name])
+    human_profile = ""
+    if defaults.has_human_model and not defaults.takes_profile:
+        human_profile, parameters = parameters.profile, replace(parameters, profile="")
+    with _named("overrideSettings", "Could not set settings: "):
+        check_profile("the network", defaults.takes_profile, parameters.profile)
+    noise = settings.get("wideRootNoise", defaults.wide_root_noise)
+    with _named(
+        "rootPolicyTemperature" if "rootPolicyTemperature" in fields else "overrideSettings",
+        f"Must be less with wideRootNoise {noise:g}: ",
+    ):
+        parameters = parameters.widened(noise)
+    request = SearchRequest(
+        start,
+        Limits(settings.get("maxVisits", defaults.limits.visits), settings.get("maxTime", defaults.limits.seconds)),
+        game.root_moves(),
+        parameters,
+        ownership=not wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
+        moves_ownership=not wanted.isdisjoint({"includeMovesOwnership", "includeOwnershipStdev"}),
+        interval=numbers.get("reportDuringSearchEvery"),
+        first_report=numbers.get("firstReportDuringSearchAfter"),
+        # Clients that ask for many positions want their values, which still change when the best move is settled.
+        early_stop=False,
+    )
+    perspective = settings.get("reportAnalysisWinratesAs", defaults.perspective)
+    pv_length = settings.get("analysisPVLen", _PV_LENGTH)
+    warnings = [("overrideSettings", f"Unknown config params: {','.join(unknown)}")] if unknown else []
+    warnings += [(name, text) for name, text in _FLAG_WARNINGS.items() if name in wanted]
+    unused = sorted(fields.keys() - _FIELDS)
+    warnings += [(name, "Unexpected or unused field, do you have a typo?") for name in unused]
+    return Query(
+        fields["id"],
+        request,
+        moves,
+        turns,
+        priorities,
+        wanted,
+        perspective,
+        pv_length,
+        human_profile,
+        tuple(warnings),
+    )
+
+
+# The game.
+
+
+class _GameFields:
+    """The fields of a query that depend on its board."""
+
+    def __init__(self, fields: dict[str, Any], largest: int) -> None:
+        self.fields = fields
+        sides = Range(MIN_SIZE, largest, whole=True), f"Must provide an integer from {MIN_SIZE} to {largest}"
+        self.width, self.height = (int(_number(fields, name, *sides)) for name in ("boardXSize", "boardYSize"))
+
+    def moves(self, name: str) -> tuple[Move, ...]:
+        """Returns the moves or stones in a field."""
+        if name not in self.fields:
+            raise QueryError(name, "Must specify an array of [player,location] pairs")
+        pairs = self.fields[name]
+        if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise QueryError(name, _MOVES_FORM)
+        if len(pairs) > MOST_MOVES:
+            raise QueryError(name, f"Must have at most {MOST_MOVES} entries")
+        return tuple(Move(self._player(name, player), self._point(name, location)) for player, location in pairs)
+
+    def _player(self, name: str, text: object) -> int:
+        try:
+            return parse_colour(str(text))
+        except UserError:
+            raise QueryError(name, f"Could not parse player: {str(text)[:60]}") from None
+
+    def _point(self, name: str, text: object) -> int:
+        try:
+            return parse_vertex(_vertex_of(str(text), self.height), self.width, self.height)
+        except UserError:
+            raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
+
+    def start(self, moves: tuple[Move, ...]) -> Game:
+        """Returns the position before the moves."""
+        stones = dict.fromkeys(self.moves("initialStones")) if "initialStones" in self.fields else {}
+        if any(stone.point == PASS for stone in stones):
+            raise QueryError("initialStones", "Could not parse board location: pass")
+        rules = self._rules()
+        game = Game(self.width, self.height, rules=rules, komi=self._komi(rules))
+        colours = {colour: [stone.point for stone in stones if stone.colour == colour] for colour in (BLACK, WHITE)}
+        with _named("initialStones"):
+            game.set_up(colours[BLACK], colours[WHITE])
+        game.to_move = moves[0].colour if moves else WHITE if game.handicap else BLACK
+        if "initialPlayer" in self.fields:
+            with _named("initialPlayer", 'Must be "b" or "w"', with_error=False):
+                game.to_move = parse_colour(str(self.fields["initialPlayer"]))
+        return game
+
+    def _rules(self) -> Rules:
+        given, bonus = self.fields.get("rules"), self.fields.get("whiteHandicapBonus")
+        if not isinstance(given, str | dict):
+            raise QueryError("rules", _RULES_FORM)
+        with _named("rules", "Could not parse rules: "):
+            rules = parse_rules(given if isinstance(given, str) else json.dumps(given))
+        if bonus is None:
+            return rules
+        if bonus not in PART_VALUES["whiteHandicapBonus"]:
+            raise QueryError("whiteHandicapBonus", f"Must be one of {', '.join(PART_VALUES['whiteHandicapBonus'])}")
+        return with_part(rules, "whiteHandicapBonus", bonus)
+
+    def _komi(self, rules: Rules) -> float:
+        if "komi" not in self.fields:  # KataGo's guess
+            return 6.5 if rules.scoring == "TERRITORY" else 7.0 if rules.has_button else 7.5
+        form = f"Must be an integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
+        komi = _number(self.fields, "komi", Range(-_LARGEST_KOMI, _LARGEST_KOMI), form)
+        if not float(2 * komi).is_integer():
+            raise QueryError("komi", form)
+        return komi
+
+    def root_moves(self) -> RootMoves:
+        """Returns which moves the search may consider."""
+        given = [name for name in ("avoidMoves", "allowMoves") if name in self.fields]
+        if len(given) == 2:
+            raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
+        if not given:
+            return RootMoves()
+        restrictions = self.fields[given[0]]
+        if not isinstance(restrictions, list):
+            raise QueryError(given[0], _RESTRICTIONS_FORM)
+        parsed = [self._restriction(given[0], restriction) for restriction in restrictions]
+        listed = tuple((player, point, depth) for player, points, depth in parsed for point in points)
+        if given[0] == "avoidMoves":
+            return RootMoves(avoid=listed)
+        if len({player for player, _, _ in parsed}) < len(parsed):
+            raise QueryError(given[0], "Cannot specify allowMoves more than once for the same player")
+        # An empty list allows nothing at all, not even a pass.
+        moves = [*all_points(self.width, self.height), PASS]
+        forbidden = tuple((player, move, depth) for player, points, depth in parsed if not points for move in moves)
+        return RootMoves(avoid=forbidden, allow=listed)
+
+    def _restriction(self, name: str, restriction: object) -> tuple[int, list[int], int]:
+        """Returns player, points and depth of one entry."""
+        if not isinstance(restriction, dict) or not {"player", "moves", "untilDepth"} <= restriction.keys():
+            raise QueryError(name, _RESTRICTIONS_FORM)
+        locations, depth = restriction["moves"], restriction["untilDepth"]
+        if not isinstance(locations, list):
+            raise QueryError(name, "Must be an array of GTP board vertices")
+        if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+            raise QueryError(name, "Must be a positive integer")
+        player = self._player(name, restriction["player"])
+        return player, [self._point(name, location) for location in locations], depth
+
+
+def _vertex_of(text: str, height: int) -> str:
+    """Returns GTP's vertex of a location in KataGo's other form, "(column,row)" counted from 0 at the top left."""
+    place = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", text, re.ASCII)
+    letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+    if place is None or int(place[1]) >= len(letters):
+        return text
+    return f"{letters[int(place[1])]}{height - int(place[2])}"
+
+
+# The positions and the search.
+
+
+def _turns(fields: dict[str, Any], last: int, priority: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the turns to search, in ascending order, and their priorities."""
+    turns = _integers(fields, "analyzeTurns", "Must specify an array of integers indicating turns to analyze")
+    priorities = _integers(fields, "priorities", "Must specify an array of integers indicating priorities")
+    if turns == []:
+        raise QueryError("analyzeTurns", "Must name at least one turn")
+    for turn in turns or ():
+        if not 0 <= turn <= last:
+            raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
+    chosen = tuple(sorted(set(turns))) if turns is not None else (last,)
+    if priorities is None:
+        return chosen, (priority,) * len(chosen)
+    if "priority" in fields:
+        raise QueryError("priority", "Cannot specify both priority and priorities")
+    if turns is None:
+        raise QueryError("priorities", "Can only specify when also specifying analyzeTurns")
+    if len(priorities) != len(turns):
+        raise QueryError("priorities", "Must be of matching length to analyzeTurns")
+    of_turn = dict(zip(turns, priorities, strict=True))
+    return chosen, tuple(of_turn[turn] for turn in chosen)
+
+
+def _settings(
+    fields: dict[str, Any], parameters: SearchParameters
+) -> tuple[dict[str, Any], SearchParameters, list[str]]:
+    """Returns the values in `overrideSettings` that are no parameters of the search, the parameters, unknown names."""
+    given = fields.get("overrideSettings", {})
+    if not isinstance(given, dict):
+        raise QueryError("overrideSettings", "Must be an object")
+    found: dict[str, Any] = {}
+    unknown = []
+    for name, value in given.items():
+        with _named("overrideSettings", "Could not set settings: "):
+            if name == "reportAnalysisWinratesAs":
+                found[name] = PERSPECTIVES[parse_word(name, str(value).upper(), PERSPECTIVES)]
+            elif name in _SETTINGS:
+                number = parse_number(name, value, _SETTINGS[name])
+                found[name] = int(number) if name in _NUMBERS else number
+            elif name in KNOWN_NAMES:
+                parameters = parameters.with_value(name, value)
+            else:
+                unknown.append(name)
+    return found, parameters, unknown
+
+
+# Values of fields.
+
+
+@contextmanager
+def _named(field_name: str, text: str = "", *, with_error: bool = True) -> Iterator[None]:
+    """Turns an error about a value into one about its field, with a text before it or in its place."""
+    try:
+        yield
+    except UserError as error:
+        raise QueryError(field_name, f"{text}{error}" if with_error else text) from None
+
+
+def _number(fields: dict[str, Any], name: str, accepted: Range, form: str) -> float:
+    with _named(name, form, with_error=False):
+        return parse_number(name, fields.get(name), accepted, from_text=False)
+
+
+def _flag(fields: dict[str, Any], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise QueryError(name, "Must be a boolean")
+    return value
+
+
+def _integers(fields: dict[str, Any], name: str, form: str) -> list[int] | None:
+    """Returns the integers in a field; None if it is missing."""
+    values = fields.get(name, [])
+    if not isinstance(values, list) or not all(type(value) is int for value in values):
+        raise QueryError(name, form)
+    return values if name in fields else None
+
+
+def turn_numbers(fields: dict[str, Any]) -> frozenset[int] | None:
+    """Returns the turns that an action is for, None for all; raises QueryError if they are not integers."""
+    form = "If provided, must be an array of integers indicating turns to terminate"
+    turns = _integers(fields, "turnNumbers", form)
+    return None if turns is None else frozenset(turns)

@@ -1,0 +1,148 @@
+"""Commands as this program shows them: options under headings, the most common ones first, and -q and -v everywhere.
+
+The options of a command are made from dataclasses of settings, its groups (`options`); click's `params` adds others.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from ...base.log import NOTICE, log_level
+from .defaults import choose, keep_strongest, use_configuration
+from .error_messages import no_such_option
+from .options import Group, Value
+
+COMMON = "Common options"
+OTHER = "Other options"
+_NAME_WIDTH = 30  # columns for the names of options; the text of a longer one begins on the next line
+# Names with one hyphen and several letters are accepted for KataGo's sake, and not shown.
+_KATAGO_STYLE = re.compile(r"(?<!-)-\w[\w-]+, ")
+
+
+class Command(click.Command):
+    """A command whose defaults may come from the user's configuration file.
+
+    Args:
+        common: The names of the options that the help shows first.
+        groups: Dataclasses of settings, or `Group`s of them, by the names of the arguments that have their values.
+        exclusive: Pairs of options that exclude each other, by the names of their parameters.
+        is_configurable: Whether to read that file.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        common: Sequence[str] = (),
+        groups: Mapping[str, Any] | None = None,
+        exclusive: Sequence[tuple[str, str]] = (),
+        is_configurable: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.common, self.is_configurable = common, is_configurable
+        self._exclusive = (*exclusive, ("verbose", "quiet"))
+        made = {name: kind if isinstance(kind, Group) else Group(kind) for name, kind in (groups or {}).items()}
+        self._groups = made
+        self.params += [param for group in made.values() for param in group.parameters()]
+        self.params += [
+            click.Option(
+                ["-v", "--verbose"],
+                is_flag=True,
+                help="Report details on stderr, such as the network, its device and threads.",
+            ),
+            click.Option(["-q", "--quiet"], is_flag=True, help="Report only errors on stderr."),
+        ]
+        for param in self.params:
+            if isinstance(param, click.Option) and param.metavar is None:
+                param.metavar = _metavar(param)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads the user's configuration, which sets defaults, and then the command line."""
+        if self.is_configurable and not ctx.resilient_parsing:
+            with suppress(click.ClickException, OSError) if {"-h", "--help"} & set(args) else nullcontext():
+                use_configuration(ctx)
+        typed = list(args)  # click removes them from `args` one by one
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            if (param := error.param) and ctx.get_parameter_source(str(param.name)) is ParameterSource.ENVIRONMENT:
+                error.param_hint = str(param.envvar)
+            raise
+        except click.NoSuchOption as error:
+            raise no_such_option(error.option_name, typed, ctx) from error
+        if not ctx.resilient_parsing:
+            keep_strongest(ctx)
+            for pair in self._exclusive:
+                choose(ctx, pair)
+        return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        verbose, quiet = (ctx.params.pop(name) for name in ("verbose", "quiet"))
+        with log_level(logging.INFO if verbose else logging.ERROR if quiet else NOTICE):
+            for name, group in self._groups.items():
+                ctx.params[name] = group.take(ctx.params)
+            return super().invoke(ctx)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Returns the names and the descriptions of the options by heading, in the order of the help."""
+        common = [f"--{name}" for name in self.common]
+        found: dict[str, list[tuple[str, str]]] = {COMMON: [("", "")] * len(common)} if common else {}
+        for param in self.get_params(ctx):
+            if not isinstance(param, click.Option) or param.hidden:
+                continue
+            place = next((common.index(name) for name in param.opts if name in common), None)
+            if place is not None:
+                found[COMMON][place] = _description(param, ctx)
+            else:
+                found.setdefault(getattr(param, "heading", "") or OTHER, []).append(_description(param, ctx))
+        others = found.pop(OTHER, [])  # among them --help
+        return {**found, OTHER if found else "Options": others}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections = self.sections(ctx)
+        width = min(_NAME_WIDTH, max(len(names) for records in sections.values() for names, _ in records))
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(names.ljust(width), text) for names, text in records])
+
+
+def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Makes a `Command` from a function; `settings` are its arguments."""
+    return click.command(cls=Command, **settings)
+
+
+def _metavar(option: click.Option) -> str | None:
+    """Returns what stands for an option's value in the help: one word for each kind; None for click's own choice."""
+    kind = option.type
+    if option.is_flag:
+        return None
+    if isinstance(kind, Value | click.types.IntParamType | click.types.FloatParamType):
+        return kind.name.upper() if isinstance(kind, Value) else "N"
+    if isinstance(kind, click.Path):
+        return "FILE" if not kind.dir_okay else "PATH" if kind.file_okay else "FOLDER"
+    return "TEXT" if isinstance(kind, click.types.StringParamType) else None
+
+
+def _description(option: click.Option, ctx: click.Context) -> tuple[str, str]:
+    """Returns an option's names, and its text with default, range and environment variable."""
+    extra = option.get_help_extra(ctx)
+    default = extra.get("default")
+    if option.default is False and str(default).startswith("no-"):
+        default = None  # the name of the option says enough
+    if isinstance(option.show_default, str):  # a description of the default, which click puts in parentheses
+        own = (ctx.default_map or {}).get(option.name or "", option.show_default)
+        default = ", ".join(own) if isinstance(own, list) else str(own)
+    facts = [f"default: {default}"] if default else []
+    if (low := getattr(option.type, "min", None)) is not None and (high := getattr(option.type, "max", None)):
+        facts.insert(0, f"{low:g} to {high:g}")
+    if option.envvar:
+        facts.append(f"env: {option.envvar}")
+    record = option.get_help_record(ctx)
+    assert record is not None
+    text = option.help or ""
+    return _KATAGO_STYLE.sub("", record[0]), f"{text}  [{'; '.join(facts)}]" if facts else text

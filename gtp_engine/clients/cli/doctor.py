@@ -1,0 +1,319 @@
+"""`gtp_engine doctor`: what is installed where, whether it works, and what to enter in other programs."""
+
+import os
+import platform
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from ...base import VERSION, folders
+from ...base.errors import UserError, answer_text
+from ...base.messages import plural, printable
+from ...base.settings import like, setting
+from ...base.system import available_cpus, wait_for
+from ...engine.settings import EngineSettings
+from ...nets.library import default_networks, list_networks, network_name
+from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
+from ...search.parameters import PROFILE
+from .command import command
+from .common_options import network_file
+from .defaults import COMMON_SETTINGS
+from .machine import cpu, gpu, network_kernels
+from .options import variable
+
+_NOT_READABLE = "  (not readable)"
+START_LIMIT = 180.0  # seconds; the first start compiles the core
+NETWORK_VISITS = 32  # seconds even with a large network
+# CGOS plays Tromp-Taylor rules without suicide; the parts that this JSON does not name are Tromp-Taylor's.
+CGOS_RULES = '{"suicide":false}'
+
+# KaTrain runs its line in a shell and ends only that: `exec` replaces the shell by the engine.
+_REPLACE_SHELL = "" if sys.platform == "win32" else "exec "
+LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
+
+
+@dataclass(frozen=True)
+class DoctorOptions:
+    """What is checked.
+
+    Attributes:
+        profile: Human style to imitate, for human-trained networks: rank_5k, rank_1d_3k, preaz_9d, proyear_1990, ...
+    """
+
+    network: str = like(EngineSettings, "network")
+    profile: str | None = setting(None, accepts=PROFILE, metavar="NAME")
+
+
+@command(groups={"options": DoctorOptions})
+def doctor(options: DoctorOptions) -> None:
+    """Check the installation and print the lines to enter in GUIs and servers.
+
+    The report also names the file with your own defaults, and lists the folder for downloaded networks, the networks
+    that are found, and which of them are the default for which boards.
+
+    \b
+    Examples:
+      gtp_engine doctor                           self-test, lines to paste
+      gtp_engine doctor --network kata1-b18c384   the same for a network
+      gtp_engine doctor > doctor.txt              for a bug report
+
+    The exit status is 1 if a check fails.
+    """
+    program, arguments = engine_command(), network_options(options.network, options.profile or "")
+    _section("Program", _program())
+    _section("Folders", _folders())
+    _section("Networks", _networks())
+    click.echo("Self-test")
+    passed = [run_check(name, check) for name, check in checks_of(program, arguments, options.profile or "")]
+    click.echo()
+    click.echo("Other programs\n")
+    click.echo(client_lines(program, arguments))
+    if not all(passed):
+        sys.exit(1)
+
+
+def _section(title: str, rows: list[tuple[str, str]]) -> None:
+    click.echo(title)
+    for name, value in rows:
+        click.echo(f"  {name:<12} {printable(value)}")
+    click.echo()
+
+
+def _program() -> list[tuple[str, str]]:
+    return [
+        ("gtp_engine", f"{VERSION} in {Path(__file__).resolve().parents[2]}"),
+        ("Python", f"{platform.python_version()} at {sys.executable}"),
+        ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
+        ("system", platform.platform()),
+        ("CPU", f"{cpu()}, {plural(available_cpus(), 'thread')}"),
+        *network_kernels(),
+        ("GPU", gpu()),
+    ]
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _folders() -> list[tuple[str, str]]:
+    rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
+    found = [(name, f"{path}{_obstacle(path)}") for name, path in rows]
+    return [*found, ("config", _configuration())]
+
+
+def _configuration() -> str:
+    """Returns the name of the file with the user's defaults, and the environment variables that override it."""
+    path = folders.configuration_file()
+    state = "" if path is None else _state(path)
+    given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
+    return f"{path or 'none: this user has no home folder'}{state}" + (f"; {', '.join(given)} set" if given else "")
+
+
+def _state(configuration: Path) -> str:
+    """Returns a remark if the file does not exist or cannot be read, otherwise an empty text."""
+    if not os.path.exists(configuration):
+        missing = "  (does not exist; create it with `gtp_engine config --create`)"
+        return _obstacle(configuration.parent) or missing
+    return "" if os.access(configuration, os.R_OK) else _NOT_READABLE
+
+
+def _networks() -> list[tuple[str, str]]:
+    """Returns the user's folder, where to download networks, and the networks that are found by name."""
+    folder = folders.networks_dir()
+    rows = [
+        ("folder", f"{folder}{_obstacle(folder)}: put downloaded networks here, or pass their paths"),
+        ("download", "KataGo's networks, .bin.gz: https://katagotraining.org/networks/"),
+    ]
+    defaults = default_networks()
+    for path in list_networks():
+        boards = "; the default on boards of {} to {}".format(*defaults[path]) if path in defaults else ""
+        rows.append(("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB{boards}"))
+    return [*rows, ("otherwise" if defaults else "default", "random rollouts")]
+
+
+def network_options(network: str, profile: str = "") -> list[str]:
+    """Returns the options of `gtp` that choose the network, with its absolute path.
+
+    Raises:
+        UserError: The network is not found, or there is a profile but no network for it, which `gtp` refuses too.
+    """
+    file = EngineSettings(network_file(network), parameters={"profile": profile}).network
+    if file == AUTO:
+        return []
+    if file in WITHOUT_NETWORK:
+        return ["--network", file]
+    return ["--network", str(Path(file).absolute()), *(["--profile", profile] if profile else [])]
+
+
+def _obstacle(path: Path) -> str:
+    """Returns a remark if the folder cannot be read, or can be neither written nor created; otherwise an empty text."""
+    existing = next(folder for folder in (path, *path.parents) if os.path.exists(folder))
+    if existing.is_dir() and not os.access(existing, os.X_OK):  # another user's home, for example
+        return _NOT_READABLE
+    return "" if existing.is_dir() and os.access(existing, os.W_OK) else "  (not writable)"
+
+
+# The self-test: searches, a game record, a GTP conversation.
+
+
+def checks_of(command: list[str], options: list[str], profile: str) -> list[tuple[str, Callable[[], str]]]:
+    """Returns the names and functions of the checks.
+
+    Args:
+        command: The command line that starts this program.
+        options: The options of `gtp` that choose the network; empty for the default networks, which are all checked.
+        profile: The profile of --profile, or empty.
+    """
+    checks = [
+        ("compiled", _check_compiled),
+        ("search", _check_search),
+        ("SGF", _check_sgf),
+    ]
+    if not options:
+        checks += [
+            ("network", partial(_check_network, str(path), "", most)) for path, (_, most) in default_networks().items()
+        ]
+    elif options[1] not in WITHOUT_NETWORK:
+        checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))
+    return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
+
+
+def run_check(name: str, check: Callable[[], str]) -> bool:
+    """Runs a check and prints one line: its result, or why it failed. Returns whether it passed."""
+    try:
+        found, sound = f"ok, {check()}", True
+    except Exception as error:  # any failure is a finding
+        found, sound = f"FAILED: {answer_text(error)}", False
+    click.echo(f"  {name:<12} {found}")
+    return sound
+
+
+def _check_compiled() -> str:
+    from ...engine.engine import Engine
+    from ...engine.settings import EngineSettings
+
+    start = time.perf_counter()
+    with Engine(EngineSettings(ROLLOUTS, threads=1)) as engine:
+        wait_for(engine.ready)
+    return f"ready in {time.perf_counter() - start:.1f} s"
+
+
+def _check_search() -> str:
+    """Searches a position with two rows of seven stones in atari, one of each colour; the best move captures one."""
+    from ...engine.engine import Engine
+    from ...engine.settings import EngineSettings
+    from ...go.coords import parse_vertex
+
+    rows = {
+        "black": ("A5 B5 C5 D5 E5 F5", "A3 B3 C3 D3 E3 F3 G3"),
+        "white": ("A4 B4 C4 D4 E4 F4 G4", "A2 B2 C2 D2 E2 F2"),
+    }
+    stones = {colour: [parse_vertex(name, 7, 7) for name in " ".join(rows[colour]).split()] for colour in rows}
+    with Engine(EngineSettings(ROLLOUTS, visits=400, seed=1, threads=1), width=7) as engine:
+        engine.set_up(stones["black"], stones["white"])
+        report = engine.evaluate()
+    best = report.vertex(report.moves[0].point)
+    if best != "G5":
+        raise UserError(f"chose {best}, but G5 captures seven stones")
+    return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
+
+
+def _check_network(network: str, profile: str, size: int) -> str:
+    """Searches the empty board with a network."""
+    from ...engine.engine import Engine
+    from ...engine.settings import EngineSettings
+
+    settings = EngineSettings(network, visits=NETWORK_VISITS, parameters={"profile": profile})
+    with Engine(settings, width=size) as engine:
+        wait_for(engine.ready)
+        report = engine.evaluate()
+    return f"{network_name(Path(network))}, {report.visits / report.seconds:,.0f} visits/s on {size}x{size}"
+
+
+def _check_sgf() -> str:
+    """Writes a record and reads it back."""
+    from ...go.coords import BLACK, parse_vertex
+    from ...go.game import Game
+    from ...go.sgf import GameRecord, read_sgf, write_sgf
+
+    game = Game(9)
+    game.play(BLACK, parse_vertex("D4", 9, 9))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "doctor.sgf"
+        write_sgf(GameRecord.from_game(game), file)
+        if read_sgf(file).to_game().moves != game.moves:
+            raise UserError(f"the record changed when it was read back: {file.read_text()}")
+    return "written and read back"
+
+
+def _check_gtp(command: list[str]) -> str:
+    """Starts the program as a GUI does, from another folder."""
+    done = subprocess.run(
+        [*command, "--visits", "20", "--name", "gtp_engine"],  # whatever the user's own defaults are
+        input="1 name\n2 boardsize 9\n3 genmove b\n4 quit\n",
+        capture_output=True,
+        text=True,
+        timeout=START_LIMIT,
+        cwd=tempfile.gettempdir(),
+    )
+    starts = ["=1 gtp_engine", "=2", "=3 ", "=4"]
+    replies = done.stdout.split("\n\n")
+    if done.returncode or not all(reply.startswith(start) for reply, start in zip(replies, starts, strict=False)):
+        last_words = done.stderr.strip().rpartition("\n")[2] or done.stdout
+        raise UserError(f"{' '.join(command)}: exit status {done.returncode}, {last_words}")
+    return f"played {replies[2][3:]}"
+
+
+# The lines that other programs need to start this one.
+
+
+def engine_command() -> list[str]:
+    """Returns the command line that starts this program from any folder."""
+    script = Path(sysconfig.get_path("scripts")) / ("gtp_engine.exe" if sys.platform == "win32" else "gtp_engine")
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "gtp_engine"]
+
+
+def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
+    """Returns the lines to paste into GUIs and servers, with a heading for each of them.
+
+    Args:
+        command: The command line that starts this program.
+        options: Options of `gtp` and `analysis` to add.
+    """
+    program, *first = command
+    arguments = _in_quotes([*first, "gtp", *options])
+    line = _in_quotes([*command, "gtp", *options])
+    cgos = f"CommandLine = {' '.join([*command, 'gtp', *options])} --rules {CGOS_RULES}"
+    if any(" " in word for word in (*command, *options)):
+        cgos = f"the CGOS client cannot start a line with spaces in a path: {line}"
+    clients = {
+        "Sabaki": ("File > Preferences > Engines > Add: the path, then the arguments", [program, arguments]),
+        "GoGui": ("Program > New Program: the command; --live-graphics draws the search on the board", [line]),
+        "Lizzie, LizzieYzy": ("Settings > Engine: the engine command", [f"{line} --name KataGo"]),
+        "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
+        "KaTrain": (
+            "Settings > Engine: instead of its own engine's command",
+            [f"{_REPLACE_SHELL}{_in_quotes([*command, 'analysis', *options])}"],
+        ),
+        "OGS (gtp2ogs)": ("on the command line, with the bot account's key", [f"gtp2ogs --apikey YOUR_KEY -- {line}"]),
+    }
+    text = []
+    for client, (where, entries) in clients.items():
+        text += [f"{client}: {where}", *(f"    {entry}" for entry in entries)]
+    return "\n".join(text)
+
+
+def _in_quotes(words: Iterable[str]) -> str:
+    return " ".join(f'"{word}"' if " " in word else word for word in words)

@@ -1,0 +1,194 @@
+"""The game that `gtp_engine play` and `gtp_engine web` begin with: a new one, or a saved one that decides options."""
+
+import logging
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...base.errors import UserError
+from ...engine.settings import EngineSettings
+from ...table.new_game import initial_game, parse_humans
+from .common_options import network_file
+from .defaults import is_given
+from .players_options import PlayersOptions
+
+if TYPE_CHECKING:
+    from ...engine.engine import Engine
+    from ...go.game import Game
+    from ...go.rules import Rules
+    from ...table.loading import SavedGame
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class FirstGame:
+    """The game to begin with.
+
+    Attributes:
+        engine: The engine with its position.
+        humans: The colours that people play.
+        saved: The saved game that it continues; None for a new game.
+        search: The options of the search, those of the saved game's opponent included.
+    """
+
+    engine: "Engine"
+    humans: frozenset[int]
+    saved: "SavedGame | None"
+    search: EngineSettings
+
+
+def first_game(
+    context: click.Context,
+    options: PlayersOptions,
+    search: EngineSettings,
+    folder: Path,
+    *,
+    shows_finished: bool = False,
+) -> FirstGame:
+    """Returns the game that the options ask for.
+
+    Args:
+        context: The command's context, which knows which options are given.
+        options: Who plays, the board and the rules of a new game, and which saved game.
+        search: How the engine searches.
+        folder: The folder of saved games.
+        shows_finished: Whether a saved game may be a finished one, which people then play on for both sides.
+
+    Raises:
+        click.UsageError: Options contradict each other.
+        UserError: There is no such saved game, it cannot be continued, or a value is invalid.
+    """
+    saved = saved_game(context, options, folder, shows_finished=shows_finished)
+    humans = parse_humans(options.colour, search.seed)
+    if saved is not None:
+        search = _with_opponent(context, search, saved)
+        humans = humans if is_given(context, "colour") else saved.humans
+        return FirstGame(_engine(search, saved.game, saved.game), humans, saved, search)
+    if not options.handicap:
+        # No Game yet: on the first start the engine compiles the board on a thread of its own.
+        return FirstGame(_engine(search, options), humans, None, search)
+    width, height = options.board_size
+    begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
+    return FirstGame(_engine(search, begun, begun), humans, None, search)
+
+
+def _engine(search: EngineSettings, game: "PlayersOptions | Game", begun: "Game | None" = None) -> "Engine":
+    """Returns an engine with this board, komi and rules, and with a game that has begun, if any."""
+    from ...engine.engine import Engine
+
+    engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    if begun is not None:
+        engine.load(begun)
+    return engine
+
+
+def close_engine(engine: "Engine", status: int) -> None:
+    """Closes the engine; if it is not ready yet, ends the process with `status`.
+
+    The first start compiles for up to a minute, which nothing can interrupt: the user would wait after Ctrl-C.
+    """
+    if not engine.ready.done():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    engine.close()
+
+
+def saved_game(
+    context: click.Context,
+    options: PlayersOptions,
+    folder: Path,
+    *,
+    shows_finished: bool = False,
+) -> "SavedGame | None":
+    """Returns the saved game to continue, or None for a new game.
+
+    Args:
+        context: The command's context, which knows which options are given.
+        options: Who plays, the board and the rules, and which saved game.
+        folder: The folder of saved games.
+        shows_finished: Whether it may be a finished game, or somebody else's: people then play on for both sides.
+
+    Raises:
+        click.UsageError: Options contradict each other.
+        UserError: The game is not found, or it cannot be continued.
+    """
+    path = _path(context, options, folder, with_edited=shows_finished)
+    if path is None:
+        if options.move is not None:
+            raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
+        return None
+    from ...table.loading import open_game
+
+    rules = options.rules if is_given(context, "rules") else None
+    komi = options.komi if is_given(context, "komi") else None
+    saved = _shown_record(path, rules, komi) if shows_finished and options.move is None else None
+    saved = saved or open_game(path, move=options.move, rules=rules, komi=komi)
+    size = (saved.game.width, saved.game.height)
+    if is_given(context, "board_size") and size != options.board_size:
+        wanted = f"{options.width}x{options.height}"
+        raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
+    return saved
+
+
+def _path(context: click.Context, options: PlayersOptions, folder: Path, *, with_edited: bool) -> Path | None:
+    """Returns the file of the saved game to continue, or None for a new game.
+
+    `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
+    and to a new game if there is none to continue.
+    """
+    from ...table.loading import find_game, latest_unfinished, unfinished_games
+
+    resumes = options.resume and is_given(context, "resume")
+    if options.file is not None and is_given(context, "resume"):
+        raise click.UsageError(f"name a FILE or use --{'resume' if resumes else 'new'}, not both")
+    if is_given(context, "handicap") and (resumes or options.file is not None):
+        raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
+    if options.file is not None:
+        return find_game(options.file, folder)
+    if resumes:
+        return latest_unfinished(folder, with_edited=with_edited)
+    begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
+    games = unfinished_games(folder, with_edited=with_edited)
+    return next(games, None) if options.resume and not begins_new else None
+
+
+def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
+    """Returns a record to look at, with people on both sides; None for an unfinished game that `play` has saved."""
+    from ...go.coords import BLACK, WHITE
+    from ...go.sgf import read_sgf
+    from ...table.loading import open_tree
+
+    saved = open_tree(read_sgf(path), path, rules=rules, komi=komi)
+    return None if saved.is_own else replace(saved, humans=frozenset((BLACK, WHITE)))
+
+
+def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:
+    """Returns the settings with the saved game's rank, limits and network, unless the command line has others."""
+    from ...nets.library import default_network, network_name
+    from ...search.evaluate.choices import AUTO, ROLLOUTS
+
+    opponent = saved.opponent
+    if opponent is None:
+        return search
+    if not is_given(context, "rank"):
+        search = replace(search, rank=opponent.rank)
+    if opponent.has_limits and not is_given(context, "seconds") and not is_given(context, "visits"):
+        search = replace(search, seconds=opponent.seconds, visits=opponent.visits)
+    if is_given(context, "network"):
+        return search
+    usual = default_network(saved.game.width, saved.game.height)
+    if opponent.network == (usual and network_name(usual)):
+        return replace(search, network=AUTO)
+    network = opponent.network or ROLLOUTS
+    try:
+        network = network_file(network)
+    except UserError as error:
+        logger.warning(f"{error}; the saved game continues with --network {search.network}")
+        return search
+    return replace(search, network=network)

@@ -1,0 +1,57 @@
+"""`gtp_engine gtp`: the engine for GUIs and servers."""
+
+import sys
+from dataclasses import dataclass
+
+from ...base.fields import Text
+from ...base.settings import setting
+from ...engine.settings import EngineSettings
+from .command import command
+from .common_options import GameOptions, search_options
+
+
+@dataclass(frozen=True)
+class ClientOptions:
+    """What the client gets.
+
+    Attributes:
+        live_graphics: Draw on GoGui's board while thinking, through stderr.
+        name: Response to the GTP command `name`.
+        version: Response to the GTP command `version`.
+    """
+
+    live_graphics: bool = setting(False, heading="Client")
+    name: str = setting("gtp_engine", metavar="NAME")
+    version: str | None = setting(None, accepts=Text(), flags=["--version-as"], metavar="VERSION", shown="the version")
+
+
+@command(
+    common=("network", "seconds", "visits", "rank"),
+    groups={
+        "game": GameOptions,
+        "search": search_options(["rank", "ponder", "resign"], seconds="5"),
+        "client": ClientOptions,
+    },
+)
+def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> None:
+    """Speak GTP on standard input and output.
+
+    Commands are answered in order. If `quit` arrives during genmove, the engine answers at once. At the end of
+    input, running searches finish first, so leave `quit` out of a script. Lizzie asks for scores and ownership only if
+    the name begins with KataGo.
+
+    \b
+    Examples:
+      gtp_engine gtp                      5 s a move if the GUI sends no times
+      gtp_engine gtp --visits 1000 --threads 1 --seed 7
+      gtp_engine gtp --rules japanese --komi 6.5 --ponder
+      gtp_engine gtp --rank 12k           play as a 12k does
+      gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
+    """
+    from ...base import VERSION
+    from ...engine.engine import Engine
+    from ..gtp.loop import run
+
+    engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    version = client.version or VERSION
+    sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics))

@@ -1,0 +1,247 @@
+"""`gtp_engine learn`: trains a network on game records or on the outputs of a larger network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...base.errors import UserError
+from ...base.fields import Range, Text
+from ...base.interrupts import end_on_signals
+from ...base.settings import like, meanings, setting, settings_of
+from ...engine.settings import NETWORK
+from ...nets.library import find_network
+from ...training.run_settings import OF_RECORDS, LearnSettings, MachineSettings, RecordSettings, parse_size
+from .command import command
+from .common_options import BOARD_SIZE, MINUTES
+from .defaults import is_given
+from .options import EXISTING_PATH, FOLDER, first_sentence
+from .run_command import RESUME, ReportOptions, carry_out, in_process_group, report_end, write_report_of
+
+if TYPE_CHECKING:
+    from ...training.ddp import ProcessGroup
+    from ...training.limit import Limit
+    from ...training.run_folder import RunFolder
+    from ...training.run_settings import RunSettings
+
+_OWN_FOLDER = "named after the network, in the user's data folder"
+_START = "Start from this network instead: a file or a name."
+_TEACHER = "Learn the outputs of this larger network: a file or a name."
+_LABELS = "Folder for the teacher's outputs; a run learns all that it contains."
+_SAMPLES = "Positions to learn; a larger number prolongs a run."
+_DROP = "Share of the run, at its end, over which the learning rate decays."
+
+
+def _setting(section: Any, name: str, **more: Any) -> Any:
+    """Returns the field of an option for a setting of a run; None if the option is not given."""
+    default = getattr(OF_RECORDS if section is LearnSettings else section(), name)
+    about = {"help": first_sentence(meanings(section).get(name, "")), "shown": str(default) if default else None}
+    return like(section, name, default=None, **{key: value for key, value in {**about, **more}.items() if value})
+
+
+def _board_weights(text: Any) -> dict[str, float]:
+    """Returns weights by board size, of `9=1,19=2`."""
+    weights = {}
+    try:
+        for part in str(text).split(","):
+            size, _, weight = part.partition("=")
+            width, height = parse_size(size)
+            weights[f"{width}x{height}"] = float(Range(0, above=True).parse("number", weight or "1"))
+    except UserError as error:
+        raise UserError(f"{error}; expected sizes and weights, as in 9=1,19=2") from error
+    return weights
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """What is learned, and how; None or empty if an option is not given.
+
+    Those declared with `chooses` choose among the records, or among the positions that a teacher labels; those with
+    `of_run` are of no use with --label-only, which trains no network.
+
+    Attributes:
+        games: Game records, and folders of them.
+        out: The run's folder.
+        label_only: Only fill the folder of --labels; several programs may share the work.
+        minutes: Stop after N minutes, with a measurement; rerun to resume. Reading the records does not count.
+    """
+
+    games: Any = setting((), accepts=EXISTING_PATH, argument=True, nargs=-1)
+    out: Path | None = setting(None, accepts=FOLDER, heading="Run", of_run=True, shown=_OWN_FOLDER)
+    network: Any = _setting(RecordSettings, "network", flags=["--config"], metavar="SIZE", of_run=True)
+    start: Any = _setting(RecordSettings, "start", accepts=NETWORK, flags=["--from"], help=_START, of_run=True)
+    board_sizes: Any = _setting(
+        RecordSettings,
+        "board_sizes",
+        accepts=BOARD_SIZE,
+        flags=["--board-size"],
+        multiple=True,
+        heading="Records",
+        help="Use only games on this board (repeatable).",
+        chooses=True,
+    )
+    rank: Any = _setting(RecordSettings, "rank", metavar="RANK", chooses=True)
+    since: Any = _setting(RecordSettings, "since", metavar="DATE", chooses=True)
+    until: Any = _setting(RecordSettings, "until", metavar="DATE", chooses=True)
+    least_moves: Any = _setting(RecordSettings, "least_moves", chooses=True)
+    teacher: Any = _setting(RecordSettings, "teacher", accepts=NETWORK, heading="Teacher", help=_TEACHER)
+    labels: Any = _setting(RecordSettings, "labels", accepts=FOLDER, shown="in the run's folder", help=_LABELS)
+    positions: Any = _setting(RecordSettings, "positions", chooses=True)
+    label_sizes: Any = _setting(
+        RecordSettings,
+        "label_sizes",
+        accepts=Text(_board_weights),
+        flags=["--board-sizes"],
+        metavar="SIZE=WEIGHT,...",
+        shown="7 to 19",
+        help="Board sizes of these positions and their weights, as in 9=1,19=2.",
+        chooses=True,
+    )
+    label_only: bool = setting(False, is_flag=True)
+    samples: Any = _setting(LearnSettings, "samples", shown="each once", heading="Training", help=_SAMPLES, of_run=True)
+    batch_size: Any = _setting(LearnSettings, "batch_size", of_run=True)
+    optimizer: Any = _setting(LearnSettings, "optimizer", of_run=True)
+    learning_rate: Any = _setting(
+        LearnSettings, "learning_rate", accepts=Range(0, above=True), shown="0.002; sgd: 0.05", of_run=True
+    )
+    warm_up: Any = _setting(LearnSettings, "warm_up", of_run=True)
+    drop_share: Any = _setting(LearnSettings, "drop_share", help=_DROP, of_run=True)
+    seed: Any = _setting(RecordSettings, "seed")
+    validate: Any = _setting(RecordSettings, "validate", of_run=True)
+    minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
+    threads: Any = _setting(MachineSettings, "threads", shown="all", heading="Machine")
+    device: Any = _setting(MachineSettings, "device")
+    precision: Any = _setting(LearnSettings, "precision", of_run=True)
+
+    def given(self) -> dict[str, Any]:
+        """Returns the settings that are given, by name; paths are absolute, so that the run resumes from any folder.
+
+        Raises:
+            UserError: The teacher is not found.
+        """
+        own = ("out", "start", "label_only", "minutes")
+        given = {name: value for name, value in vars(self).items() if value not in (None, ()) and name not in own}
+        if "games" in given:
+            given["games"] = [str(path.absolute()) for path in given["games"]]
+        if "board_sizes" in given:
+            given["board_sizes"] = [f"{width}x{height}" for width, height in given["board_sizes"]]
+        if "teacher" in given:
+            given["teacher"] = str(find_network(given["teacher"]).absolute())
+        if "labels" in given:
+            given["labels"] = str(given["labels"].absolute())
+        return given
+
+
+def _declared(word: str) -> list[str]:
+    """Returns the names of the options that are declared with a word."""
+    return [name for name, item in settings_of(LearnOptions).items() if item.metadata.get(word)]
+
+
+@command(
+    common=("out", "config", "from", "minutes"),
+    exclusive=(("start", "network"),),
+    groups={"options": LearnOptions, "report": ReportOptions},
+)
+@click.pass_context
+def learn(context: click.Context, options: LearnOptions, report: ReportOptions) -> None:
+    """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
+
+    The network learns to predict the moves, the winner, the score and the ownership of the points. With --teacher it
+    learns the outputs of a larger network instead, for positions from the records and variations of them, by default on
+    boards from 7x7 to 19x19. One game in 20 is held back for validation. The network is in the folder networks of the
+    run and can be used after a few minutes already. After any interruption, run the same command again to resume.
+
+    \b
+    Examples:
+      gtp_engine learn games.zip
+      gtp_engine learn kgs/ pro.zip --out pro --config b10c128 --rank 4d --since 2000 --minutes 60
+      gtp_engine learn games.zip --teacher kata1-b18c384nbt.bin.gz --labels labels --config b6c96
+      gtp_engine learn my-games/ --from b6c64-19x19 --learning-rate 0.0005
+      gtp_engine learn --out pro --samples 5000000      prolongs a run
+      gtp_engine learn --out pro --report pro.html      the progress so far
+      gtp_engine gtp --network pro/networks/b10c128.bin.gz
+    """
+    from ...training.limit import Limit
+    from ...training.new_run import default_folder, settings_from_options
+    from ...training.run_folder import RunFolder
+
+    given, start, limit = options.given(), options.start, Limit(options.minutes)
+    report.check()
+    if options.label_only:
+        _refuse(context, [*_declared("of_run"), "file", "compare"], "--label-only trains no network")
+        if not given.keys() >= {"teacher", "labels"}:
+            raise click.UsageError("--label-only needs --teacher and --labels")
+    if "labels" in given and "games" in given and "teacher" not in given:
+        if is_given(context, "labels"):
+            raise click.UsageError("without --teacher only the --labels are learned: omit the games")
+        del given["labels"]  # the user's default, for runs with a teacher
+    settings = settings_from_options(given)
+    folder = RunFolder(options.out or default_folder(settings, start))
+    if "teacher" not in given:
+        records = folder.settings().records if folder.state_file.exists() else settings.records
+        if records.labels and not records.teacher:
+            _refuse(context, _declared("chooses"), "without --teacher all the --labels are learned")
+    if report.file:
+        write_report_of(folder, report)
+    elif options.label_only:
+        _label(settings, limit)
+    else:
+        typed = {name: value for name, value in given.items() if is_given(context, name)}
+        new = settings_from_options(typed)
+        if folder.state_file.exists() or (folder.exists and not new.records.has_source):
+            # The run resumes, and the user's defaults are for new runs.
+            settings, start = new, start if is_given(context, "start") else None
+        in_process_group(partial(_learn, settings, typed, folder, start, limit))
+
+
+def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
+    """Raises UsageError for the first of these options that is given."""
+    for option in context.command.params:
+        if option.name in names and is_given(context, option.name):
+            raise click.UsageError(f"{reason}: omit {option.opts[0]}")
+
+
+def _label(settings: "RunSettings", limit: "Limit") -> None:
+    """Fills the folder of labels, without training a network."""
+    from ...base.errors import error_text
+    from ...training.distillation.labels import fill_labels
+    from ...training.limit import RESOURCE_ERRORS
+    from .run_display import RunDisplay
+
+    folder = Path(settings.records.labels)
+    with RunDisplay() as display:
+        end_on_signals(limit)
+        try:
+            is_done = fill_labels(settings, folder, display, limit)
+        except RESOURCE_ERRORS as error:
+            raise click.ClickException(f"{error_text(error)}; the finished labels are kept: {RESUME}") from error
+    report_end(folder if is_done else None, limit)
+
+
+def _learn(
+    settings: "RunSettings",
+    typed: dict[str, Any],
+    folder: "RunFolder",
+    start: str | None,
+    limit: "Limit",
+    group: "ProcessGroup",
+) -> None:
+    """Trains a network, or resumes training; only the command line may change the settings of a run that exists."""
+    from ...training.new_run import begin_records, starting_network
+    from ...training.record_run import RecordRun
+
+    folder.check_place()
+    if not (folder.exists or settings.records.has_source):
+        raise click.UsageError("give game records, a --teacher, or a folder of --labels to learn from")
+    network = starting_network(folder, start or "")
+    if network:
+        typed, settings = typed | {"start": str(network.absolute())}, settings.starting_from(network)
+    carry_out(
+        folder,
+        limit,
+        lambda: begin_records(folder, settings, typed),
+        lambda observer: RecordRun(folder, observer, limit=limit, group=group),
+    )

@@ -1,0 +1,270 @@
+"""`gtp_engine match`: two GTP engines, or two networks, play against each other."""
+
+import signal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...base import interrupts
+from ...base.errors import UserError
+from ...base.fields import Range, Text
+from ...base.messages import plural
+from ...base.settings import like, setting
+from ...engine.settings import COUNT, NETWORK, EngineSettings
+from .command import command
+from .common_options import SECONDS, THREADS, GameOptions, parameters
+from .defaults import is_given
+from .options import EXISTING_PATH, FILE, FOLDER
+from .outputs import check_outputs, new_folder
+
+if TYPE_CHECKING:
+    from ...arena.results import MatchResult
+    from ...search.parameters import SearchParameters
+    from .match_display import MatchDisplay
+
+
+NETWORK_VISITS = 100
+NETWORK_CONCURRENCY = 64
+FOR_ENGINES = ("clock", "timeout")  # options that only matches of GTP engines accept
+FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
+_RANK_OF_ENGINE = '--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank 5k"'
+
+
+def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The callback of --time: a wrong clock is a bad command line."""
+    if any(clock):
+        from ...arena.match import check_time
+
+        try:
+            check_time(clock)
+        except UserError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+    return clock
+
+
+def _refuse_rank(_: object) -> None:
+    raise UserError(_RANK_OF_ENGINE)
+
+
+@dataclass(frozen=True)
+class MatchOptions(GameOptions):
+    """The players, the games and the machine; None if an option without a default is not given.
+
+    Attributes:
+        engines: The command lines of GTP engines.
+        networks: Network of A, then of B (give the option twice): a name or a file; none: random rollouts.
+        set_a: Set a search parameter of A, with networks (repeatable).
+        set_b: Set a search parameter of B, with networks (repeatable).
+        rank: Refused, with an error that says where it belongs.
+        games: Number of games.
+        openings: SGF file or folder of games whose first moves are the openings.
+        opening_moves: Moves per opening; once the board has no others left, later ones are longer.
+        seed: Random seed of the openings, and of the searches of --network.
+        sprt: Stop as soon as the games decide whether A is ELO1 or only ELO0 stronger (5% errors).
+        clock: Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move. What an engine has to
+            load or compile before its first move counts.
+        timeout: Engines: without a clock, one that does not answer for this many seconds loses.
+        visits: Networks: visits per move.
+        concurrency: Games played at the same time.
+        sgf_dir: Folder for games and results; that of an unfinished match resumes it.
+        json_file: Write the result as JSON; a match that resumes replaces its own.
+        force: Overwrite existing files.
+    """
+
+    engines: tuple[str, ...] = setting((), accepts=Text(), argument=True, nargs=-1, metavar="[ENGINE_A ENGINE_B]")
+    networks: tuple[str, ...] = setting((), accepts=NETWORK, flags=["--network"], multiple=True, heading="Players")
+    set_a: Any = parameters()
+    set_b: Any = parameters()
+    rank: None = setting(None, accepts=Text(_refuse_rank), hidden=True)
+    games: int = setting(100, 1, heading="Match")
+    openings: Path | None = setting(None, accepts=EXISTING_PATH, shown="random moves")
+    opening_moves: int = setting(2, 0)
+    seed: int = setting(0, 0)
+    sprt: tuple[float, float] | None = setting(None, accepts=Range(), nargs=2, metavar="ELO0 ELO1")
+    clock: tuple[int, int, int] = setting(
+        (0, 0, 0),
+        accepts=Range(0, whole=True),
+        flags=["--time"],
+        nargs=3,
+        shown="no clock",
+        metavar="MAIN BYO STONES",
+        callback=_check_clock,
+        heading="Limits",
+    )
+    timeout: float = setting(300.0, accepts=SECONDS, what="time", metavar="SECONDS", shown="300")
+    visits: int = setting(NETWORK_VISITS, 1)
+    concurrency: int | None = setting(
+        None, accepts=COUNT, shown=f"1; {NETWORK_CONCURRENCY} with networks", heading="Machine"
+    )
+    threads: int | None = like(EngineSettings, "threads", default=None, accepts=THREADS)
+    device: str = like(EngineSettings, "device")
+    precision: str = like(EngineSettings, "precision")
+    sgf_dir: Path | None = setting(None, accepts=FOLDER, shown="a new folder", heading="Output")
+    json_file: Path | None = setting(None, accepts=FILE, flags=["--json"])
+    force: bool = setting(False)
+
+
+@command(
+    common=("network", "games", "board-size", "sgf-dir"),
+    groups={"options": MatchOptions},
+)
+@click.pass_context
+def match(context: click.Context, options: MatchOptions) -> None:
+    """Play two GTP engines, given by their command lines, or two networks against each other.
+
+    Each opening is played twice, with either side as black. An engine that crashes, stops answering, plays an illegal
+    move or exceeds its time loses the game. Networks play many games at the same time in this process, which takes
+    minutes instead of hours. Ctrl-C stops the match and keeps the finished games; the same command with the
+    same --sgf-dir resumes it.
+
+    After two passes, a stone is dead if its own side's engine considers it dead. A stone that only the opponent
+    considers dead counts as alive unless it is captured: under area rules both sides play on once to settle that, if
+    both know kgs-genmove_cleanup. If an engine cannot name dead stones, its opponent decides about them.
+    Under rules like Tromp-Taylor all stones stand. A game of three moves a point is broken off and counts as a draw.
+
+    Between networks the ownership that both predict decides: if one of them has hardly been trained, use --rules
+    tromp-taylor. A game ends early once one side's win rate has been 97% or more in six consecutive positions.
+
+    \b
+    Examples:
+      gtp_engine match "gtp_engine gtp --seconds 1" "gnugo --mode gtp --chinese-rules --level 10" \\
+          --board-size 9 --games 20
+      gtp_engine match "gtp_engine gtp --rank 9k" "gtp_engine gtp --rank 5k" --board-size 13
+      gtp_engine match "gtp_engine gtp --visits 400" "gtp_engine gtp --visits 400 --set c_puct=1.5" \\
+          --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
+      gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
+      gtp_engine match --network new.bin.gz --network old.bin.gz --board-size 9 --games 200 --visits 100
+      gtp_engine match --network new.bin.gz --network new.bin.gz --set-b value_bias=0 --sprt 0 20 --games 1000
+    """
+    _check_players(context, options)
+    if options.json_file:
+        _check_output(options.json_file, options)
+    _run(options)
+
+
+def _check_players(context: click.Context, options: MatchOptions) -> None:
+    """Raises UsageError unless there are two players of one kind and no options of the other kind."""
+    engines, networks = options.engines, options.networks
+    if engines and networks:
+        raise click.UsageError("give two engines or --network twice, not both")
+    if len(networks or engines) != 2:
+        given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
+        raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
+    kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
+    for param in context.command.params:
+        if param.name in wrong and is_given(context, param.name):
+            raise click.UsageError(f"{param.opts[0]} is only for matches between {kind}")
+
+
+def _check_output(file: Path, options: MatchOptions) -> None:
+    """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
+    from ...arena.bookkeeping import RESULTS_FILE, SETTINGS_FILE, is_result_of
+
+    if options.sgf_dir is not None and file.resolve() in [
+        (options.sgf_dir / name).resolve() for name in (SETTINGS_FILE, RESULTS_FILE)
+    ]:
+        raise UserError(f"{file} is a file of the match itself; choose another name for --json")
+    replaces = options.force or (options.sgf_dir is not None and is_result_of(file, options.sgf_dir))
+    check_outputs([file], [options.openings] if options.openings else [], force=replaces)
+
+
+def _run(options: MatchOptions) -> None:
+    """Plays the match and shows it; its folder is removed again if it does not come to its first game."""
+    from ...arena.bookkeeping import write_json
+    from ...base.folders import games_dir
+    from ...engine.worker import compile_ahead
+    from .match_display import MatchDisplay
+
+    if options.networks:
+        compile_ahead()  # before Ctrl-C is only noted, because nothing interrupts the compiler
+    interrupts.note()
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    folder = options.sgf_dir or new_folder(games_dir(), "match")
+    display = MatchDisplay(folder)
+    play = _play_networks if options.networks else _play_engines
+    try:
+        with display:
+            display.on_game(play(replace(options, sgf_dir=folder), display))
+        display.show_end()
+    except (UserError, OSError):
+        if display.result:
+            display.show_summary()
+            click.echo(f"resume with --sgf-dir {folder}")
+        elif not options.sgf_dir:
+            _remove_unused(folder)
+        raise
+    except KeyboardInterrupt:
+        display.show_summary()
+        click.echo(f"stopped; resume with --sgf-dir {folder}")
+        raise
+    finally:
+        if display.result and options.json_file:
+            write_json(options.json_file, display.result)
+
+
+def _common(options: MatchOptions) -> dict[str, Any]:
+    """Returns the settings that matches of engines and of networks share."""
+    from ...arena.sprt import as_sprt
+
+    return {
+        "games": options.games,
+        "width": options.width,
+        "height": options.height,
+        "komi": options.komi,
+        "rules": options.rules,
+        "openings": options.openings,
+        "opening_moves": options.opening_moves,
+        "seed": options.seed,
+        "sprt": as_sprt(options.sprt),
+        "folder": options.sgf_dir,
+    }
+
+
+def _play_engines(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
+    from ...arena.match import EngineMatchSettings, play_engines
+
+    settings = EngineMatchSettings(
+        time=options.clock, patience=options.timeout, concurrency=options.concurrency or 1, **_common(options)
+    )
+    engine_a, engine_b = options.engines
+    return play_engines(engine_a, engine_b, settings, display.on_game)
+
+
+def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
+    from ...arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+    from ...base.system import available_cpus
+
+    settings = NetworkMatchSettings(
+        visits=options.visits,
+        concurrency=options.concurrency or NETWORK_CONCURRENCY,
+        threads=options.threads or available_cpus(),
+        device=options.device,
+        precision=options.precision,
+        **_common(options),
+    )
+    player_a, player_b = (
+        NetworkPlayer(network, _search_parameters(network, values))
+        for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
+    )
+    return play_networks(player_a, player_b, settings, on_game=display.on_game, on_progress=display.on_progress)
+
+
+def _search_parameters(network: str, given: dict[str, str]) -> "SearchParameters | None":
+    """Returns the network's default parameters with those given; None if there are none."""
+    from ...search.parameters import default_parameters
+
+    return default_parameters(network).with_values(given) if given else None
+
+
+def _remove_unused(folder: Path) -> None:
+    """Removes the new folder of a match that did not come to its first game."""
+    from ...arena.bookkeeping import SETTINGS_FILE
+    from ...base.files import LOCK
+
+    files = list(folder.iterdir())
+    if {file.name for file in files} <= {SETTINGS_FILE, LOCK}:
+        for file in files:
+            file.unlink()
+        folder.rmdir()

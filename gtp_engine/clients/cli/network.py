@@ -1,0 +1,173 @@
+"""`gtp_engine network`: describes network files, and writes enlarged ones."""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...base.errors import UserError, error_text
+from ...base.fields import Text
+from ...base.messages import printable
+from ...base.settings import setting
+from ...engine.settings import NETWORK
+from .command import command
+from .options import FILE
+from .outputs import check_outputs, report_written
+
+if TYPE_CHECKING:
+    from ...nets.config import NetworkConfig
+    from ...nets.schema import BlockDesc
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """Which networks, and what to write.
+
+    Attributes:
+        files: Names or files of networks.
+        enlarge: Write a network of this larger size with the same outputs.
+        out: File of the larger network, .bin.gz.
+        force: Overwrite existing files.
+    """
+
+    files: tuple[str, ...] = setting((), accepts=NETWORK, argument=True, nargs=-1, metavar="[FILE|NAME]...")
+    enlarge: str | None = setting(None, accepts=Text(), metavar="SIZE")
+    out: Path | None = setting(None, accepts=FILE)
+    force: bool = setting(False)
+
+
+@command(common=("enlarge", "out"), groups={"options": NetworkOptions})
+def network(options: NetworkOptions) -> None:
+    """Describe network files: version, size, what they predict.
+
+    One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
+    table. Without FILE, lists the networks that are found by name.
+
+    With --enlarge, writes a network with more blocks or channels whose outputs are those of this one, so that `learn
+    --from` trains it further from there. This works with networks of `learn` and `train`, not with KataGo's.
+
+    \b
+    Examples:
+      gtp_engine network                    the installed networks
+      gtp_engine network kata1-b18c384      by its name
+      gtp_engine network run/*.pt           a table
+      gtp_engine network b6c64-19x19 --enlarge b10c96 --out b10c96.bin.gz
+
+    The exit status is 1 if a file is not a network.
+    """
+    files, enlarge, out = options.files, options.enlarge, options.out
+    if enlarge or out or options.force:
+        if not enlarge or not out or len(files) != 1:
+            raise click.UsageError("a larger network needs one FILE, --enlarge and --out")
+        if not out.name.endswith(".bin.gz"):
+            raise click.UsageError(f"--out {out}: the network is written as .bin.gz; choose such a name")
+        _write_enlarged(files[0], enlarge, out, options.force)
+        return
+    from ...nets.library import find_card, find_network, list_networks, network_folders
+
+    names = files or tuple(map(str, list_networks()))
+    if not names:
+        raise click.ClickException(f"no network in {', '.join(map(str, network_folders()))}")
+    if len(files) == 1:
+        path = find_network(files[0])
+        for title, text in _description(path, _config(path)):
+            click.echo(f"{title:<12} {printable(text)}")
+        if card := find_card(path):
+            click.echo(f"\n{printable(card.read_text('utf-8-sig', 'replace').expandtabs(4).strip())}")
+        return
+    bad = sum(not _print_row(name) for name in names)
+    if bad:
+        sys.exit(1)
+
+
+def _write_enlarged(name: str, size: str, out: Path, force: bool) -> None:
+    """Writes a network with the outputs of the named one and the architecture that `size` names."""
+    import torch
+
+    from ...nets.config import parse_config
+    from ...nets.enlarge import enlarged
+    from ...nets.katago_file import write_katago_file
+    from ...nets.library import find_network, load_network
+
+    path = find_network(name)
+    check_outputs([out], [path], force=force)
+    larger = enlarged(load_network(path), parse_config(size), torch.Generator().manual_seed(1))
+    write_katago_file(larger, out)
+    report_written(out)
+
+
+def _config(path: Path) -> "NetworkConfig":
+    from ...nets.library import load_network
+
+    return load_network(path).config
+
+
+def _print_row(name: str) -> bool:
+    """Prints a line of the table, or an error; returns False if the file is not a network."""
+    from ...nets.library import find_network
+
+    try:
+        path = find_network(name)
+        config = _config(path)
+    except (UserError, OSError) as error:
+        click.echo(f"Error: {error_text(error)}", err=True)
+        return False
+    cells = (
+        f"{printable(path.name):<50}",
+        f"version {config.version:>2}",
+        f"{len(config.trunk.blocks):>3} blocks",
+        f"{config.channels:>4} channels",
+        f"{config.parameter_count:>11,} parameters",
+        _size(path),
+    )
+    click.echo("  ".join(cells))
+    return True
+
+
+def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
+    """Returns titles and texts for one network."""
+    from ...nets.library import learned_rules
+    from ...nets.schema import TipRMSNormDesc
+
+    rules = ", ".join(learned_rules(path))
+    rms = isinstance(config.trunk.tip_norm, TipRMSNormDesc)
+    return [
+        ("file", f"{path}, {_size(path).strip()}"),
+        ("name", config.name),
+        ("version", f"{config.version}, inputs of version {config.inputs_version}"),
+        ("blocks", _blocks(config)),
+        ("channels", f"{config.channels}"),
+        ("parameters", f"{config.parameter_count:,}"),
+        ("activation", ", ".join(config.activations)),
+        ("norm", "RMS norm at the trunk's tip" if rms else "batch norm"),
+        ("policy", "with an optimistic policy" if config.has_optimism else "without an optimistic policy"),
+        ("value", "win, loss, no result; score, lead, ownership"),
+        ("errors", "short-term errors of value and score" if config.has_errors else "none"),
+        ("metadata", "human profiles: --profile" if config.metadata_version else "none"),
+        ("rules", f"{rules}; games under others are evaluated as under the nearest of these" if rules else "not noted"),
+        ("boards", "up to 19x19 (KataGo trains its networks on 7x7 to 19x19)"),
+    ]
+
+
+def _blocks(config: "NetworkConfig") -> str:
+    """Returns the kinds of blocks, such as "18 nested bottleneck (inside: 31 ordinary, 5 gpool)"."""
+    from ...nets.schema import BottleneckBlockDesc
+
+    outer = config.trunk.blocks
+    inner = [part for block in outer if isinstance(block, BottleneckBlockDesc) for part in block.blocks]
+    return _kinds(outer) + (f" (inside: {_kinds(inner)})" if inner else "")
+
+
+def _kinds(blocks: "list[BlockDesc] | tuple[BlockDesc, ...]") -> str:
+    from ...nets.schema import BLOCK_KINDS
+
+    names = {cls: kind.removesuffix("_block").replace("_", " ") for kind, cls in BLOCK_KINDS.items()}
+    counts = Counter(names[type(block)] for block in blocks)
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _size(path: Path) -> str:
+    return f"{path.stat().st_size / 1e6:>7.1f} MB"

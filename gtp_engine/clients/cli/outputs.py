@@ -1,0 +1,91 @@
+"""Files and folders that a command writes, checked before the work begins."""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from ...base.errors import UserError
+from ...base.files import is_device, standard_stream
+from ...base.messages import printable
+from .game_files import STANDARD, are_read
+
+
+def check_place(file: Path) -> None:
+    """Raises OSError if a file could not be written, so that the work is not done in vain.
+
+    A pipe or a device has to be writable itself; the folder of another file has to exist and be writable. What standard
+    output or error goes to is open already.
+    """
+    if standard_stream(file) is not None:
+        return
+    if is_device(file):
+        if not os.access(file, os.W_OK):
+            raise PermissionError(f"cannot write {file}: it is not writable")
+        return
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"cannot write {file}: folder {folder} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"cannot write {file}: folder {folder} is not writable")
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: bool) -> None:
+    """Checks the files that a command writes about game records before the work begins.
+
+    Args:
+        outputs: The files to write; `STANDARD` for standard output. What is written without replacing it, such as a
+            pipe or a device, holds nothing that could be lost.
+        inputs: The files and folders to read, which are never overwritten.
+        force: Whether other existing files are overwritten.
+
+    Raises:
+        UserError: A file is one of the inputs.
+        OSError: A file exists, or could not be written.
+    """
+    for path in outputs:
+        if path == STANDARD:
+            continue
+        if not is_stream(path):
+            if are_read(path, inputs):
+                raise UserError(f"{path} is one of the files to read; choose another name")
+            if path.exists() and not force:
+                raise FileExistsError(f"{path} already exists; choose another name or add --force")
+        check_place(path)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether it is written without replacing it: a pipe, a device, or what standard output or error goes to."""
+    return standard_stream(path) is not None or is_device(path)
+
+
+def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:
+    """Tells that a file was written.
+
+    Args:
+        file: The file.
+        is_page: Whether it is a page for the browser.
+        err: Whether to tell it on standard error, as something else is written to standard output.
+    """
+    click.echo(f"wrote {printable(str(file))}{'; open it in a browser' if is_page else ''}", err=err)
+
+
+def new_folder(parent: Path, kind: str) -> Path:
+    """Creates a folder for one run, named after its kind and the time.
+
+    Raises:
+        OSError: The folder cannot be created.
+    """
+    name = f"{kind}-{time.strftime('%Y-%m-%d-%H%M%S')}"
+    for number in range(1, 1000):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise OSError(f"cannot create folder {folder}: {error.strerror}") from error
+        return folder
+    raise OSError(f"cannot create a folder in {parent}: no free name")

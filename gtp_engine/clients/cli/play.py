@@ -1,0 +1,126 @@
+"""`gtp_engine play`: a game in the terminal."""
+
+import logging
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from ...base import interrupts
+from ...base.errors import UserError
+from ...base.log import LOGGER
+from ...base.settings import setting
+from ...base.system import EXIT_INTERRUPTED, available_cpus
+from ...engine.settings import EngineSettings
+from ..terminal.words import SHOWN_VALUES
+from .command import command
+from .common_options import search_options
+from .first_game import close_engine, first_game
+from .players_options import DEFAULTS, PlayersOptions
+
+
+@dataclass(frozen=True)
+class DisplayOptions:
+    """What the terminal shows.
+
+    Attributes:
+        shown: What to show after moves and with hints.
+        redraw: Redraw the board in place if the terminal can, or print each position below the last.
+    """
+
+    shown: str = setting("winrate", accepts=SHOWN_VALUES, flags=["--show"], heading="Display")
+    redraw: bool = setting(True)
+
+
+@command(
+    common=("board-size", "colour", "handicap", "rank"),
+    groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["rank"], seconds="5")},
+    context_settings={"default_map": DEFAULTS},
+)
+@click.pass_context
+def play(context: click.Context, players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
+    """Play a game in the terminal.
+
+    Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
+    score, resign, save FILE, load FILE, help, quit. Press Ctrl-C to make the engine move now, and twice at the prompt
+    to save and exit. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
+    of input.
+
+    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players and the engine's rank
+    and limits, and saves to the same file; --rank, and --seconds or --visits, win over those of the file. A finished
+    game continues from an earlier move with --move N. Such a game, and one that another program saved, is saved as a
+    new game; in another program's game you play the next move unless --colour is given.
+
+    \b
+    Examples:
+      gtp_engine play                                  9x9, you are Black
+      gtp_engine play --colour white --rank 10k        a weaker engine begins
+      gtp_engine play --handicap 4 --rank 5k           you have four stones
+      gtp_engine play --colour both                    two humans, hints on demand
+      gtp_engine play --resume                         continue the last game
+      gtp_engine play game.sgf --move 40               play on after move 40
+      gtp_engine play --show nothing                   no win rates
+      echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
+    """
+    from ...base.folders import games_dir
+    from ..terminal.play import TerminalGame
+    from ..terminal.screen import Screen
+
+    folder = players.sgf_dir or games_dir()
+    first = first_game(context, players, search, folder)
+    screen = Screen(redraw=display.redraw)
+    status = 1
+    interrupts.raise_again()
+    try:
+        played = TerminalGame(
+            first.engine,
+            screen,
+            humans=first.humans,
+            folder=folder,
+            comments=players.comments,
+            shown=display.shown,
+            saved=first.saved,
+            review=lambda path: _review(path, first.search, first.engine.parameters.profile),
+        )
+        status = 0 if played.run() else 1
+    except KeyboardInterrupt:
+        status = EXIT_INTERRUPTED
+    finally:
+        screen.close()
+        close_engine(first.engine, status)
+    context.exit(status)
+
+
+def _review(path: Path, search: EngineSettings, profile: str) -> None:
+    """Reviews a finished game as `gtp_engine review` does. Ctrl-C ends the review, not the game's prompt.
+
+    The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
+
+    Raises:
+        UserError: The review failed, or Ctrl-C ended it at once.
+    """
+    from ...search.evaluate.choices import AUTO
+    from .review import review
+
+    network = AUTO if profile else search.network
+    arguments = ["--network", network, "--device", search.device, "--precision", search.precision]
+    arguments += _reporting_options()
+    if search.threads != available_cpus():
+        arguments += ["--threads", str(search.threads)]
+    on_end = signal.getsignal(signal.SIGTERM)
+    try:
+        review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)
+    except click.ClickException as error:
+        raise UserError(error.format_message()) from error
+    except click.Abort:  # click's KeyboardInterrupt
+        raise UserError("the review was stopped") from None
+    finally:
+        signal.signal(signal.SIGTERM, on_end)
+        interrupts.raise_again()
+
+
+def _reporting_options() -> list[str]:
+    """Returns -v or -q if this command has it."""
+    level = logging.getLogger(LOGGER).level
+    return ["--verbose"] if level == logging.INFO else ["--quiet"] if level == logging.ERROR else []

@@ -1,0 +1,215 @@
+"""What `gtp_engine review` shows: its progress, the mistakes and a summary of each game, or a list of all moves."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...base.languages.texts import texts
+from ...base.log import NOTICE
+from ...base.messages import plural, printable
+from ...go.coords import BLACK, WHITE, colour_letter, colour_name
+from ...study.game_review import GameReview
+from ...study.mistakes import LISTED, Mistake, class_label, loss_class
+from ...study.play_statistics import PlayerFigures, PlayStatistics, player_figures
+from ...study.review import MoveReview, Phase, with_minus
+from ...study.reviewer import ReviewStep
+from .live import progress_bar
+
+logger = logging.getLogger(__name__)
+
+# A colour for each class of losses, from green to purple as in KaTrain.
+CLASS_STYLES = ("green", "chartreuse3", "yellow", "dark_orange", "red", "magenta")
+_LINE_SHOWN = 5  # moves of a better line
+_LIST_HEAD = "move  played   black    lead  points  win rate  better"
+
+
+def follow(steps: Iterable[ReviewStep], name: str) -> ReviewStep:
+    """Waits for a review and returns its last step; logs its moves, with a progress bar on a terminal.
+
+    Args:
+        steps: The steps of the review, at least one.
+        name: What the bar is about.
+    """
+    titles = {"moves": name, "again": f"{name}, second look at the worst moves", "reasons": f"{name}, why"}
+    with progress_bar() as bar:
+        task = bar.add_task(name)
+        worst = 0.0
+        for step in steps:
+            if step.stage == "moves" and step.done:
+                move = step.review.moves[-1]
+                logger.info(" ".join(move_line(move).plain.split()))
+                if move.points_loss > worst:
+                    worst = move.points_loss
+                    titles["moves"] = f"{name}, worst so far: {move.number} {_played(move)}"
+            for move in step.review.moves if (step.stage, step.done) == ("reasons", 0) else ():
+                if move.is_checked:
+                    logger.info(f"checked: {' '.join(move_line(move).plain.split())}")
+            if step.stage in titles and not step.done:
+                bar.reset(task)
+            title = titles.get(step.stage, name)
+            bar.update(task, completed=step.done, total=step.total or None, description=title)
+    return step
+
+
+def show_notice(text: str) -> None:
+    """Prints a notice to standard error, wrapped between words on a terminal; nothing with --quiet."""
+    if logger.isEnabledFor(NOTICE):
+        console = Console(stderr=True, highlight=False)
+        console.print(Text(text), soft_wrap=not console.is_terminal)
+
+
+def show_rank_note() -> None:
+    """Prints what an estimated rank means, in the words of the page of a review."""
+    Console(highlight=False).print(Text(texts()("players.rankNote"), style="dim"))
+
+
+def show_game(review: GameReview, *, all_moves: bool) -> None:
+    """Prints the most costly mistakes of a game, how well each player played, and all moves if they are wanted."""
+    console = Console(highlight=False)
+    result = f", {review.record.result}" if review.record.result else ""
+    first, last = review.moves[0].number, review.moves[-1].number
+    moves = f"move {first}" if first == last else f"moves {first} to {last}"
+    console.print(Text(printable(f"{review.title}{result}"), style="bold"))
+    console.print(Text(f"{moves}; {review.conditions.text}", style="dim"))
+    mistakes = review.mistakes[:LISTED]
+    if mistakes:
+        console.print(mistakes_table(mistakes))
+        _show_reasons(review)
+    figures = review.figures()
+    if figures:
+        heads = {_column_head(review, colour): found for colour, found in figures.items()}
+        console.print(players_table(heads, board=(review.record.width, review.record.height)))
+    else:
+        console.print("no move can be judged: stones are set up after each of them")
+    _show_ranks(review)
+    if all_moves:
+        console.print(Text(_LIST_HEAD, style="bold"))
+        for move in review.own_moves:
+            console.print(move_line(move))
+
+
+def _show_ranks(review: GameReview) -> None:
+    """Prints the estimates of the players' ranks, if there are any."""
+    console = Console(highlight=False)
+    for colour, rank in review.ranks.items():
+        console.print(Text(f"{colour_name(colour).capitalize()} plays like the engine at rank {rank}"))
+    if review.ranks:
+        show_rank_note()
+        console.print()
+
+
+def _show_reasons(review: GameReview) -> None:
+    """Prints the most telling reason for each of the listed mistakes."""
+    worst = [mistake.worst for mistake in review.mistakes[:LISTED]]
+    explained = [(move, review.reasons[move.number][0]) for move in worst if review.reasons.get(move.number)]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for move, reason in explained:
+        table.add_row(f"{move.number} {_played(move)}", Text(reason.text))
+    if explained:
+        Console(highlight=False).print(table, "")
+
+
+def show_total(reviews: Sequence[GameReview], player: str | None) -> None:
+    """Prints how well the moves of several games were played: one player's, or Black's and White's."""
+    console = Console(highlight=False)
+    console.print(Text(f"{plural(len(reviews), 'game')} in all", style="bold"))
+    moves = [move for review in reviews for move in review.judged()]
+    if player is not None:
+        judged = {player: moves}
+    else:
+        colours = {colour_name(colour).capitalize(): colour for colour in (BLACK, WHITE)}
+        judged = {name: [move for move in moves if move.move.colour == colour] for name, colour in colours.items()}
+    console.print(players_table({name: player_figures(name, own) for name, own in judged.items() if own}))
+
+
+def _column_head(review: GameReview, colour: int) -> str:
+    """Returns the colour and, if it is known, the player's name below it."""
+    head = colour_name(colour).capitalize()
+    return head if review.name(colour) == head else f"{head}\n{printable(review.name(colour))}"
+
+
+def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
+    """Returns a table with a line for each mistake; the values are those of the worst of its moves."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left")
+    span = next((mistake.span for mistake in mistakes if len(mistake.misses) > 1), None)
+    if span:
+        table.caption = f"{span}: the same point was missed several times; the values are those of the worst move."
+    table.add_column("moves", justify="right", no_wrap=True)
+    table.add_column("player", no_wrap=True)
+    table.add_column("played", no_wrap=True)
+    table.add_column("better", overflow="fold")
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("win rate", justify="right", no_wrap=True)
+    for mistake in mistakes:
+        worst = mistake.worst
+        table.add_row(
+            mistake.span,
+            _who(mistake),
+            _played(worst) if len(mistake.misses) == 1 else f"{worst.number} {_played(worst)}",
+            worst.line_text(worst.better_line[:_LINE_SHOWN]),
+            with_minus(worst.points_loss),
+            f"{with_minus(100 * worst.winrate_loss)}%",
+            style=CLASS_STYLES[loss_class(worst.points_loss)],
+        )
+    return table
+
+
+def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] | None = None) -> Table:
+    """Returns a table with a column for each player.
+
+    Args:
+        players: What the players' moves are worth, by the head of their column.
+        board: The board's width and height, if it is the same for all moves: the phases then show their moves.
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for name in players:
+        table.add_column(Text(name), justify="right", overflow="fold")  # a name may contain brackets
+    every = [figures.all for figures in players.values()]
+    table.add_row("moves", *(f"{numbers.moves:,}" for numbers in every))
+    table.add_row("points lost per move", *(f"{numbers.points_lost:.2f}" for numbers in every))
+    for phase, *parts in zip(Phase, *(figures.phases for figures in players.values()), strict=True):
+        if any(parts):
+            first = f", from move {phase.first_move(*board)}" if board and phase.value else ""
+            means = (f"{part.points_lost:.2f}" if part else "-" for part in parts)
+            table.add_row(f"  {phase.label}{first}", *means)
+    table.add_row("win rate lost per move", *(f"{100 * numbers.winrate_lost:.1f}%" for numbers in every))
+    table.add_row("accuracy", *(f"{numbers.accuracy:.0f}%" for numbers in every))
+    table.add_row("engine's first choice", *(_share(numbers.first_choice, numbers) for numbers in every))
+    table.add_row("among its first five", *(_share(numbers.first_five, numbers) for numbers in every))
+    table.add_row("moves by points lost")
+    for number, style in enumerate(CLASS_STYLES):
+        label = Text(f"  {class_label(number)}", style=style)
+        table.add_row(label, *(str(numbers.classes[number]) for numbers in every))
+    return table
+
+
+def move_line(review: MoveReview) -> Text:
+    """Returns one move as a line: the values after it for Black, what it has cost its player, and a better move."""
+    played = f"{colour_letter(review.move.colour)} {review.vertex(review.move.point)}"
+    place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {texts().lead(review.lead):>6}"
+    if not review.has_cost:
+        return Text(place)
+    cost = f"{with_minus(review.points_loss):>8}{with_minus(100 * review.winrate_loss):>9}%"
+    better = review.vertex(review.best)
+    return Text(f"{place}{cost}  {better}", style=CLASS_STYLES[loss_class(review.points_loss)])
+
+
+def _played(review: MoveReview) -> str:
+    return review.vertex(review.move.point)
+
+
+def _who(mistake: Mistake) -> str:
+    """Returns who missed the point, and how often."""
+    who = colour_name(mistake.worst.move.colour).capitalize()
+    return who if len(mistake.misses) == 1 else f"{who}, {len(mistake.misses)} times"
+
+
+def _share(count: int, numbers: PlayStatistics) -> str:
+    return f"{count} ({100 * count / numbers.moves:.0f}%)"

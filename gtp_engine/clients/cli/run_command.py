@@ -1,0 +1,112 @@
+"""What `gtp_engine learn` and `train` have in common: a run works in its folder, is shown, and stops at a signal."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...base.interrupts import end_on_signals
+from ...base.settings import setting
+from .options import EXISTING_FOLDER, FILE
+
+if TYPE_CHECKING:
+    from ...training.ddp import ProcessGroup
+    from ...training.limit import Limit
+    from ...training.observer import Observer
+    from ...training.run import Run
+    from ...training.run_folder import RunFolder
+
+RESUME = "run the same command to resume"
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """A report instead of the run.
+
+    Attributes:
+        file: Write a report of the run so far to this HTML file and exit; the run may be under way.
+        compare: With --report: add another run, of `learn` or `train`, to the same report (repeatable).
+    """
+
+    file: Path | None = setting(None, accepts=FILE, flags=["--report"], metavar="FILE", heading="Output")
+    compare: tuple[Path, ...] = setting((), accepts=EXISTING_FOLDER, multiple=True, metavar="RUN")
+
+    def check(self) -> None:
+        """Raises UsageError if the options contradict each other."""
+        if self.compare and not self.file:
+            raise click.UsageError("--compare needs --report")
+
+
+def write_report_of(folder: "RunFolder", options: ReportOptions) -> None:
+    """Writes a report of a run and of those that it is compared with, if one is wanted."""
+    from ...training.report.page import write_report
+    from ...training.run_folder import RunFolder
+    from .outputs import check_place, report_written
+
+    assert options.file is not None
+    check_place(options.file)
+    write_report([folder, *map(RunFolder, options.compare)], options.file)
+    report_written(options.file, is_page=True)
+
+
+def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
+    """Does the work in the first of the processes that train together, while the others follow it."""
+    from ...training.ddp import ProcessGroup
+    from ...training.follower import run_follower
+
+    with ProcessGroup(os.environ) as group:
+        if group.rank == 0:
+            work(group)
+        elif not run_follower(group):
+            raise click.exceptions.Exit(1)
+
+
+def carry_out(
+    folder: "RunFolder", limit: "Limit", begin: Callable[[], None], make_run: "Callable[[Observer], Run]"
+) -> None:
+    """Runs in the folder until everything is done or the limit is reached, and reports the result.
+
+    Args:
+        folder: The run's folder; no other program may work in it meanwhile.
+        limit: When to pause.
+        begin: Makes the run in its folder, or checks that it may resume.
+        make_run: Makes the run that is reported to an observer.
+
+    Raises:
+        KeyboardInterrupt: A signal stopped the run.
+        ClickException: An error ended the run; what is saved is kept.
+    """
+    from ...base.errors import error_text
+    from ...training.learner import LossNotFinite
+    from ...training.limit import RESOURCE_ERRORS
+    from ...training.summary import summary
+    from .run_display import RunDisplay
+
+    with folder.locked():
+        begin()
+        with RunDisplay() as display:
+            end_on_signals(limit)
+            run = make_run(display)
+            try:
+                is_done = run.go()
+            except LossNotFinite as error:  # the same would happen again
+                where = f"learning_rate in {folder.settings_file}"
+                raise click.ClickException(f"{error_text(error)} ({where}); nothing saved is lost") from error
+            except (OSError, *RESOURCE_ERRORS) as error:
+                raise click.ClickException(f"{error_text(error)}; nothing saved is lost: {RESUME}") from error
+    click.echo(summary(folder))
+    report_end(run.network if is_done else None, limit)
+
+
+def report_end(result: Path | None, limit: "Limit") -> None:
+    """Reports the result, or how to resume; raises KeyboardInterrupt if a signal stopped the work before its end."""
+    if result is not None:
+        click.echo(f"done: {result}")
+    elif limit.stopped:
+        click.echo(f"stopped; {RESUME}")
+        raise KeyboardInterrupt
+    else:
+        click.echo(f"time limit reached; {RESUME}")

@@ -1,0 +1,173 @@
+"""`gtp_engine selfplay`: games of a network, or of rollouts, against itself."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...base.errors import UserError
+from ...base.fields import Range, Text
+from ...base.interrupts import end_on_signals
+from ...base.settings import like, setting
+from ...engine.settings import COUNT, EngineSettings
+from ...go.rules import RULESETS
+from ...search.evaluate.choices import network_on
+from .command import command
+from .common_options import BOARD_SIZE, KOMI, network_file, parameters
+from .options import ANY_PATH, EXISTING_FILE
+from .outputs import new_folder
+from .players_options import PlayersOptions
+
+if TYPE_CHECKING:
+    from ...training.run_settings import RunSettings
+
+RULES_NAME = Text(None, "rules", lambda: RULESETS)
+_TERMINAL_SECONDS, _LINE_SECONDS = 1.0, 30.0  # between two reports of progress
+
+
+@dataclass(frozen=True)
+class SelfPlayOptions:
+    """The games, the search, the machine and what is written; None or empty if an option is not given.
+
+    Attributes:
+        games: Number of games.
+        sizes: N or WIDTHxHEIGHT (repeatable).
+        komi: The same komi in all games.
+        rules: Ruleset; repeat the option to draw one at random for each game.
+        visits: Visits of a full search.
+        seed: Random seed; with one worker the games are reproducible.
+        parameters: Set a search parameter (repeatable).
+        settings: A settings file as for `train`.
+        workers: Processes that play.
+        concurrency: Games at a time in a process.
+        sgf_dir: Folder in which the run makes its own folder.
+        shards: Folder for the samples.
+        comments: Save each move's win rate, score and main line as a comment.
+    """
+
+    games: int = setting(100, 1, heading="Games")
+    sizes: tuple[tuple[int, int], ...] = setting(
+        (), accepts=BOARD_SIZE, flags=["--board-size"], multiple=True, shown="9"
+    )
+    komi: float | None = setting(None, accepts=KOMI, what="komi", metavar="KOMI", shown="varied around 7")
+    rules: tuple[str, ...] = setting(
+        (), accepts=RULES_NAME, multiple=True, metavar="RULES", shown="tromp-taylor and chinese"
+    )
+    network: str = like(EngineSettings, "network", heading="Search")
+    visits: int | None = setting(None, accepts=COUNT, shown="32")
+    seed: int | None = setting(None, accepts=Range(0, whole=True))
+    parameters: Any = parameters(flags=["--set"])
+    settings: Path | None = setting(None, accepts=EXISTING_FILE)
+    workers: int | None = setting(None, accepts=COUNT, shown="one per CPU", heading="Machine")
+    concurrency: int | None = setting(None, accepts=COUNT, shown="32")
+    device: str | None = like(EngineSettings, "device", default=None)
+    precision: str | None = like(EngineSettings, "precision", default=None)
+    sgf_dir: Path | None = like(PlayersOptions, "sgf_dir", heading="Output")
+    shards: Path | None = setting(None, accepts=ANY_PATH, metavar="FOLDER", shown="that of the games")
+    comments: bool = setting(False)
+
+
+@command(
+    common=("games", "network", "board-size", "visits"),
+    groups={"options": SelfPlayOptions},
+)
+def selfplay(options: SelfPlayOptions) -> None:
+    """Play the engine against itself and save the games as SGF and as training samples.
+
+    Many games are played at the same time. Openings, komi and rules vary, the searches use noise, and the moves that a
+    search preferred are kept as a sample. There is no resignation; every game is played to the end and scored. Ctrl-C
+    stops and keeps the finished games.
+
+    \b
+    Examples:
+      gtp_engine selfplay                                         100 games on 9x9
+      gtp_engine selfplay --network run/networks/0030.bin.gz --games 1000 --visits 64
+      gtp_engine selfplay --network none --board-size 7 --comments
+    """
+    from ...base.errors import error_text
+    from ...base.folders import games_dir
+    from ...engine.worker import compile_ahead
+    from ...training.limit import RESOURCE_ERRORS
+    from ...training.selfplay_games import SelfPlayGames
+
+    settings = _settings(options)
+    network = _network(options.network, settings)
+    compile_ahead()  # Ctrl-C ends it at once, and would leave the folder
+    folder = new_folder(options.sgf_dir or games_dir(), "selfplay")
+    run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
+    try:
+        end_on_signals(run.limit)
+        with _progress() as (show, interval):
+            run.play(options.seed, show, interval)
+        if run.limit.stopped:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        click.echo("stopped")
+        raise
+    except RESOURCE_ERRORS as error:
+        raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
+    finally:
+        if not run.saved:
+            with suppress(OSError):  # not empty: the lock file of a shard that could not be written, or games after all
+                folder.rmdir()
+        click.echo(run.summary())
+
+
+def _settings(options: SelfPlayOptions) -> "RunSettings":
+    """Returns the file's settings, or the defaults, with the options applied; BadParameter for a wrong --set."""
+    from ...training.new_run import given_settings
+    from ...training.run_settings import RunSettings
+
+    settings = given_settings(None, options.settings) or RunSettings()
+    games, search, machine = settings.games, settings.search, settings.machine
+    if options.sizes:
+        games = replace(games, sizes={f"{width}x{height}": 1.0 for width, height in options.sizes})
+    if options.rules:
+        games = replace(games, rules=list(options.rules))
+    if options.komi is not None:
+        games = replace(games, komi=dict.fromkeys(games.sizes, options.komi), komi_spread=0.0, wide_komi_share=0.0)
+    if options.visits:
+        search = replace(search, visits={"0": options.visits})
+    try:
+        search = replace(search, parameters=search.parameters | options.parameters)
+    except UserError as error:
+        raise click.BadParameter(f"{error} of a file for --settings", param_hint="'--set'") from error
+    typed = {name: getattr(options, name) for name in ("workers", "concurrency", "device", "precision")}
+    machine = replace(machine, **{name: value for name, value in typed.items() if value})
+    cycle = replace(settings.cycle, comments=settings.cycle.comments or options.comments)
+    return replace(settings, games=games, search=search, machine=machine, cycle=cycle)
+
+
+def _network(name: str, settings: "RunSettings") -> str:
+    """Returns the evaluator for all boards of the settings; UsageError if they have different networks."""
+    networks = {network_on(network_file(name), *board) for board in settings.games.boards}
+    if len(networks) > 1:
+        raise click.UsageError("these boards have different networks: choose one with --network, or use one size")
+    return networks.pop()
+
+
+@contextmanager
+def _progress() -> Iterator[tuple[Callable[[str], None], float]]:
+    """Within a `with` block lines of progress can be shown; where the screen is redrawn, each replaces the one before.
+
+    Yields:
+        The function that shows a line, and the seconds between two lines.
+    """
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from .live import can_redraw
+
+    console = Console()
+    if not can_redraw(console):
+        yield click.echo, _LINE_SECONDS
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield (
+            lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True),
+            _TERMINAL_SECONDS,
+        )

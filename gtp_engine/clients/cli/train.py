@@ -1,0 +1,127 @@
+"""`gtp_engine train`: trains a network on its own games."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...base.fields import Text
+from ...base.settings import setting
+from ...engine.settings import NETWORK
+from ...training.presets import NAMES
+from .command import command
+from .common_options import MINUTES
+from .defaults import is_given
+from .options import EXISTING_FILE, FOLDER
+from .run_command import ReportOptions, carry_out, in_process_group, write_report_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...training.ddp import ProcessGroup
+    from ...training.run_folder import RunFolder
+    from ...training.run_settings import RunSettings
+    from ...training.workers import SelfPlayPool
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """The run; None if an option is not given.
+
+    Attributes:
+        run: The run's folder.
+        preset: Settings of a new run.
+        settings_file: Settings of a new run: a TOML file instead of a preset.
+        start: Start a new run from this network: a file or a name.
+        minutes: Stop after N minutes, with a measurement.
+        cluster: Play on a Ray cluster: auto (the one this machine belongs to), host:port, or local (this machine only).
+    """
+
+    run: Path = setting(None, accepts=FOLDER, argument=True)
+    preset: str | None = setting(None, accepts=NAMES, shown="laptop")
+    settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"])
+    start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
+    minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
+    cluster: str | None = setting(None, accepts=Text(), metavar="ADDRESS")
+
+
+@command(
+    common=("preset", "minutes", "from", "report"),
+    exclusive=(("preset", "settings_file"),),
+    groups={"options": TrainOptions, "report": ReportOptions},
+)
+@click.pass_context
+def train(context: click.Context, options: TrainOptions, report: ReportOptions) -> None:
+    """Train a network on its own games, in the folder RUN.
+
+    Each cycle plays games, trains on the most recent ones and saves a network. The folder contains everything: the
+    networks, the games, a log, and settings.toml, which explains each setting. Ctrl-C stops the run; after any
+    interruption, run the same command again to resume. A stopped run is measured, which takes some seconds; a second
+    Ctrl-C skips that.
+
+    \b
+    Examples:
+      gtp_engine train demo --preset demo       the loop in three minutes
+      gtp_engine train run                      9x9 from random weights
+      gtp_engine train run --minutes 30         the next half hour
+      gtp_engine train run --cluster auto       plays on a Ray cluster
+      gtp_engine train run --report curves.html  the progress so far
+      gtp_engine train run --report both.html --compare other
+      gtp_engine train other --preset mini      searches as AlphaGo Zero did
+      gtp_engine gtp --network run/networks/0030.bin.gz
+      torchrun --nproc-per-node=4 -m gtp_engine train run      trains on four GPUs
+    """
+    from ...training.new_run import given_settings
+    from ...training.run_folder import RunFolder
+
+    folder, preset, start = RunFolder(options.run), options.preset, options.start
+    report.check()
+    if report.file:
+        write_report_of(folder, report)
+        return
+    if folder.exists:  # the user's defaults are for new runs
+        preset, start = (
+            value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
+        )
+    settings = given_settings(preset, options.settings_file)
+    in_process_group(partial(_train, folder, settings, start, options.minutes, options.cluster))
+
+
+def _train(
+    folder: "RunFolder",
+    settings: "RunSettings | None",
+    start: str | None,
+    minutes: float | None,
+    cluster: str | None,
+    group: "ProcessGroup",
+) -> None:
+    """Runs until all cycles are done or the time limit is reached."""
+    from ...training.limit import Limit
+    from ...training.new_run import RunConflictError, begin_self_play, starting_network
+    from ...training.selfplay_run import SelfPlayRun
+
+    limit, make_pool = Limit(minutes), _pool_class(cluster)
+    try:
+        network = starting_network(folder, start or (settings.start if settings else ""))
+        carry_out(
+            folder,
+            limit,
+            lambda: begin_self_play(folder, settings, network),
+            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group, make_pool=make_pool),
+        )
+    except RunConflictError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _pool_class(cluster: str | None) -> "Callable[[RunSettings, int], SelfPlayPool]":
+    """Returns the class whose processes play the games, after joining the cluster if there is one."""
+    if cluster:
+        from ...training.cluster import ClusterPool, connect
+
+        connect(cluster)
+        return ClusterPool
+    from ...training.workers import LocalPool
+
+    return LocalPool

@@ -1,0 +1,113 @@
+"""`gtp_engine web`: the game in a browser."""
+
+import signal
+import threading
+import webbrowser
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from ...base import interrupts
+from ...base.fields import Range, Text
+from ...base.settings import setting
+from ...base.system import EXIT_INTERRUPTED
+from ...engine.settings import EngineSettings
+from .command import command
+from .common_options import search_options
+from .first_game import close_engine, first_game
+from .players_options import DEFAULTS, PlayersOptions
+
+if TYPE_CHECKING:
+    from ..web.server import Server
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """Where the page is.
+
+    Attributes:
+        port: Port; 0: any free one.
+        host: Let other computers open the page at this address of this computer; auto: its address in the network.
+        browser: Open the page in the browser.
+    """
+
+    port: int | None = setting(
+        None, accepts=Range(0, 65535, whole=True), shown="8019, or the next free one", heading="Server"
+    )
+    host: str | None = setting(None, accepts=Text(), metavar="ADDRESS")
+    browser: bool = setting(True)
+
+
+@command(
+    common=("board-size", "colour", "handicap", "rank"),
+    groups={
+        "players": PlayersOptions,
+        "server_options": ServerOptions,
+        "search": search_options(["rank"], seconds="5"),
+    },
+    context_settings={"default_map": DEFAULTS},
+)
+@click.pass_context
+def web(context: click.Context, players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
+    """Play in the browser.
+
+    Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
+    after every move, in the same folder as those of `play`, and either command can continue it. All tabs with the page
+    show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host
+    a phone in the same network can too: a second address is printed, whose key opens the page once.
+    Ctrl-C ends the program.
+
+    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
+    and limits, as with `play`, and its clocks; --rank, and --seconds or --visits, win over those of the file.
+    Another game record, also a finished one, is shown: step through it, analyse it, and play on from any position.
+
+    \b
+    Examples:
+      gtp_engine web                              9x9, you are Black
+      gtp_engine web --board-size 19 --rank 10k   19x19, a weaker opponent
+      gtp_engine web --resume                     continue the last game
+      gtp_engine web game.sgf                     show and analyse a game
+      gtp_engine web --no-browser --port 9000     only print the address
+      gtp_engine web --host auto                  a phone in the same network too
+    """
+    from ...base.folders import games_dir
+    from ...base.system import wait_for
+    from ...table.played_game import PlayedGame
+    from ..web.server import Server, own_address
+
+    folder = players.sgf_dir or games_dir()
+    server = Server(server_options.port, own_address(server_options.host) if server_options.host else None)
+    server.guard.on_admitted = lambda: _show_network(server)
+    first = first_game(context, players, search, folder, shows_finished=True)
+    wait_for(first.engine.board_ready)
+    interrupts.note(server.stop)
+    signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
+    try:
+        played = PlayedGame(
+            first.engine,
+            humans=first.humans,
+            folder=folder,
+            comments=players.comments,
+            saved=first.saved,
+            as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
+            has_clock=True,
+        )
+        server.run(played, lambda: _show(server, server_options.browser))
+    finally:
+        close_engine(first.engine, EXIT_INTERRUPTED)
+    interrupts.check()
+
+
+def _show(server: "Server", browser: bool) -> None:
+    """Prints the addresses, and opens the page in the browser, which may take a while."""
+    click.echo(f"The board is at {server.guard.address}\nCtrl-C ends the program.")
+    _show_network(server)
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(server.guard.address,), daemon=True).start()
+
+
+def _show_network(server: "Server") -> None:
+    """Prints the address for another computer, if there is one."""
+    if server.guard.network_address:
+        click.echo(f"Another computer or a phone in your network can open it once at {server.guard.network_address}")

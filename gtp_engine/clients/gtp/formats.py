@@ -1,0 +1,267 @@
+"""Analysis as text: the lines of `lz-analyze` and `kata-analyze`, the JSON that CGOS stores, and GoGui's graphics.
+
+GoGui's documentation describes the graphics under "Analyze Commands", type gfx. All values are from the view of the
+side to move at the root, the colour that the command names. Floats are in fixed notation and always have a decimal
+point, by which Sabaki up to 0.52 distinguishes KataGo's form from Leela Zero's.
+"""
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ...base.messages import plural
+from ...go.coords import BLACK, colour_letter, index_of_point, opponent, point_of_index
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ...search.report import MoveReport, SearchReport
+
+_NOT_EVALUATED = -1.0  # KataGo prints the same for errors that a network does not predict
+_LIVE_STONES = 10  # of the main line while the engine thinks: more would cover the counts
+# The CGOS client encodes an ownership of -1 to 1 in 63 steps.
+_CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The optional parts of a line, by the names that KataGo gives them.
+
+    Attributes:
+        least_moves: Unvisited moves are added until there are as many as this.
+        most_moves: No more than these; None for all.
+    """
+
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    pv_visits: bool = False
+    pv_edge_visits: bool = False
+    root_info: bool = False
+    no_result_value: bool = False
+    least_moves: int = 0
+    most_moves: int | None = None
+
+
+def decimal(value: float, digits: int = 6) -> str:
+    """Returns a float in fixed notation without trailing zeros: 0.5, 1.0, -12.25."""
+    text = f"{value:.{digits}f}".rstrip("0")
+    text = text + "0" if text.endswith(".") else text
+    return "0.0" if text == "-0.0" else text
+
+
+# Indexed by -1000 to 1000: Python counts negative indices from the end.
+_THOUSANDTHS = [decimal(number / 1000, 3) for number in (*range(1001), *range(-1000, 0))]
+
+
+def lz_line(report: "SearchReport", fields: Fields) -> str:
+    """Returns a line in Leela Zero's form, win rates and priors in ten-thousandths; empty before the first visit."""
+    return " ".join(_lz_move(report, move) for move in report.moves[: fields.most_moves])
+
+
+def _lz_move(report: "SearchReport", move: "MoveReport") -> str:
+    return (
+        f"info move {report.vertex(move.point)} visits {move.visits}"
+        f" winrate {_parts(move.winrate)} prior {_parts(move.prior)} lcb {_parts(move.lcb)} order {move.order}"
+        f" pv {_variation(report, move)}"
+    )
+
+
+def _parts(value: float) -> int:
+    return min(max(round(value * 10000), 0), 10000)
+
+
+def _variation(report: "SearchReport", move: "MoveReport") -> str:
+    # Sabaki drops a move whose variation is empty.
+    return " ".join(report.vertex(point) for point in move.pv or (move.point,))
+
+
+def kata_line(report: "SearchReport", fields: Fields) -> str:
+    """Returns a line in KataGo's form; empty before the first visit."""
+    if not report.moves:
+        return ""
+    words = [_kata_move(report, move, fields) for move in report.moves[: fields.most_moves]]
+    if fields.root_info:
+        words.append(_root_info(report))
+    if fields.ownership and report.ownership is not None:
+        words.append("ownership " + grid(report.ownership))
+    if fields.ownership_stdev and report.ownership is not None:
+        words.append("ownershipStdev " + grid(report.ownership_spread()))
+    return " ".join(words)
+
+
+def _kata_move(report: "SearchReport", move: "MoveReport", fields: Fields) -> str:
+    visits = " ".join(str(count) for count in move.pv_visits or (move.visits,))
+    words = [
+        f"info move {report.vertex(move.point)} visits {move.visits} edgeVisits {move.visits}",
+        f"utility {decimal(move.utility)} winrate {decimal(move.winrate)} scoreMean {decimal(move.lead)}",
+        f"scoreStdev {decimal(move.score_stdev)} scoreLead {decimal(move.lead)}",
+        f"scoreSelfplay {decimal(move.score_mean)} prior {decimal(move.prior)} lcb {decimal(move.lcb)}",
+        f"utilityLcb {decimal(move.utility_lcb)} weight {decimal(move.weight)}",
+        "noResultValue 0.0" if fields.no_result_value else "",
+        f"order {move.order} pv {_variation(report, move)}",
+        f"pvVisits {visits}" if fields.pv_visits else "",
+        # Without transpositions in the tree a position is reached by one edge only.
+        f"pvEdgeVisits {visits}" if fields.pv_edge_visits else "",
+        f"movesOwnership {grid(move.ownership)}" if fields.moves_ownership and move.ownership is not None else "",
+    ]
+    return " ".join(word for word in words if word)
+
+
+def _root_info(report: "SearchReport") -> str:
+    return (
+        f"rootInfo visits {report.visits} utility {decimal(report.utility)} winrate {decimal(report.winrate)}"
+        f" scoreMean {decimal(report.lead)} scoreStdev {decimal(report.score_stdev)} scoreLead {decimal(report.lead)}"
+        f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.weight)}{_raw_errors(report)}"
+    )
+
+
+def _raw_errors(report: "SearchReport") -> str:
+    """Returns how sure the evaluator is of the root, in the form of KataGo's GTP: -1 if it was in the tree already.
+
+    KataGo's JSON protocol has half of rawStWrError, the error of the win rate; here it is that of win minus loss.
+    """
+    root = report.root_evaluation
+    value, score, time_left = (_NOT_EVALUATED,) * 3 if root is None else root.short_term_errors.tolist()
+    return f" rawStWrError {decimal(value)} rawStScoreError {decimal(score)} rawVarTimeLeft {decimal(time_left)}"
+
+
+def grid(values: "NDArray[np.floating[Any]]") -> str:
+    """Returns values from -1 to 1 with three digits each, row by row from the top left."""
+    # A line with the ownership of every move contains 100,000 values: a table takes a tenth of the time of formatting.
+    thousandths = (values.ravel() * 1000).round().clip(-1000, 1000).astype(int)
+    return " ".join([_THOUSANDTHS[number] for number in thousandths.tolist()])
+
+
+def cgos_line(report: "SearchReport") -> str:
+    """Returns the JSON object that CGOS stores with a move, as its client makes it from KataGo's lines."""
+    info: dict[str, Any] = {
+        "moves": [_cgos_move(report, move) for move in report.moves if move.visits > 0],
+        "visits": report.visits,
+        "winrate": round(report.winrate, 4),
+        "score": round(report.lead, 2),
+    }
+    if report.ownership is not None:
+        info["ownership"] = "".join(_cgos_digit(value) for value in report.ownership.ravel().tolist())
+    return json.dumps(info, separators=(",", ":"))
+
+
+def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
+    values = {
+        "move": report.vertex(move.point),
+        "visits": move.visits,
+        "winrate": round(move.winrate, 4),
+        "score": round(move.lead, 2),
+        "prior": round(move.prior, 4),
+    }
+    rest = " ".join(_vertices(report, move.pv[1:]))
+    return values | ({"pv": rest} if rest else {})
+
+
+def _vertices(report: "SearchReport", points: Iterable[int]) -> list[str]:
+    return [report.vertex(point) for point in points]
+
+
+def _cgos_digit(value: float) -> str:
+    return _CGOS_DIGITS[round(min(max((value + 1) / 2, 0), 1) * 62)]
+
+
+def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
+    """Returns the report with unvisited moves added by descending prior, so that it has `least` moves if possible.
+
+    The added moves have no visits and the root's values.
+    """
+    if len(report.moves) >= least:
+        return report
+    known = {move.point for move in report.moves}
+    order = (-report.priors).argsort(kind="stable").tolist()
+    points = [point_of_index(index, report.width, report.height) for index in order if report.priors[index] > 0]
+    added = [point for point in points if point not in known][: least - len(report.moves)]
+    moves = [_unvisited_move(report, point, len(report.moves) + number) for number, point in enumerate(added)]
+    return replace(report, moves=(*report.moves, *moves))
+
+
+def _unvisited_move(report: "SearchReport", point: int, order: int) -> "MoveReport":
+    from ...search.report import MoveReport
+
+    return MoveReport(
+        point=point,
+        visits=0,
+        winrate=report.winrate,
+        lead=report.lead,
+        score_mean=report.score_mean,
+        score_stdev=report.score_stdev,
+        utility=report.utility,
+        lcb=report.winrate,
+        utility_lcb=report.utility,
+        prior=float(report.priors[index_of_point(point, report.width, report.height)]),
+        weight=0.0,
+        order=order,
+        pv=(point,),
+        pv_visits=(0,),
+        width=report.width,
+        height=report.height,
+    )
+
+
+# Shaded points, labels and variations on GoGui's board.
+
+
+def influence(values: Iterable[tuple[str, float, str]]) -> str:
+    """Returns graphics that shade and label points.
+
+    Args:
+        values: Vertex, shade in -1..1, and label of each point; passes are left out.
+    """
+    drawn = [value for value in values if value[0] != "pass"]
+    shades = " ".join(f"{name} {decimal(shade, 3)}" for name, shade, _ in drawn)
+    labels = " ".join(f"{name} {label}" for name, _, label in drawn)
+    return f"INFLUENCE {shades}\nLABEL {labels}" if drawn else "CLEAR"
+
+
+def main_line(report: "SearchReport", most: int | None = None) -> str:
+    """Returns graphics that show the main line, or its first `most` moves, as numbered stones."""
+    players = (report.to_move, opponent(report.to_move))
+    moves = enumerate(report.moves[0].pv[:most])
+    stones = (f"{colour_letter(players[n % 2])} {report.vertex(point)}" for n, point in moves)
+    return "VAR " + " ".join(stones)
+
+
+def visit_map(report: "SearchReport", least: int = 0) -> str:
+    """Returns graphics with the visits of each move that has `least` or more; the most visited is the darkest."""
+    most = max(move.visits for move in report.moves) or 1
+    return influence(
+        (report.vertex(move.point), move.visits / most, str(move.visits))
+        for move in report.moves
+        if move.visits >= min(least, most)
+    )
+
+
+def win_rate_map(report: "SearchReport") -> str:
+    """Returns graphics with the win rate of each visited move, in per cent for the side to move; dark favours Black."""
+    sign = 1 if report.to_move == BLACK else -1
+    moves = [move for move in report.moves if move.visits > 0]
+    return influence(
+        (
+            report.vertex(move.point),
+            sign * (2 * move.winrate - 1),
+            f"{100 * move.winrate:.0f}",
+        )
+        for move in moves
+    )
+
+
+def show_live(report: "SearchReport") -> None:
+    """Writes the visits, the main line and a status text to stderr, where GoGui reads its live graphics.
+
+    Moves with a single visit are left out: there are dozens of them.
+    """
+    if not report.moves:
+        return
+    text = f"TEXT {plural(report.visits, 'visit')}, win rate {report.winrate:.1%}, lead {report.lead:+.1f}"
+    sys.stderr.write(f"gogui-gfx:\n{visit_map(report, 2)}\n{main_line(report, _LIVE_STONES)}\n{text}\n\n")
+    sys.stderr.flush()

@@ -1,0 +1,538 @@
+"""A game in the terminal: between a human and the engine, or two humans with the engine looking on."""
+
+import itertools
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ...base.errors import UserError, error_text
+from ...base.fields import Range, parse_number
+from ...base.folders import games_dir
+from ...base.jit import is_cold
+from ...base.messages import plural
+from ...base.program import program_line, quoted
+from ...base.system import wait_for
+from ...engine.clock import NO_LIMIT
+from ...engine.engine import Decision, Engine
+from ...engine.ranks import STRONGEST, WEAKEST
+from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
+from ...go.diagram import Marks
+from ...go.life import area_map
+from ...search.report import SearchReport
+from ...table.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
+from ...table.new_game import described_game
+from ...table.played_game import PlayedGame
+from .board import SIDE_WIDTH, board_view, legend, side_width
+from .panel import (
+    candidate_marks,
+    candidate_table,
+    engine_move_line,
+    hint_line,
+    hint_marks,
+    lead_in_words,
+    main_line,
+    result_in_words,
+    side_lines,
+    territory_marks,
+)
+from .screen import Screen
+from .words import CHOICES, COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
+
+T = TypeVar("T")
+
+_LISTED = 5  # saved games that `load` without a file lists
+_COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
+_CHOICES_AFTER_GAME = "type review, new, undo or quit"
+_FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
+_WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
+_SHOWN_IN_WORDS = {
+    "winrate": "the win rate is shown",
+    "score": "the score is shown",
+    "nothing": "only the move is shown",
+}
+_ROLLOUTS = "rollouts"  # what plays without a network
+_QUOTED = 40  # characters of a wrong value that a message quotes
+_HELP_COLUMNS = 13  # of a command in the help, before its meaning
+_FILE_AND_MOVE = re.compile(r"(.+?)\s+(?:(?:--)?move\s+)?(\d{1,9})")
+
+
+class TerminalGame:
+    """Games on the engine's board, one after the other, each saved after every move.
+
+    Args:
+        engine: The engine, with the position to begin from.
+        screen: Where the game is shown, and where the lines come from.
+        humans: The colours that are played at the prompt; the engine plays the others.
+        folder: Folder for the records of new games.
+        comments: Save the engine's win rate, score and main line with its moves.
+        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
+        saved: The saved game that the engine's position comes from, if any.
+        review: Shows the mistakes in a finished game, by its file.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        screen: Screen,
+        *,
+        humans: frozenset[int],
+        folder: Path,
+        comments: bool = False,
+        shown: str = "winrate",
+        saved: SavedGame | None = None,
+        review: Callable[[Path], object] = lambda path: None,
+    ) -> None:
+        self._engine = engine
+        self._screen = screen
+        self._played = PlayedGame(engine, humans=humans, folder=folder, comments=comments, saved=saved)
+        self._shown = shown
+        self._review = review
+        self._quit = False
+        self._leaving = False  # Ctrl-C was pressed, and nothing typed since
+        self._begin(saved)
+
+    def _begin(self, saved: SavedGame | None) -> None:
+        """Prepares for showing a new game, or a saved one."""
+        self._is_saved: bool | None = None  # of a finished game
+        self._opening = self._greeting() if saved is None else self._continuing(saved)
+
+    def _greeting(self) -> str:
+        """Returns what to type; before it, that the opponent is as strong as can be if nobody has chosen a strength."""
+        settings = self._engine.settings
+        is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
+        return CHOICES if is_chosen or len(self._played.humans) == 2 else f"{_FULL_STRENGTH}\n{CHOICES}"
+
+    def _continuing(self, saved: SavedGame) -> str:
+        """Returns a line about the saved game, with the engine's limits, which the file may have changed."""
+        clock = "" if saved.time == NO_LIMIT else "; the clocks of the game stand still here"
+        if len(self._played.humans) == 2:
+            return f"{saved.in_words()}{clock}"
+        limits = self._engine.settings.limits()
+        parts = [] if limits.seconds is None else [f"{limits.seconds:g} s"]
+        parts += [] if limits.visits is None else [plural(limits.visits, "visit")]
+        return f"{saved.in_words()}; the engine's limit is {' and '.join(parts)} a move{clock}"
+
+    def run(self) -> bool:
+        """Plays until the player quits; without a person at the prompt, until the game ends.
+
+        Returns:
+            Whether the whole game is on disk, or there was nothing to save.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed, at the prompt twice; the game has been saved.
+        """
+        try:
+            self._get_ready()
+            self._show()
+            if self._screen.is_interactive:
+                self._print(self._opening, "dim")
+            while not self._quit:
+                self._interruptible_turn()
+        except KeyboardInterrupt:
+            self._engine.stop()
+            self._screen.console.print()
+            if self._finish():
+                raise
+            return False
+        return self._finish()
+
+    def _get_ready(self) -> None:
+        """Waits for the engine before the first prompt; if it has to be compiled, only for the rules."""
+        with self._screen.working("getting ready"):
+            wait_for(self._engine.board_ready)
+            if not is_cold():
+                wait_for(self._engine.ready)
+        if self._engine.ready.done():
+            self._engine.ready.result()
+        elif self._screen.is_interactive:
+            self._opening = f"{self._opening}\n{_COMPILING}"
+
+    # Turns.
+
+    def _interruptible_turn(self) -> None:
+        """Takes a turn. A player's first Ctrl-C only asks for a second one: it may have been meant for the engine."""
+        try:
+            self._turn()
+        except KeyboardInterrupt:
+            if self._leaving or not self._screen.is_interactive:
+                raise
+            self._leaving = True
+            self._screen.console.print()
+            self._print("press Ctrl-C again to save the game and leave, or go on", "yellow")
+
+    def _turn(self) -> None:
+        if self._engine.ready.done():
+            self._engine.ready.result()  # an error that came up while the first moves were played
+        game = self._engine.game
+        if self._played.result:
+            self._finish()
+            self._ask("game over> ")
+        elif game.is_over:
+            self._score()
+        elif game.to_move in self._played.humans:
+            self._ask(f"{colour_name(game.to_move)}> ")
+        else:
+            self._engine_move()
+        if self._played.result and not self._screen.is_interactive:
+            self._quit = True
+
+    def _ask(self, question: str) -> None:
+        line = self._screen.ask(question)
+        self._leaving = False
+        if line is None:
+            self._quit = True
+        elif line or self._screen.is_interactive:
+            self._execute(line)
+
+    def _execute(self, line: str) -> None:
+        """Executes one typed line; an error is reported in one line."""
+        game = self._engine.game
+        try:
+            advice = _CHOICES_AFTER_GAME if self._played.result else CHOICES
+            command, argument = parse_line(line, game.width, game.height, advice)
+            method: Callable[[str], None] = getattr(self, f"_command_{command}")
+            method(argument)
+        except (ValueError, OSError) as error:
+            self._print(error_text(error), "yellow")
+
+    def _command_play(self, name: str) -> None:
+        self._check_not_over()
+        game = self._engine.game
+        self._change(lambda: self._played.play(parse_vertex(name, game.width, game.height)))
+        if not game.is_over and (len(self._played.humans) == 2 or self._screen.redraws):
+            self._show()
+
+    def _check_not_over(self) -> None:
+        if self._played.result:
+            raise UserError(f"the game is over; {_CHOICES_AFTER_GAME}")
+
+    def _engine_move(self) -> None:
+        colour = self._engine.game.to_move
+        doing = f"{colour_name(colour)} is thinking (Ctrl-C to move now)"
+        decision: Decision = self._wait(self._engine.genmove(), doing)
+        if decision.resign:
+            self._played.resign()
+            self._print(f"{colour_name(colour)} resigns")
+            return
+        self._change(lambda: self._played.commit(decision))
+        self._show()
+        self._screen.print(engine_move_line(self._engine.game, decision.report, self._shown))
+
+    def _score(self) -> None:
+        """Scores the game after two passes and shows dead stones, territory and the result."""
+        dead = self._wait(self._engine.dead_stones(), "scoring")
+        self._played.count(dead)
+        self._show_count()
+
+    def _show_count(self) -> None:
+        """Shows the dead stones and the territory that the count of a finished game rests on."""
+        game, dead = self._engine.game, self._played.dead
+        self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
+        if dead:
+            names = sorted(game.vertex(point) for point in dead)
+            self._print(f"dead stones: {' '.join(names)}; if you disagree, type undo and play on", "dim")
+        self._print(legend(self._screen.console), "dim")
+
+    # Typed commands; each receives the rest of the line.
+
+    def _command_pass(self, _: str) -> None:
+        self._command_play("pass")
+
+    def _command_undo(self, text: str) -> None:
+        count = int(parse_number("number of moves", text or "1", Range(1, whole=True)))
+        was_only_resignation = self._change(self._played.undo)
+        for _ in range(count - 1):
+            if not self._played.can_undo:
+                break
+            self._change(self._played.undo)
+            was_only_resignation = False
+        self._is_saved = None
+        self._show()
+        if was_only_resignation:
+            self._print("the resignation is taken back")
+
+    def _command_hint(self, _: str) -> None:
+        report = self._report()
+        if not report.moves:  # stopped at once, or a single visit
+            raise UserError("the search was too short for a hint")
+        self._show(hint_marks(report))
+        self._print(hint_line(report, self._shown))
+
+    def _command_analyze(self, _: str) -> None:
+        report = self._report()
+        console, game = self._screen.console, self._engine.game
+        marks = candidate_marks(report)
+        side = side_width(game, console)
+        shown_rows = game.height + len(marks.labels) + 5  # letters, headings, the summary and the prompt
+        if self._screen.redraws and side >= SIDE_WIDTH and shown_rows > console.height:
+            self._show(marks, Text(), candidate_table(report, side))
+            self._print(f"main line: {main_line(report)}", "dim")
+        else:
+            self._show(marks)
+            self._screen.print(candidate_table(report, console.width))
+        self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
+
+    def _command_score(self, _: str) -> None:
+        if self._played.result and self._engine.game.is_over:
+            self._show_count()
+            self._print(f"{result_in_words(self._played.result)} ({self._played.result})")
+            return
+        report = self._report(ownership=True)
+        self._show(territory_marks(self._engine.game, report))
+        self._print(f"{lead_in_words(report)}, komi included")
+        self._print(legend(self._screen.console), "dim")
+
+    def _command_board(self, _: str) -> None:
+        self._show()
+
+    def _command_show(self, value: str) -> None:
+        if not value:
+            raise UserError("missing value: type show winrate, show score or show nothing")
+        if value.lower() not in SHOWN_VALUES:
+            raise UserError(f"{value[:_QUOTED]!r} cannot be shown: type show winrate, show score or show nothing")
+        self._shown = value.lower()
+        self._print(f"after each move {_SHOWN_IN_WORDS[self._shown]}")
+
+    def _command_rank(self, text: str) -> None:
+        before = self._engine.settings.rank
+        if step := RANK_STEPS.get(text.lower()):
+            self._engine.change_rank(step)
+        elif text:
+            self._engine.settings = replace(self._engine.settings, rank=text)
+        rank = self._engine.settings.rank
+        strength = "at full strength" if rank is None else f"at {rank}"
+        ranks = "" if text else f" (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)"
+        self._print(f"the engine plays {strength}{ranks}")
+        if step and step < 0 and rank == before:
+            self._print(_WEAKEST)
+
+    def _command_resign(self, _: str) -> None:
+        self._check_not_over()
+        if self._screen.is_interactive and not self._confirm("resign the game?"):
+            self._print("the game continues")
+            return
+        self._played.resign()
+
+    def _confirm(self, question: str) -> bool:
+        answer = self._screen.ask(f"{question} [y/N] ")
+        return answer is not None and answer.lower() in ("y", "yes")
+
+    def _command_save(self, name: str) -> None:
+        if not name:
+            raise UserError("missing file name: type, for example, save game.sgf")
+        if not self._played.file.save_as(self._played.record(), name):
+            raise UserError(self._played.file.error)
+        self._is_saved = True if self._played.result else None
+        self._print(f"saved to {self._played.file.path}")
+
+    def _command_load(self, name: str) -> None:
+        if not name:
+            self._list_games()
+            return
+        try:
+            path, move = find_game(name, self._played.folder), None
+        except UserError:
+            if not (match := _FILE_AND_MOVE.fullmatch(name)):
+                raise
+            path, move = find_game(match[1], self._played.folder), int(match[2])
+        self._load(path, move)
+
+    def _list_games(self) -> None:
+        paths = list(itertools.islice(self._other_games(), _LISTED))
+        if not paths:
+            raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
+        self._print("unfinished games, the latest first; type load and one of these names:")
+        self._print("\n".join(f"  {path.name}" for path in paths))
+
+    def _other_games(self) -> Iterator[Path]:
+        """Yields the unfinished games in the folder other than this one, the latest first."""
+        return unfinished_games(self._played.folder, self._played.file.path)
+
+    def _command_resume(self, _: str) -> None:
+        latest, other = latest_unfinished(self._played.folder), next(self._other_games(), None)
+        if latest != other:  # it is the present game
+            if other is not None:
+                raise UserError("this is the latest unfinished game; type load to see the others")
+            raise UserError("this is the only unfinished game; for another file, type load FILE")
+        self._load(latest)
+
+    def _load(self, path: Path, move: int | None = None) -> None:
+        saved = open_game(path, move=move)
+        self._keep()
+        self._played.load(saved)
+        self._begin_another(saved)
+        network = self._engine.network
+        if saved.opponent is not None and saved.opponent.network != network:
+            before = saved.opponent.network or _ROLLOUTS
+            self._print(f"the engine plays with {network or _ROLLOUTS} now; this game was saved with {before}")
+
+    def _command_new(self, text: str) -> None:
+        game, humans = described_game(text, self._engine.game, self._played.humans)
+        self._keep()
+        if text:
+            self._played.begin(game, humans)
+        else:
+            self._played.restart()
+        self._begin_another(None)
+
+    def _begin_another(self, saved: SavedGame | None) -> None:
+        """Begins the game that has been loaded into the engine; the one before is on disk."""
+        self._begin(saved)
+        self._get_ready()
+        self._show()
+        self._print(self._opening, "dim")
+
+    def _command_review(self, _: str) -> None:
+        if not self._played.result:
+            raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
+        if not (self._is_saved and self._played.file.path and self._engine.game.moves):
+            raise UserError("there is no saved game to review")
+        path = self._played.file.path
+        self._screen.keep()
+        self._review(path)
+        self._print_command("to write it into a copy", f"review {quoted(_near(path))} --sgf reviewed.sgf")
+        self._print(_CHOICES_AFTER_GAME, "dim")
+
+    def _command_help(self, _: str) -> None:
+        meanings = {"D4": "play at this point (columns skip I, row 1 is at the bottom)", **COMMANDS}
+        lines = [f"  {usage:{_HELP_COLUMNS - 3}} {meaning}" for usage, meaning in meanings.items()]
+        if self._screen.is_interactive:
+            width, indent = self._screen.console.width, " " * _HELP_COLUMNS
+            lines = [textwrap.fill(line, width, subsequent_indent=indent) for line in lines]
+        self._print("\n".join(lines))
+
+    def _command_quit(self, _: str) -> None:
+        self._quit = True
+
+    # Searching.
+
+    def _report(self, ownership: bool = False) -> SearchReport:
+        """Returns a search as long as for a move, at full strength whatever the rank is."""
+        request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
+        return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
+
+    def _wait(self, future: "Future[T]", doing: str) -> T:
+        """Returns the future's result. The first Ctrl-C ends the search at once, a second one leaves the game."""
+        with self._screen.working(doing):
+            try:
+                return wait_for(future)
+            except KeyboardInterrupt:
+                self._engine.stop()
+                self._leaving = True
+                found = wait_for(future)
+                self._leaving = False
+                return found
+
+    # Saving the game.
+
+    def _change(self, change: Callable[[], T]) -> T:
+        """Makes a change, which saves; reports only the first failure of saving, because the next move tries again."""
+        failed_before = self._played.file.error is not None
+        changed = change()
+        error = self._played.file.error
+        if error and not failed_before:
+            self._print(f"{error}; the game continues, type 'save FILE' to save it elsewhere", "yellow")
+        self._show_notice()
+        return changed
+
+    def _show_notice(self) -> None:
+        if self._played.file.notice:
+            self._print(self._played.file.notice, "yellow")
+
+    def _keep(self) -> None:
+        """Saves the game before another one takes its place.
+
+        Raises:
+            UserError: It cannot be saved.
+        """
+        if not self._played.save():
+            raise UserError(f"{self._played.file.error}; this game would be lost: type save FILE first")
+        self._show_notice()
+
+    def _finish(self) -> bool:
+        """Shows the result and saves for the last time, once; offers another file as long as saving fails."""
+        if self._is_saved is None:
+            self._is_saved = self._finish_now()
+            self._quit = self._quit or not self._is_saved
+            if self._played.result and self._screen.is_interactive and not self._quit:
+                self._print(_CHOICES_AFTER_GAME, "dim")
+        return self._is_saved
+
+    def _finish_now(self) -> bool:
+        if self._played.result:
+            self._print(f"{result_in_words(self._played.result)} ({self._played.result})", "bold")
+        if not self._played.has_content:
+            return True
+        try:
+            saved = self._played.save() or self._save_elsewhere()
+        except KeyboardInterrupt:
+            saved = False
+        if saved:
+            self._show_notice()
+            self._print(f"saved to {self._played.file.path}", "dim")
+            self._print_next_command()
+        else:
+            self._print("the game could not be saved; copy this record to keep it:", "yellow")
+            sys.stdout.write(self._played.record().to_sgf() + "\n")
+        return saved
+
+    def _print_next_command(self) -> None:
+        """Shows how to come back to the saved game, unless the next prompt offers it."""
+        path = self._played.file.path
+        assert path is not None
+        if not self._played.result:
+            name = path.name if path.parent == games_dir() else _near(path)
+            self._print_command("to continue", f"play {quoted(name)}")
+        elif not self._screen.is_interactive:
+            self._print_command("to find the mistakes", f"review {quoted(_near(path))}")
+
+    def _print_command(self, purpose: str, command: str) -> None:
+        """Shows a command of this program in one line, however long, for copying."""
+        self._screen.print(Text(f"{purpose}: {program_line()} {command}", "dim", no_wrap=True))
+
+    def _save_elsewhere(self) -> bool:
+        while True:
+            self._print(str(self._played.file.error), "yellow")
+            line = self._screen.ask("save FILE, or quit to exit without saving> ")
+            if line is None or line.lower() == "quit":
+                return False
+            word, _, name = line.partition(" ")
+            if word.lower() == "save" and name and self._played.file.save_as(self._played.record(), name.strip()):
+                return True
+
+    # Showing.
+
+    def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
+        """Shows the position, with the players and `extra` next to it."""
+        game = self._engine.game
+        side = [*side_lines(game, self._names()), *extra]
+        self._screen.show(board_view(game, self._screen.console, marks, side))
+
+    def _names(self) -> dict[int, str]:
+        """Returns the players' names next to the board."""
+        if len(self._played.humans) == 2:
+            return {BLACK: HUMAN, WHITE: HUMAN}
+        rank = self._engine.settings.rank
+        engine = "engine" if rank is None else f"engine, {rank}"
+        return {colour: "you" if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
+
+    def _print(self, text: str, style: str = "") -> None:
+        """Shows a message."""
+        self._screen.print(Text(text, style))
+
+
+def _near(path: Path) -> str:
+    """Returns the name of a file from the working folder, if it has one and that is shorter."""
+    try:
+        return min(str(path), os.path.relpath(path), key=len)
+    except ValueError:  # it is on another drive of Windows
+        return str(path)

@@ -1,0 +1,154 @@
+"""What the player can type: moves, commands, and other words for them."""
+
+import re
+
+from ...base.errors import UserError
+from ...base.fields import did_you_mean
+from ...engine.ranks import STRONGEST, WEAKEST
+from ...go.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
+from ...table.new_game import IN_WORDS
+
+CHOICES = "type a move such as D4, or help"
+COMMANDS = {
+    "pass": "pass; two passes in a row end the game",
+    "undo N": "take back your last move and the reply; undo 3: the last three",
+    "hint": "mark the best move",
+    "analyze": "show the best moves with win rate, score and main line",
+    "score": "show the score estimate and territory; after two passes, the count",
+    "board": "show the board again; Enter does so too",
+    "show WHAT": "show after moves: winrate, score or nothing",
+    "rank R": f"change the engine's rank: {WEAKEST} to {STRONGEST}, or max; easier and harder do so by one",
+    "resign": "resign the game",
+    "save FILE": "save to FILE from now on (the program's own file is removed)",
+    "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
+    "resume": "continue the latest unfinished game",
+    "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
+    "review": "after the game: find the mistakes",
+    "help": "show this list",
+    "quit": "save the game and exit",
+}
+# What is shown after moves: the win rate, who leads, or neither. Hints show with the win rate who leads.
+SHOWN_VALUES = ("winrate", "score", "nothing")
+# Words of other programs and of beginners.
+ALIASES = {
+    "undo": ("back", "takeback", "take back", "u"),
+    "quit": ("exit", "q", "end", "stop", "bye", ":q"),
+    "pass": ("p", "play pass"),
+    "help": ("?", "h", "commands"),
+    "analyze": ("analyse", "analysis", "a"),
+    "score": ("estimate", "count", "territory"),
+    "board": ("showboard", "show board", "redraw", "refresh", "clear", ""),
+    "resume": ("continue",),
+    "load": ("open",),
+    "new": ("new game", "restart", "reset"),
+    "resign": ("give up", "surrender"),
+    "hint": ("tip", "suggest"),
+}
+RANK_STEPS = {"easier": -1, "weaker": -1, "harder": 1, "stronger": 1}
+# What is chosen when a game begins, by the words that players try: what to type after `new`, and a value.
+_OF_NEW_GAMES = {
+    **dict.fromkeys(("size", "boardsize", "board_size", "board-size"), ("", "13")),
+    "handicap": ("handicap ", "4"),
+    "komi": ("komi ", "6.5"),
+    **dict.fromkeys(("rules", "ruleset"), ("rules ", "japanese")),
+    **dict.fromkeys(("colour", "color"), ("", "white")),
+    **{colour: (colour, "") for colour in ("black", "white", "both")},
+}
+_OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
+_USAGES = {usage.split()[0]: usage for usage in COMMANDS}
+_COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}
+_VERTEX = re.compile(r"(?:play\s+)?([a-z])\s?(\d{1,9})", re.IGNORECASE)
+_REVERSED = re.compile(r"(?:play\s+)?(\d{1,9})\s?([a-z])", re.IGNORECASE)
+_TWO_NUMBERS = re.compile(r"\(?(\d{1,2})(?:\s*[,;.:/-]\s*|\s+)(\d{1,2})\)?")
+_SHOWN = 40  # characters of a line that a message quotes
+
+
+def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tuple[str, str]:
+    """Returns the command of a typed line and its argument; for a move "play" and the vertex.
+
+    Args:
+        line: The line, stripped.
+        width: The board's columns.
+        height: The board's rows.
+        advice: What to type, for the error about an unknown command that resembles no other.
+
+    Raises:
+        UserError: The line is not understood; the message names what to type instead.
+    """
+    if counted := _with_count(line):
+        return counted
+    if match := _VERTEX.fullmatch(line):
+        return "play", _existing(match[1] + match[2], width, height)
+    if match := _REVERSED.fullmatch(line):
+        return "play", _existing(match[2] + match[1], width, height)
+    typed = " ".join(line.lower().split())
+    if typed in RANK_STEPS:
+        return "rank", typed
+    if typed in _COMMAND_OF:
+        return _COMMAND_OF[typed], ""
+    word = line.split()[0]  # before any space, such as the wide one of a Japanese keyboard
+    argument = line[len(word) :].strip()
+    command = _COMMAND_OF.get(word.lower(), word.lower())
+    usage = command if command in RANK_STEPS else _USAGES.get(command)
+    if usage is None:
+        raise _not_understood(line, width, height, advice)
+    if argument and " " not in usage:
+        raise UserError(f"{usage!r} accepts no argument: {argument[:_SHOWN]!r}")
+    return command, argument
+
+
+def _with_count(line: str) -> tuple[str, str] | None:
+    """Returns the command and the number of `take back 3` or `u 3`, which would be a point; None for another line."""
+    words, _, number = " ".join(line.lower().split()).rpartition(" ")
+    command = _COMMAND_OF.get(words, "")
+    takes_count = _USAGES.get(command, "").endswith(" N")
+    return (command, number) if takes_count and number.isdecimal() else None
+
+
+def _existing(name: str, width: int, height: int) -> str:
+    """Returns the name of a point if the board has it, otherwise raises a UserError."""
+    letter, row = name[0].upper(), int(name[1:])
+    columns = COLUMNS[:width]
+    if letter not in columns or not 1 <= row <= height:
+        without = " without I" if "J" in columns else ""
+        raise UserError(f"there is no point {letter}{row}: columns A to {columns[-1]}{without}, rows 1 to {height}")
+    return name
+
+
+def _not_understood(line: str, width: int, height: int, otherwise: str) -> UserError:
+    """Returns the error for a line that is no command, with what the player may have meant."""
+    if match := _TWO_NUMBERS.fullmatch(line):
+        column, row = int(match[1]), int(match[2])
+        if 1 <= column <= width and 1 <= row <= height:
+            name = vertex(point_at(column - 1, height - row, width), width, height)
+            return UserError(f"columns are letters: type {name} for column {column}, row {row} from the bottom")
+    if name := _vertex_of_letters(line.lower(), width, height):
+        return UserError(f"{line!r} is not understood; moves are a letter and a number: SGF's {line.lower()} is {name}")
+    word = line.split()[0]
+    if _VERTEX.fullmatch(word):
+        return UserError(f"one move at a time: type {word[:_SHOWN]}")
+    if advice := _advice(word.lower(), line.partition(" ")[2].strip()):
+        return UserError(advice)
+    guess = did_you_mean(word.lower(), [*_USAGES, *(name for name in _COMMAND_OF if len(name) > 2)])
+    return UserError(f"unknown command {word[:_SHOWN]!r}; {guess or otherwise}")
+
+
+def _advice(word: str, argument: str) -> str:
+    """Returns how to change what this word names; "" for other words."""
+    if word in _OF_NEW_GAMES:
+        before, example = _OF_NEW_GAMES[word]
+        value = argument[:_SHOWN] if argument and example else example
+        return f"that is chosen when a game begins: type new {before}{value}; the present game stays saved"
+    if word in _OF_THE_START:
+        option = "seconds" if word == "time" else word
+        return f"that is chosen when the program starts: `gtp_engine help play` describes --{option}"
+    return ""
+
+
+def _vertex_of_letters(text: str, width: int, height: int) -> str:
+    """Returns the vertex of a point in SGF's two letters; "" if the text is not one."""
+    try:
+        point = parse_sgf_point(text, width, height)
+    except UserError:
+        return ""
+    return "" if point == PASS else vertex(point, width, height)

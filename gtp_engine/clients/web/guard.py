@@ -1,0 +1,112 @@
+"""Who may talk to the server: pages of its own that were opened with a key that the program has shown.
+
+A server on 127.0.0.1 is reached by every page that any browser of this computer shows. Three things keep those out: a
+random key in the first address, which becomes a cookie; the name in `Host`, which a page that has pointed its own name
+at 127.0.0.1 cannot forge (DNS rebinding); and `Origin`, which names the page that opens a WebSocket.
+
+Other computers get in only if the server has an address in their network. Their key opens one browser: it is replaced
+as soon as it has been used, because it travels and is shown where others may see it.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable
+
+from ...base.web_page import content_hash
+from ...go.drawing import SVG_STYLE
+
+_NAMES = ("127.0.0.1", "localhost")
+_HTTP_PORT = 80
+
+
+class Guard:
+    """The keys of one server, and its checks.
+
+    Attributes:
+        key: The key of this computer's pages, which is also what their cookie holds.
+        cookie: The name of the cookie. Cookies of one computer's servers share their names, so it has the port.
+        host: The address in the network, as it stands in a URL; "" if only this computer reaches the server.
+        headers: The headers of every answer: what its page may load, and who may read it.
+        on_admitted: Called when another computer has used its key, and `network_address` is a new one.
+    """
+
+    def __init__(self, port: int, host: str = "") -> None:
+        self.key = _new_key()
+        self.cookie = f"gtp_engine_{port}"
+        self.host = f"[{host}]" if ":" in host else host
+        self._one_time_key = _new_key()
+        self._cookies = {self.key}
+        names = (*_NAMES, self.host) if host else _NAMES
+        self._hosts = {f"{name}:{port}".lower() for name in names}
+        if port == _HTTP_PORT:  # which browsers leave out
+            self._hosts |= {name.lower() for name in names}
+        self._origins = {f"http://{host}" for host in self._hosts}
+        self._port = port
+        self.headers = _headers(self._hosts)
+        self.on_admitted: Callable[[], object] = lambda: None
+
+    @property
+    def address(self) -> str:
+        """The first address, with the key."""
+        return f"http://{_NAMES[0]}:{self._port}/?key={self.key}"
+
+    @property
+    def network_address(self) -> str:
+        """The address for another computer, with a key that works once; "" if there is none."""
+        return f"http://{self.host}:{self._port}/?key={self._one_time_key}" if self.host else ""
+
+    def admit(self, given: str) -> str | None:
+        """Returns the cookie for a page that is opened with a key; None if the key is wrong.
+
+        A key of the network's address is used up by that.
+        """
+        if _same(given, self.key):
+            return self.key
+        if not self.host or not _same(given, self._one_time_key):
+            return None
+        self._one_time_key, cookie = _new_key(), _new_key()
+        self._cookies.add(cookie)
+        self.on_admitted()
+        return cookie
+
+    def is_cookie(self, given: str | None) -> bool:
+        """Whether a page has been admitted."""
+        return given is not None and any(_same(given, cookie) for cookie in self._cookies)
+
+    def is_own_host(self, host: str) -> bool:
+        """Whether the `Host` of a request names this server."""
+        return host.lower() in self._hosts
+
+    def is_own_origin(self, origin: str) -> bool:
+        """Whether a WebSocket is opened by a page of this server."""
+        return origin.lower() in self._origins
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def _headers(hosts: set[str]) -> dict[str, str]:
+    sockets = " ".join(f"ws://{host}" for host in sorted(hosts))
+    policy = [
+        "default-src 'none'",
+        "script-src 'self'",
+        f"style-src 'self' 'unsafe-hashes' {content_hash(SVG_STYLE)}",  # the one `style` attribute of our drawings
+        f"connect-src 'self' {sockets}",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+    return {
+        "Content-Security-Policy": "; ".join(policy),
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }

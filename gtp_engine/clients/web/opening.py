@@ -1,0 +1,185 @@
+"""Which game is played or looked at: new games, saved games, records, and the network that plays."""
+
+import codecs
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+from ...base.errors import UserError
+from ...base.fields import Range, parse_number, parse_word
+from ...engine.clock import NO_LIMIT, TimeSettings, named_settings
+from ...engine.ranks import as_rank
+from ...engine.settings import DEFAULT_SECONDS
+from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
+from ...go.game import Game
+from ...go.rules import RULESETS
+from ...go.sgf import TreeNode, read_sgf
+from ...nets.library import list_networks, network_name
+from ...search.evaluate.choices import AUTO, ROLLOUTS
+from ...table.game_clock import check_limits
+from ...table.loading import HUMAN, open_tree, unfinished_games
+from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
+from .messages import bytes_of, text_of, visits_of, whole_number
+from .moves import result_in_parts
+from .session import Message, Part, Session, phrase_parts
+
+_BOTH = frozenset((BLACK, WHITE))
+_LISTED = 20  # unfinished games that a page offers
+_SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
+_SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
+
+
+class Opening(Part):
+    """Games that take the place of each other.
+
+    Attributes:
+        networks: What `EngineSettings.network` is for each network that a page may choose, by name: it never names a
+            file.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        named = {network_name(path): str(path) for path in list_networks()}
+        self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
+
+    def on_games(self, _: Message) -> dict[str, Any]:
+        """Returns the names of unfinished games."""
+        return {"type": "games", "games": [path.stem for path in islice(self._unfinished(), _LISTED)]}
+
+    def _unfinished(self, name: str | None = None) -> Iterator[Path]:
+        played = self.session.played
+        return unfinished_games(played.folder, played.file.path, with_edited=True, name=name)
+
+    def on_new(self, message: Message) -> None:
+        """Begins a new game."""
+        width, height = (whole_number(message, name, MIN_SIZE, MAX_SIZE) for name in ("width", "height"))
+        handicap = whole_number(message, "handicap", 0, 9)
+        komi, seconds = message.get("komi"), message.get("seconds")
+        if komi is not None:
+            komi = float(parse_number("komi", komi, Range(), from_text=False))
+        rules = parse_word("rules", message.get("rules"), RULESETS)
+        game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
+        humans = parse_humans(parse_word("colour", message.get("colour"), COLOURS))
+        rank = as_rank(text_of(message, "rank"))
+        if seconds is not None:
+            seconds = float(parse_number("time", seconds, _SECONDS, from_text=False))
+        visits, time = visits_of(message), _time_of(message)
+
+        def begin() -> None:
+            engine = self.session.played.engine
+            engine.settings = replace(engine.settings, rank=rank, seconds=seconds, visits=visits)
+            self.session.played.begin(game, humans, time)
+
+        self._replace(game, begin)
+
+    def on_resume(self, message: Message) -> None:
+        """Continues a saved game."""
+        name = text_of(message, "game")
+        path = next(self._unfinished(name), None)
+        if path is None:
+            raise UserError(f"no unfinished game {name[:80]!r}")
+        saved = open_tree(read_sgf(path), path)
+        if saved.is_edited:
+            saved = replace(saved, humans=_BOTH)
+        self._replace(saved.game, lambda: self.session.played.load(saved, as_record=saved.is_edited))
+
+    def on_open(self, message: Message) -> None:
+        """Shows a record, a `file` or `sgf` that was pasted; what is played on is saved as a new game."""
+        if "file" in message:
+            data = bytes_of(message, "file")
+        else:  # text has left its charset behind, whatever its CA says
+            data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
+        tree = read_sgf(data)
+        saved = replace(open_tree(tree), humans=_BOTH)
+        self._replace(saved.game, lambda: self.session.played.load(saved, as_record=True))
+
+    def on_branch(self, message: Message) -> None:
+        """Begins a new game against the engine from the position that is shown, with the same time limits."""
+        self.check_shown(message)
+        session, time = self.session, self.session.played.time
+        game, node, values = session.position().copy(), session.node, session.values
+        if game.is_over:
+            raise UserError("both players have passed here: choose an earlier position")
+        self._replace(game, lambda: session.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
+        values.move_to(zip(_positions(node), _positions(session.played.node), strict=False))
+        session.publish()
+
+    def _replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True) -> None:
+        """Has another game take the place of this one, which is on disk first.
+
+        Args:
+            game: The position with which the other game begins.
+            begin: Begins the other game.
+            forgets: Whether the values of the positions are forgotten.
+
+        Raises:
+            UserError: The engine refuses the board, or this game would be lost; nothing has changed then.
+        """
+        session = self.session
+        session.played.engine.settings.check_board(game.width, game.height)
+        session.check_kept()
+        session.cancel()
+        notice = session.played.file.notice
+        begin()
+        session.notice = "; ".join(filter(None, (notice, session.notice_of_opening))) or None
+        if forgets:
+            session.values.forget()
+        session.began()
+
+    def on_network(self, message: Message) -> None:
+        """Has the engine use another network, for its moves and for analyses."""
+        session = self.session
+        chosen = parse_word("network", message.get("network"), self.networks)
+        engine = session.played.engine
+        settings = replace(engine.settings, network=self.networks[chosen])
+        settings.check_board(engine.width, engine.height)
+        session.cancel()
+        engine.settings = settings
+        engine.load(engine.game)
+        session.values.forget()
+        session.watch_engine()
+        session.forget_task()
+        session.look_at(session.node)
+
+    def state(self) -> dict[str, Any]:
+        played = self.session.played
+        saved, game, settings = played.saved, self.session.position(), played.engine.settings
+        players = {} if saved is None else saved.players
+        timed = settings.visits is None and settings.seconds is None
+        # A network that cannot be chosen has the name of its file.
+        network = settings.network
+        return {
+            "isRecord": played.is_record,
+            # Of the people in a record that is continued; without those that have none.
+            "names": {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN},
+            "recordedResult": result_in_parts(saved.result if saved else None),
+            "handicap": played.handicap,
+            "isUsualKomi": game.komi == usual_komi(game.width, game.height, played.handicap),
+            "rank": "max" if settings.rank is None else str(settings.rank),
+            "rankNotes": [] if played.is_study else [phrase_parts(note) for note in played.engine.rank_notes],
+            "seconds": DEFAULT_SECONDS if timed else settings.seconds,
+            "visits": settings.visits,
+            "network": network if network in (AUTO, ROLLOUTS) else network_name(Path(network)),
+            "networks": list(self.networks),
+        }
+
+
+def _time_of(message: Message) -> TimeSettings:
+    """Returns the time limits of a message, which names them as `kata-time_settings` does; without any, no limit.
+
+    Raises:
+        UserError: They are invalid, or leave no time at all.
+    """
+    if message.get("time") is None:
+        return NO_LIMIT
+    return check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))
+
+
+def _positions(node: TreeNode) -> list[TreeNode]:
+    """Returns a node and those at which the moves before it were played, the latest first.
+
+    Two lines with the same moves have the same ones, whatever nodes without a move stand between them.
+    """
+    return [node, *(before for before, after in reversed(list(pairwise(node.path))) if after.move is not None)]

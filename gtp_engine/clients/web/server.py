@@ -1,0 +1,355 @@
+"""The server: the page and its files, and a WebSocket for each page that is open.
+
+Everything that is served is read from the package once, so no name that a client sends reaches the file system.
+"""
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import json
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from importlib import resources
+from typing import Any
+from urllib.parse import quote
+
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import PeriodicCallback
+from tornado.netutil import bind_sockets
+from tornado.web import Application, HTTPError, RequestHandler
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from ...base import languages
+from ...base.errors import EXPECTED, UserError, answer_text
+from ...table.played_game import PlayedGame
+from .guard import Guard
+from .messages import parse_message
+from .parts import new_session
+from .session import Session
+
+PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
+_PORTS_TRIED = 20
+_LARGEST_MESSAGE = 2 << 20  # bytes; the largest game records in use have a tenth of it
+_LARGEST_REQUEST = 1 << 16  # bytes; pages send no bodies
+_IDLE_SECONDS = 30.0  # of a connection between requests; open pages, which are WebSockets, have their pings
+_BODY_SECONDS = 10.0
+_MOST_PAGES = 50
+_PING_SECONDS = 20
+_CLOCK_MILLISECONDS = 100  # between looks at the players' time
+_OWN = "auto"
+# Nothing is sent to it: a UDP socket that is connected only chooses the interface for it (RFC 5737, documentation).
+_SOMEWHERE = ("192.0.2.1", 9)
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+logger = logging.getLogger(__name__)
+
+
+class Server:
+    """A server for one session.
+
+    Attributes:
+        guard: The addresses to open, with their keys, and the checks of requests.
+        files: The type and the content of each file of the page, by its name in addresses.
+    """
+
+    def __init__(self, port: int | None = None, host: str | None = None) -> None:
+        """Reserves a port.
+
+        Args:
+            port: The port, 0 for any free one; None for the usual one, or the next one that is free.
+            host: This computer's address in a network whose computers may open the page too; None for no other ones.
+
+        Raises:
+            UserError: The port is in use, or may not be used; or the address is not this computer's.
+        """
+        self._sockets, self.port = _bind(port, host)
+        self.guard = Guard(self.port, host or "")
+        self._pages: set[_Socket] = set()
+        self.files = _read_files()
+        self._stopped = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.session: Session
+
+    def run(self, played: PlayedGame, opened: Callable[[], object]) -> None:
+        """Serves the game until `stop` is called.
+
+        Args:
+            played: The game.
+            opened: Called once pages can be opened.
+        """
+        asyncio.run(self.serve(played, opened))
+
+    async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
+        """Does what `run` does in a loop that runs already."""
+        self._loop = asyncio.get_running_loop()
+        self.session = new_session(played, self.publish, self._call)
+        routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
+        application = Application(
+            routes,
+            server=self,
+            websocket_max_message_size=_LARGEST_MESSAGE,
+            websocket_ping_interval=_PING_SECONDS,
+            log_function=lambda handler: logger.debug("%s %s", handler.request.method, handler.request.path),
+        )
+        server = HTTPServer(
+            application,
+            max_body_size=_LARGEST_REQUEST,
+            max_header_size=_LARGEST_REQUEST,
+            idle_connection_timeout=_IDLE_SECONDS,
+            body_timeout=_BODY_SECONDS,
+        )
+        server.add_sockets(self._sockets)
+        self.session.watch(False)
+        clock = PeriodicCallback(self.session.check_time, _CLOCK_MILLISECONDS)
+        clock.start()
+        opened()
+        try:
+            await self._stopped.wait()
+        finally:
+            clock.stop()
+            self.session.close()
+            server.stop()
+            for page in list(self._pages):
+                page.close(1001, "the program has ended")
+            await asyncio.sleep(0)
+
+    def stop(self) -> None:
+        """Ends `run`; any thread may call it, and a handler of signals."""
+        if self._loop is None:
+            self._stopped.set()
+        else:
+            self._call(self._stopped.set)
+
+    def _call(self, function: Callable[[], object]) -> None:
+        """Calls a function soon in the server's loop; not at all once the loop is closed. Any thread may call it."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # a search may end, or a second Ctrl-C come, after the loop
+            self._loop.call_soon_threadsafe(function)
+
+    def publish(self, document: dict[str, Any]) -> None:
+        """Sends a document to all pages. A page that is slow gets only the latest one when it is ready again."""
+        text = json.dumps(document)
+        for page in self._pages:
+            page.send_latest(text)
+
+    def join(self, page: "_Socket") -> bool:
+        """Shows the session on one more page; returns whether there is room."""
+        if len(self._pages) >= _MOST_PAGES:
+            return False
+        self._pages.add(page)
+        self.session.watch(True)
+        return True
+
+    def leave(self, page: "_Socket") -> None:
+        """Forgets a page that is closed."""
+        self._pages.discard(page)
+        self.session.watch(bool(self._pages))
+
+
+def own_address(host: str) -> str:
+    """Returns the address that other computers reach this one by.
+
+    Args:
+        host: The address, or "auto" for that of the interface to the network.
+
+    Raises:
+        UserError: This computer is in no network, or `host` is not the address of one of its network interfaces.
+    """
+    if host != _OWN:
+        _check_host(host)
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
+        try:
+            chosen.connect(_SOMEWHERE)
+            return str(chosen.getsockname()[0])
+        except OSError as error:
+            raise UserError(
+                f"no address in a network was found ({error.strerror}): connect to one, or use --host ADDRESS"
+            ) from None
+
+
+def _check_host(host: str) -> None:
+    """Raises UserError for an address that other computers cannot reach this one by."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UserError(f"unknown address {host[:80]!r}: --host takes {_OWN}, or an address of this computer") from None
+    for *_, address in found:
+        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+        if ip.is_unspecified:
+            raise UserError(
+                f"the address {host} stands for all networks: use --host {_OWN}, or an address of this computer"
+            )
+        if ip.is_loopback:
+            raise UserError(f"only this computer reaches {host}: leave out --host, or use --host {_OWN}")
+
+
+def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:
+    last: OSError | None = None
+    for candidate in [port] if port is not None else range(PORT, PORT + _PORTS_TRIED):
+        sockets: list[Any] = []
+        try:
+            sockets += bind_sockets(candidate, "127.0.0.1")
+            number = sockets[0].getsockname()[1]
+            if host:
+                sockets += bind_sockets(number, host)
+            return sockets, number
+        except OSError as error:
+            last = error
+            for opened in sockets:
+                opened.close()
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                break
+    assert last is not None
+    if isinstance(last, socket.gaierror) or last.errno == errno.EADDRNOTAVAIL:
+        raise UserError(f"cannot use the address {host}: {last.strerror}; --host takes an address of this computer")
+    tried = f"port {port}" if port is not None else f"the ports {PORT} to {PORT + _PORTS_TRIED - 1}"
+    where = f"127.0.0.1 and {host}" if host else "127.0.0.1"
+    raise UserError(f"cannot use {tried} of {where}: {last.strerror}; choose another one with --port N")
+
+
+def _read_files() -> dict[str, tuple[str, bytes]]:
+    """Returns the files of the page by their names in addresses."""
+    files: dict[str, tuple[str, bytes]] = {}
+
+    def read(folder: Any, prefix: str) -> None:
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                read(entry, f"{prefix}{entry.name}/")
+            elif (suffix := "." + entry.name.rpartition(".")[2]) in _TYPES:
+                files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
+
+    read(resources.files(__package__) / "static", "")
+    read(resources.files(languages), "languages/")
+    files[""] = files.pop("index.html")
+    return files
+
+
+class _Handler(RequestHandler):
+    """A request that has to come from one of our pages."""
+
+    def set_default_headers(self) -> None:  # which Tornado calls before `initialize`
+        self.server: Server = self.application.settings["server"]
+        self.guard = self.server.guard
+        self.clear_header("Server")
+        for name, value in self.guard.headers.items():
+            self.set_header(name, value)
+
+    def prepare(self) -> Awaitable[None] | None:
+        if not self.guard.is_own_host(self.request.host):
+            raise HTTPError(403, "another host")
+        if not self.guard.is_cookie(self.get_cookie(self.guard.cookie)):
+            self.refuse()
+        return None
+
+    def refuse(self) -> None:
+        """Answers a request without the key."""
+        raise HTTPError(403, "no key")
+
+    def log_exception(self, *error: Any) -> None:
+        """Logs what went wrong; refused requests only for debugging: other pages may send any number of them."""
+        if isinstance(error[1], HTTPError):
+            logger.debug("%s %s: %s", self.request.method, self.request.path, error[1])
+        else:
+            super().log_exception(*error)
+
+    def write_error(self, status_code: int, **_: Any) -> None:
+        texts = {403: "This page needs the address that `gtp_engine web` has printed, with its key.\n"}
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(texts.get(status_code, f"{status_code}\n"))
+
+
+class _File(_Handler):
+    """The page and its files."""
+
+    def refuse(self) -> None:
+        if self.request.path != "/" or not self.get_query_arguments("key"):  # which `get` checks
+            super().refuse()
+
+    def get(self, name: str) -> None:
+        if not name and self.get_query_arguments("key"):
+            cookie = self.guard.admit(self.get_query_argument("key"))
+            if cookie is None:
+                super().refuse()
+                return
+            # The address with the key stays neither in the history nor in bookmarks.
+            # "Lax": with "Strict" the page after the redirect would not get it if a terminal in a browser had the link.
+            self.set_cookie(self.guard.cookie, cookie, httponly=True, samesite="Lax")
+            self.redirect("/")
+            return
+        found = self.server.files.get(name)
+        if found is None:
+            raise HTTPError(404)
+        self.set_header("Content-Type", found[0])
+        self.finish(found[1])
+
+
+class _Record(_Handler):
+    """The game as a file to download."""
+
+    def get(self) -> None:
+        session = self.server.session
+        self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
+        name = quote(f"{session.title()}.sgf", safe="", errors="replace")
+        self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
+        self.finish(session.download())
+
+
+class _Socket(_Handler, WebSocketHandler):
+    """The connection of one page."""
+
+    def initialize(self) -> None:
+        self._sending: asyncio.Future[None] | None = None
+        self._waiting: str | None = None
+
+    def check_origin(self, origin: str) -> bool:
+        return self.guard.is_own_origin(origin)
+
+    def prepare(self) -> Awaitable[None] | None:
+        # Here and not only in `check_origin`, which Tornado does not ask about an origin that names the same host with
+        # another scheme. No browser leaves the origin out.
+        if not self.guard.is_own_origin(self.request.headers.get("Origin", "")):
+            raise HTTPError(403, "another origin")
+        return super().prepare()
+
+    def open(self, *_: str, **__: str) -> None:
+        if not self.server.join(self):
+            self.close(1013, "too many pages")
+            return
+        self.send_latest(json.dumps(self.server.session.state()))
+
+    async def on_message(self, message: str | bytes) -> None:
+        try:
+            answer = self.server.session.receive(parse_message(message))
+        except EXPECTED as error:
+            answer = {"type": "error", "text": answer_text(error)}
+        except Exception as error:
+            logger.exception("a message could not be handled")
+            answer = {"type": "error", "text": answer_text(error)}
+        if answer is not None:
+            with contextlib.suppress(WebSocketClosedError):  # the page may be gone by now
+                await self.write_message(json.dumps(answer))
+
+    def on_close(self) -> None:
+        self.server.leave(self)
+
+    def send_latest(self, text: str) -> None:
+        """Sends a document, or keeps it until the one before is on its way; a newer one replaces it."""
+        self._waiting = text
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.ensure_future(self._send())
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting is not None:
+                text, self._waiting = self._waiting, None
+                await self.write_message(text)
+        except WebSocketClosedError:
+            self.server.leave(self)

@@ -1,0 +1,488 @@
+"""What all open pages show: a game, what the engine is doing, and what has been found.
+
+A session belongs to the thread that made it, as its engine does. It knows nothing of HTTP: messages come in as objects
+(`messages`), documents go out as objects, and what the engine has found comes back through `call`. What pages may ask
+for, and what they see of it, is in its parts, one for each subject: `moves`, `opening`, `searches`, `editing`,
+`guessing` and `reviewing`. `parts.new_session` makes a session with all of them.
+
+The engine does one thing at a time, a `Task`. What changes the game ends the task first; a result that arrives for a
+task that is no longer the present one is dropped.
+"""
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ...base.errors import EXPECTED, UserError, answer_text
+from ...base.languages.texts import Phrase
+from ...base.messages import plural
+from ...go.coords import BLACK, PASS, WHITE, colour_name, opponent
+from ...go.drawing import BoardDrawing, DrawingOptions
+from ...go.game import Game
+from ...go.rules import rules_name
+from ...go.sgf import TreeNode
+from ...search.report import SearchReport
+from ...table.played_game import PlayedGame
+from .messages import whole_number
+from .values import Values
+
+T = TypeVar("T")
+Document = dict[str, Any]
+Message = Mapping[str, Any]
+
+MOST_NODES = 10**9  # more than there are nodes or trees
+_FIRST_TREES = 10**8  # far less than these
+_OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
+_PIXELS = 1000  # the drawing's own size, which the page's style replaces
+_LETTERS = ".XO"  # for EMPTY, BLACK and WHITE
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the engine is doing.
+
+    Attributes:
+        kind: "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move,
+            after it and before it.
+        started: When it was asked for, by `time.monotonic()`.
+    """
+
+    kind: str
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_of_the_game(self) -> bool:
+        """Whether it goes on while an earlier position is shown."""
+        return self.kind in _OF_THE_GAME
+
+
+class Session:
+    """A game in the browser.
+
+    Attributes:
+        played: The game.
+        call: Calls a function soon on this thread; other threads may call it.
+        parts: What pages may ask for.
+        next_task: Has the engine do what comes next in the game, if anything does; the part that plays sets it.
+        task: What the engine is doing; None if nothing.
+        node: The position that is shown.
+        report: The last search of that position that is to be shown; None if there is none.
+        shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
+        values: What has been found about the positions.
+        problem: What has gone wrong on the engine's side, in one line; None if nothing.
+        notice: Why this game, or the one before it, was saved to a new file, or that only the first game of a file was
+            opened, in one line; None for neither.
+        is_watched: Whether a page is open.
+        tree_number: Another one for each game; the nodes of each are numbered anew.
+    """
+
+    def __init__(
+        self,
+        played: PlayedGame,
+        publish: Callable[[Document], None],
+        call: Callable[[Callable[[], None]], object],
+    ) -> None:
+        """Begins with a game, and without parts.
+
+        Args:
+            played: The game.
+            publish: Called with each document for all pages.
+            call: Calls a function soon on this thread; it is called from others.
+        """
+        self.played = played
+        played.keep = lambda: call(self.save_changes)  # the pages show the change first
+        self._publish = publish
+        self.call = call
+        self.parts: list[Part] = []
+        self.next_task: Callable[[], None] = lambda: None
+        self.task: Task | None = None
+        self.node = played.node
+        self._position: tuple[TreeNode, int, Game] | None = None  # of a node in a version of the tree
+        self.report: SearchReport | None = None
+        self.shown = ""
+        self.values = Values(self.to_move)
+        self.problem: str | None = None
+        self.notice = self.notice_of_opening
+        self.is_watched = True
+        # A page that was open before a restart must not take a game of this program for one of the program before.
+        self.tree_number = secrets.randbelow(_FIRST_TREES)
+        self._downloaded = ""  # the version of the tree
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the engine is compiled and has its network."""
+        return self.played.engine.ready.done()
+
+    @property
+    def notice_of_opening(self) -> str | None:
+        """What there is to know about the file that the game comes from; None for nothing."""
+        return None if self.played.saved is None else self.played.saved.notice
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether the position of the game itself is shown, and not an earlier one."""
+        return self.node is self.played.node
+
+    @property
+    def line(self) -> list[TreeNode]:
+        """The nodes from the start through the one that is shown to the end of its line."""
+        return self.played.tree.line(self.node)
+
+    @property
+    def tree_version(self) -> str:
+        """The number of the tree and its version; it changes whenever the tree does."""
+        return f"{self.tree_number}.{self.played.editor.version}"
+
+    def position(self, node: TreeNode | None = None) -> Game:
+        """Returns the position of a node, by default the one that is shown; nobody may change it.
+
+        Raises:
+            SgfError: A move that leads to it is illegal.
+        """
+        node, played = node or self.node, self.played
+        if node is played.node:
+            return played.game
+        version = played.editor.version
+        if self._position is None or self._position[:2] != (node, version):
+            engine = played.engine
+            self._position = node, version, played.tree.position(node, engine.rules, engine.komi)
+        return self._position[2]
+
+    def to_move(self, node: TreeNode) -> int:
+        """Returns the player to move at a node; replays the game only if neither its move nor the next one tells.
+
+        Raises:
+            SgfError: As `position`.
+        """
+        if node is not self.played.node:
+            if node.next is not None and node.next.move is not None:
+                return node.next.move.colour
+            if node.move is not None and "PL" not in node.properties:
+                return opponent(node.move.colour)
+        return self.position(node).to_move
+
+    # What pages see.
+
+    def state(self) -> Document:
+        """Returns all that a page shows: what the session has and what its parts add."""
+        played, game, line = self.played, self.position(), self.line
+        siblings, variation, _ = played.tree.branching(self.node)
+        problems = (self.problem, played.file.error, *(part.problem for part in self.parts))
+        state = {
+            "type": "state",
+            "board": self.board(),
+            "width": game.width,
+            "height": game.height,
+            "stones": ["".join(_LETTERS[stone] for stone in row) for row in game.stones()],
+            "node": self.node.number,
+            "tree": self.tree_version,
+            "moves": len(line) - 1,
+            "place": line.index(self.node),
+            "moveNumbers": [sum(node.move is not None for node in nodes) for nodes in (self.node.path, line)],
+            "variation": {"number": variation + 1, "of": len(siblings)},
+            "lastMove": _last_move(game),
+            "toMove": colour_name(game.to_move),
+            "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
+            "komi": game.komi,
+            "rules": rules_name(game.rules) or "other",
+            "comment": self.node.comment,
+            "humans": [colour_name(colour) for colour in sorted(played.humans)],
+            "isStudy": played.is_study,
+            "isReady": self.is_ready,
+            "task": self.task and {"kind": self.task.kind, "seconds": time.monotonic() - self.task.started},
+            "file": played.file.path.name if played.file.path else None,
+            "notice": self.notice,
+            "problem": next(filter(None, problems), None),
+        }
+        for part in self.parts:
+            state |= part.state()
+        return state
+
+    def board(self) -> str:
+        """Returns the drawing of the position, with the marks of its node and what the parts add."""
+        marks = self.played.tree.marks(self.node)
+        labels, options = dict(marks.labels), DrawingOptions(pixels=_PIXELS, marks=marks.shapes)
+        for part in self.parts:
+            drawn = part.drawn()
+            labels |= drawn.pop("labels", {})
+            options |= drawn
+        options["labels"] = labels
+        return self.position().to_svg(**options)
+
+    def publish(self) -> None:
+        """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
+        self.played.pause(not self._is_in_play)
+        self.notice = self.played.file.notice or self.notice  # which the next save forgets
+        self._publish(self.state())
+
+    @property
+    def _is_in_play(self) -> bool:
+        """Whether the clock of the player to move may run.
+
+        The engine's does while it looks for its move. A person's stops while no page is open, and while the game is
+        studied: an earlier position is shown, or something is analysed or reviewed.
+        """
+        if not self.played.is_humans_turn:
+            return self.task is not None and self.task.kind == "move" and self.is_ready
+        return self.is_watched and self.is_latest and not any(part.is_studying for part in self.parts)
+
+    def watch(self, is_watched: bool) -> None:
+        """Notes whether any page is open."""
+        if is_watched != self.is_watched:
+            self.is_watched = is_watched
+            self.check_time()
+            self.publish()
+
+    def check_time(self) -> None:
+        """Ends the game if the time of the player to move is over."""
+        if self.played.lose_on_time():
+            self.changed()
+
+    def receive(self, message: Message) -> Document | None:
+        """Does what a page asks for; all pages get the new state.
+
+        Args:
+            message: The message (`messages.parse_message`).
+
+        Returns:
+            What only this page gets; None for nothing.
+
+        Raises:
+            UserError: It cannot be done.
+        """
+        self.check_time()
+        kind = message["type"]
+        for part in self.parts:
+            if kind in part.methods:
+                return part.methods[kind](message)
+        raise UserError(f"invalid message: unknown type {kind[:40]!r}")
+
+    # The file.
+
+    def title(self) -> str:
+        """Returns what the file of the game is called when a page downloads it."""
+        path = self.played.file.path
+        return path.stem if path else f"game-{plural(len(self.played.game.moves), 'move').replace(' ', '-')}"
+
+    def download(self) -> str:
+        """Returns the game as SGF, for the person who asks for it to keep."""
+        text = self.played.record(is_copy=True).to_sgf()
+        self._downloaded = self.tree_version
+        return text
+
+    def check_kept(self) -> None:
+        """Raises UserError unless the game is on disk, or a person has it."""
+        if not self.played.save() and self.tree_version != self._downloaded:
+            raise UserError(f"{self.played.file.error}; this game would be lost: download its SGF first")
+
+    def save_changes(self) -> None:
+        """Saves what has changed, and shows on all pages if the game has another file then, or could not be saved."""
+        file = self.played.file
+        before = file.path, file.error
+        if self.played.is_unsaved:
+            self.played.save()
+            if (file.path, file.error) != before or file.notice:
+                self.publish()
+
+    def close(self) -> None:
+        """Ends what the engine is doing, and saves the game."""
+        self.cancel()
+        for part in self.parts:
+            part.close()
+        if not self.played.save():
+            logger.error(self.played.file.error)
+        elif self.played.file.notice:
+            logger.warning(self.played.file.notice)
+
+    # What the parts share: the position that is shown, and the engine.
+
+    def look_at(self, node: TreeNode) -> None:
+        """Shows another position. In a game against the engine the game itself stays as it is.
+
+        Raises:
+            SgfError: A move that leads to it is illegal.
+        """
+        self.position(node)
+        if self.task is not None and (self.played.is_study or not self.task.is_of_the_game):
+            self.cancel()
+        if self.played.is_study and node is not self.played.node:
+            self.played.show(node)
+            self.forget_task()
+        self.played.tree.follow(node)
+        self.node = node
+        self.report, self.shown, self.problem = None, "", self._loading_problem()
+        self.go_on()
+
+    def changed(self) -> None:
+        """Follows a change of the game: nothing that was asked or found about the position before holds."""
+        self.cancel()
+        self.node = self.played.node
+        self.report, self.shown, self.problem = None, "", None
+        for part in self.parts:
+            part.problem = None
+        self.forget_task()
+        self.go_on()
+
+    def began(self) -> None:
+        """Follows another game that has taken the place of the one before."""
+        self.tree_number += 1
+        self._position = None
+        for part in self.parts:
+            part.forget_game()
+        self.watch_engine()
+        self.changed()
+
+    def watch_engine(self) -> None:
+        """Has the pages see when the engine is ready, or why it is not."""
+        self.played.engine.ready.add_done_callback(lambda _: self.call(self._ready))
+
+    def _ready(self) -> None:
+        self.problem = self._loading_problem() or self.problem
+        self.publish()
+
+    def _loading_problem(self) -> str | None:
+        """Returns why the engine could not get ready, as with a damaged network; None if it could or may yet."""
+        ready = self.played.engine.ready
+        error = ready.exception() if ready.done() else None
+        return None if error is None else in_words(error)
+
+    def go_on(self) -> None:
+        """Has the engine do what comes next, and shows the state."""
+        if self.task is None and self.problem is None:
+            self.next_task()
+        self.publish()
+
+    def begin(self, kind: str, future: "Future[T]", finish: Callable[[T], None]) -> Task:
+        """Notes what the engine has begun to do.
+
+        Args:
+            kind: The kind of the task.
+            future: Its result.
+            finish: Called with the result, unless the task is cancelled.
+        """
+        task = self.task = Task(kind)
+        future.add_done_callback(lambda done: self.call(lambda: self._finished(task, done, finish)))
+        return task
+
+    def _finished(self, task: Task, future: "Future[T]", finish: Callable[[T], None]) -> None:
+        if task is not self.task:
+            return
+        self.task = None
+        error = future.exception()
+        if error is not None:
+            self.problem = in_words(error)
+            self.publish()
+        else:
+            finish(future.result())
+
+    def cancel(self) -> None:
+        """Ends what the engine is doing; its result is dropped."""
+        if self.task is not None:
+            self.task = None
+            self.forget_task()
+            self.played.engine.stop()
+
+    def forget_task(self) -> None:
+        """Tells the parts that what the engine has tried in this position no longer holds."""
+        for part in self.parts:
+            part.forget_task()
+
+
+class Part:
+    """A part of a session: what pages may ask for about one subject, and what they see of it.
+
+    A message of type `stop-review` is for the method `on_stop_review` of the part that has it.
+
+    Attributes:
+        session: The session.
+        methods: What is done for each type of message.
+        problem: What has gone wrong, in one line, although the engine can go on; None if nothing.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.problem: str | None = None
+        names = (name for name in dir(self) if name.startswith("on_"))
+        self.methods = {name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names}
+        session.parts.append(self)
+
+    @property
+    def is_studying(self) -> bool:
+        """Whether it has people study the game instead of playing it, so that their clock stands."""
+        return False
+
+    def state(self) -> Document:
+        """Returns what pages see of it."""
+        return {}
+
+    def drawn(self) -> DrawingOptions:
+        """Returns what it adds to the drawing of the position; the labels of all parts are drawn."""
+        return {}
+
+    def forget_task(self) -> None:
+        """Follows that the engine's task was ended, or that the game has changed."""
+
+    def forget_game(self) -> None:
+        """Follows that another game has taken the place of the one before."""
+
+    def close(self) -> None:
+        """Follows that the program ends."""
+
+    def node_of(self, message: Message) -> TreeNode:
+        """Returns the node that a message is about, by its `tree` and its `node`.
+
+        Raises:
+            UserError: It is in another game, or has been deleted.
+        """
+        session = self.session
+        if whole_number(message, "tree", 0, MOST_NODES) != session.tree_number:
+            raise UserError("another game is shown now")
+        return session.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
+
+    def loss_label(self, point: int, points: float) -> dict[int, str]:
+        """Returns what is drawn on the stone of a move that has lost points, if it stands in the position shown."""
+        stands = point != PASS and self.session.position().stone_at(point)
+        return {point: f"{points:.0f}"} if stands else {}
+
+    def check_shown(self, message: Message) -> None:
+        """Raises UserError if the page showed another position when it sent the message.
+
+        The engine, or another page, may have changed what is shown meanwhile.
+        """
+        if self.node_of(message) is not self.session.node:
+            raise UserError("another position is shown now")
+
+
+def in_words(error: BaseException) -> str:
+    """Returns an error in one line; one that nobody expected is logged with its traceback too."""
+    if not isinstance(error, EXPECTED):
+        logger.error("a search failed", exc_info=error)
+    return answer_text(error)
+
+
+def line_drawing(game: Game, line: Sequence[int]) -> str:
+    """Returns the drawing of a position with a line from there on, as numbered stones."""
+    after, labels = game.copy(), dict[int, str]()
+    for number, point in enumerate(line, 1):
+        after.play(after.to_move, point)
+        if point != PASS:
+            labels.setdefault(point, str(number))
+    return BoardDrawing(after.stones(), labels=labels, pixels=_PIXELS).to_svg()
+
+
+def _last_move(game: Game) -> dict[str, str] | None:
+    if not game.moves:
+        return None
+    colour, point = game.moves[-1]
+    return {"colour": colour_name(colour), "vertex": game.vertex(point)}
+
+
+def phrase_parts(phrase: Phrase) -> Document:
+    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
+    values = {key: phrase_parts(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
+    return {"name": phrase.name, "values": values}

@@ -1,0 +1,76 @@
+// The page's texts: one file for each language, with the same names, which gtp_engine/base/languages/texts.py reads too.
+const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العربية"};
+const STORED = "gtp_engine language";
+
+// Reasons, reviews and records have decimal points in all languages: the numbers beside them are written alike.
+const NUMBERS = {es: "es-MX", ar: "ar-u-nu-latn"};
+
+let words = {};
+let language = "en";
+
+// Around each value in a language written from right to left, as texts.py does: a vertex or a percentage then neither
+// changes the order of the words around it nor is changed by it (first strong isolate, pop directional isolate).
+const ISOLATE = "\u2068", POP = "\u2069";
+
+// Returns a text with its values put in, such as text("toMove", {colour: "Black"}). One with plural forms has a form for
+// the number `count`. A value may be a text with values itself: {name, values}; whole numbers get separators.
+export function text(name, values = {}) {
+  let found = words[name];
+  if (found === undefined) throw new Error(`no text ${name}`);
+  if (typeof found === "object") found = found[new Intl.PluralRules(language).select(values.count)] ?? found.other;
+  return found.replace(/\{(\w+)\}/g, (_, key) => {
+    const value = written(values[key]);
+    return words.direction === "rtl" ? ISOLATE + value + POP : value;
+  });
+}
+
+function written(value) {
+  if (value?.name) return text(value.name, value.values);
+  return Number.isInteger(value) ? number(value) : value;
+}
+
+// Returns the name of a move as people read it; messages to the program have "pass" in every language.
+export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : vertex;
+
+export const number = (value, digits = 0) =>
+  new Intl.NumberFormat(NUMBERS[language] || language, {minimumFractionDigits: digits, maximumFractionDigits: digits}).format(value);
+
+export const percent = (value) =>
+  new Intl.NumberFormat(NUMBERS[language] || language, {style: "percent", maximumFractionDigits: 0}).format(value);
+
+// Has an element say something. What it says already is not set again: a screen reader reads a live region aloud each time.
+export function say(element, said) {
+  if (element.textContent !== said) element.textContent = said;
+}
+
+// Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page.
+export async function begin(select) {
+  for (const [code, name] of Object.entries(LANGUAGES)) select.add(new Option(name, code));
+  select.hidden = select.options.length < 2;
+  const wanted = [stored(), ...navigator.languages.map((code) => code.split("-")[0])];
+  await use(wanted.find((code) => code in LANGUAGES) || "en");
+  select.value = language;
+}
+
+// The user has chosen a language: it is kept. One that was only detected may be another one at the next visit.
+export async function choose(code) {
+  try { localStorage.setItem(STORED, code); } catch { /* private windows may have no storage */ }
+  await use(code);
+}
+
+export async function use(code) {
+  const answer = await fetch(`languages/${code}.json`);
+  words = await answer.json();
+  language = code;
+  document.documentElement.lang = code;
+  document.documentElement.dir = words.direction;
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
+  for (const element of document.querySelectorAll("[data-label]")) element.setAttribute("aria-label", text(element.dataset.label));
+  for (const element of document.querySelectorAll("[data-roledescription]")) {
+    element.setAttribute("aria-roledescription", text(element.dataset.roledescription));
+  }
+}
+
+function stored() {
+  try { return localStorage.getItem(STORED); } catch { return null; }
+}

@@ -1,0 +1,329 @@
+"""The clock: time settings, what a player has left under them, and how many seconds the engine's next move may take."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple
+
+from ..base.errors import UserError
+from ..base.fields import Range, parse_number, parse_word
+from ..go.coords import BLACK, WHITE
+
+# The time systems, and the numbers that follow their names in `kata-time_settings`, as attributes of `TimeSettings`.
+_NUMBERS = {
+    "none": (),
+    "absolute": ("main",),
+    "byoyomi": ("main", "period", "count"),
+    "canadian": ("main", "period", "count"),
+    "fischer": ("main", "increment"),
+    "fischer-capped": ("main", "increment", "main_cap", "move_cap"),
+}
+SYSTEMS = tuple(_NUMBERS)
+_SECONDS, _ANY_SECONDS = Range(0, noun="number of seconds"), Range(noun="number of seconds")
+
+# The length of a game for which time is planned, as a share of the board's area: 200 moves on 19x19, 45 on 9x9. Games
+# are longer, but their last moves need little time, and searches whose result is settled end early.
+_GAME_LENGTH = 0.55
+# However long a game already lasts, time is planned for at least this share of the area as own moves (60 on 19x19, 13
+# on 9x9), and for at least this number of moves on tiny boards.
+_LEAST_SHARE, _LEAST_MOVES = 1 / 6, 5.0
+_LONGEST_RESERVE = 1.0
+_RESERVE_SHARE = 0.1
+# The excess of moves over their budgets is the median of this number of moves: one slow start must not count for long.
+_MEASURED_MOVES = 5
+# Seconds per move. No more than this is set aside.
+_LONGEST_LAG = 1.0
+# Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
+_LONGEST_DELAY = 10.0
+
+
+class TimeLeft(NamedTuple):
+    """What a player has left, as in GTP's `time_left`.
+
+    Attributes:
+        seconds: Of the main time, or of the running period; 0 if the time is over.
+        stones: 0 in main time; otherwise the stones to play in the period (canadian), or the periods left including the
+            running one (byoyomi).
+    """
+
+    seconds: float
+    stones: int = 0
+
+
+@dataclass(frozen=True)
+class TimeSettings:
+    """One time system. All times are in seconds.
+
+    Attributes:
+        system: One of `SYSTEMS`; "none" has no clock, and "fischer-capped" is "fischer" with one or both caps.
+        main: The main time.
+        period: The length of an overtime period (byoyomi, canadian).
+        count: The number of periods (byoyomi), or of stones to play in each period (canadian).
+        increment: The time added after each move (fischer).
+        main_cap: The largest main time after an increment; None for no cap.
+        move_cap: The longest time for one move; None for no cap.
+
+    Raises:
+        UserError: The system is unknown, or a time is negative or not finite.
+    """
+
+    system: str = "none"
+    main: float = 0.0
+    period: float = 0.0
+    count: int = 0
+    increment: float = 0.0
+    main_cap: float | None = None
+    move_cap: float | None = None
+
+    def __post_init__(self) -> None:
+        parse_word("time system", self.system, SYSTEMS)
+        for value in (self.main, self.period, self.count, self.increment, self.main_cap or 0.0, self.move_cap or 0.0):
+            parse_number("time", value, _SECONDS)
+
+    @property
+    def has_overtime(self) -> bool:
+        """Whether overtime periods follow the main time."""
+        return self.system in ("byoyomi", "canadian") and self.period > 0 and self.count > 0
+
+    @property
+    def full(self) -> TimeLeft:
+        """What a player has at the beginning."""
+        return self.reported(self.main, 0)
+
+    def reported(self, seconds: float, count: int) -> TimeLeft:
+        """Returns what a player has left who is said to have this; a count means nothing without overtime."""
+        if not self.has_overtime:
+            return TimeLeft(seconds)
+        return TimeLeft(seconds, count) if seconds > 0 or count > 0 else TimeLeft(self.period, self.count)
+
+    def after(self, left: TimeLeft, spent: float) -> TimeLeft:
+        """Returns what is left in the middle of a move, after some seconds of it."""
+        seconds, count = left
+        if seconds <= 0:
+            return left  # over
+        seconds -= spent
+        if seconds <= 0 and count == 0 and self.has_overtime:
+            seconds, count = seconds + self.period, self.count
+        if seconds <= 0 and self.system == "byoyomi" and self.has_overtime:
+            used = int(min(-seconds // self.period + 1, count))
+            seconds, count = seconds + used * self.period if used < count else 0.0, count - used
+        return TimeLeft(max(seconds, 0.0), count)
+
+    def after_move(self, left: TimeLeft) -> TimeLeft:
+        """Returns what is left at the end of a move that left this: the increment and the period are for every move."""
+        seconds, count = left
+        if count == 0:
+            main = seconds + self.increment
+            return TimeLeft(main if self.main_cap is None else min(main, self.main_cap))
+        if self.system == "byoyomi":
+            return TimeLeft(self.period, count)
+        return TimeLeft(seconds, count - 1) if count > 1 else TimeLeft(self.period, self.count)
+
+
+NO_LIMIT = TimeSettings()
+
+
+def gtp_settings(main: float, byo_yomi: float, stones: int) -> TimeSettings:
+    """Returns the settings of GTP's `time_settings` (GTP version 2, section 4.2).
+
+    By the specification a period without stones means no limit. It does not define `0 0 0`; the controllers that send
+    it mean no limit.
+    """
+    settings = TimeSettings("canadian", main, byo_yomi, stones)
+    if settings.has_overtime:
+        return settings
+    return NO_LIMIT if byo_yomi > 0 or main == 0 else TimeSettings("absolute", main)
+
+
+def named_settings(words: Sequence[str], systems: Iterable[str] = SYSTEMS) -> TimeSettings:
+    """Returns the settings of `kgs-time_settings` and `kata-time_settings`.
+
+    Args:
+        words: A system's name and its numbers: none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN
+            PERIOD STONES | fischer MAIN INCREMENT | fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is
+            none).
+        systems: The systems that are accepted.
+
+    Raises:
+        UserError: The words have another form.
+    """
+    system = parse_word("time system", words[0].lower() if words else "", systems)
+    names = _NUMBERS[system]
+    if len(words) - 1 != len(names):
+        raise UserError(f"{system} takes {len(names)} numbers, not {len(words) - 1}")
+    values: dict[str, Any] = {name: _value(name, word) for name, word in zip(names, words[1:], strict=True)}
+    settings = TimeSettings(system, **values)
+    return TimeSettings("absolute", settings.main) if "count" in names and not settings.has_overtime else settings
+
+
+def _value(name: str, word: str) -> float | None:
+    if name == "count":
+        return parse_number("count", word, Range(0, whole=True))
+    seconds = parse_number("time", word, _ANY_SECONDS)
+    return None if name.endswith("_cap") and seconds < 0 else seconds
+
+
+@dataclass
+class _Side:
+    """One colour's clock.
+
+    Attributes:
+        settings: The time system.
+        left: What is left at the beginning of the next move.
+        excesses: Seconds by which the last moves exceeded their budgets.
+        counted: The main time by our own count since the controller's last report; None before the first one.
+        moves: The moves since the first report.
+        late: Seconds by which the reports were behind the count: the controller sees the moves later than we play them.
+    """
+
+    settings: TimeSettings
+    left: TimeLeft
+    excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
+    counted: float | None = None
+    moves: int = 0
+    late: float = 0.0
+
+    @property
+    def overhead(self) -> float:
+        """Seconds that a move costs beyond its budget: in the search, and on the way to the controller.
+
+        Reports are in whole seconds, so a lag of one second in all proves nothing.
+        """
+        lag = min(max(self.late - 1, 0.0) / self.moves, _LONGEST_LAG) if self.moves else 0.0
+        return lag + (median(self.excesses) if self.excesses else 0.0)
+
+    def report(self, seconds: float) -> None:
+        """Measures the lag by the seconds of main time that the controller reports."""
+        late = 0.0 if self.counted is None else self.counted - seconds
+        if self.late + late < -1:  # more than we have counted: it is another game
+            self.moves, self.late = 0, 0.0
+        elif late <= _LONGEST_DELAY:
+            self.late += late
+        self.counted = seconds
+
+    def charge(self, seconds: float) -> None:
+        """Subtracts the time of a move."""
+        self.left = self.settings.after_move(self.settings.after(self.left, seconds))
+        if self.counted is not None:
+            self.counted = self.settings.after_move(TimeLeft(self.counted - seconds)).seconds
+            self.moves += 1
+
+
+class Clock:
+    """The clocks of both colours under one time system.
+
+    Own moves are charged by `charge`; a controller's `time_left` overrides what was counted.
+    """
+
+    def __init__(self, settings: TimeSettings = NO_LIMIT) -> None:
+        self._settings = settings
+        self._sides = {colour: _Side(settings, settings.full) for colour in (BLACK, WHITE)}
+
+    @property
+    def settings(self) -> TimeSettings:
+        """The time system. Setting it resets both colours to their full time."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: TimeSettings) -> None:
+        if settings != self._settings:
+            for side in self._sides.values():
+                side.counted, side.moves, side.late = None, 0, 0.0
+        self._settings = settings
+        self.restart()
+
+    def restart(self) -> None:
+        """Resets both colours to their full time, for a new game.
+
+        What was measured stays valid: some controllers send the settings, or the whole game, before each move.
+        """
+        for side in self._sides.values():
+            side.settings, side.left = self._settings, self._settings.full
+
+    def time_left(self, colour: int, seconds: float, count: int) -> None:
+        """Sets a clock to a controller's report (GTP's `time_left`).
+
+        If the settings are "none", the report alone is that colour's clock.
+
+        Args:
+            colour: The player.
+            seconds: The seconds left; an overrun clock may be reported below 0.
+            count: 0 for main time; otherwise the stones for which the seconds are left, or with byo-yomi the periods
+                left including the running one. It means nothing in settings without overtime.
+
+        Raises:
+            UserError: A number is invalid.
+        """
+        seconds = max(parse_number("time left", seconds, _ANY_SECONDS), 0.0)
+        count = int(parse_number("count", count, Range(0, whole=True)))
+        side = self._sides[colour]
+        if self._settings.system == "none":
+            side.settings = TimeSettings("absolute") if count == 0 else TimeSettings("canadian", 0.0, seconds, count)
+        side.left = side.settings.reported(seconds, count)
+        if count == 0 or not side.settings.has_overtime:
+            side.report(seconds)
+
+    def charge(self, colour: int, seconds: float, budget: float | None = None) -> None:
+        """Subtracts the time of a move.
+
+        Args:
+            colour: The player.
+            seconds: The time that the move took.
+            budget: The time that it was meant to take; None if it had no budget.
+        """
+        side = self._sides[colour]
+        if side.settings.system == "none":
+            return
+        if budget is not None and seconds >= budget:
+            side.excesses.append(seconds - budget)
+        side.charge(seconds)
+
+    def remaining(self, colour: int) -> TimeLeft | None:
+        """Returns what a player has left; None without a clock."""
+        side = self._sides[colour]
+        return None if side.settings.system == "none" else side.left
+
+    def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
+        """Returns the seconds to spend on the next move of `colour`.
+
+        Main time is spread over the moves to come; a period of byo-yomi, a Canadian stone's share and a Fischer
+        increment are for this move. A reserve of a tenth of what may be used, at most a second, is left for the way to
+        the controller.
+
+        Args:
+            colour: The player.
+            area: The board's number of points.
+            move_number: The number of moves played by both.
+            spent: Seconds since the move was requested, which are not charged to the clock yet.
+
+        Returns:
+            Seconds; 0.0 if the player has to move at once, None without a clock.
+        """
+        side = self._sides[colour]
+        settings = side.settings
+        if settings.system == "none":
+            return None
+        seconds, count = settings.after(side.left, spent)
+        if seconds <= 0:
+            return 0.0
+        overtime = seconds if count else settings.period if settings.has_overtime else 0.0
+        # Not the sum: our count of the main time may be ahead of the controller's by some lag.
+        usable = max(seconds, overtime)
+        # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
+        possible = max(area - move_number / 2, area / 2)
+        main = 0.0 if count else max(seconds - _reserve(usable) - side.overhead * possible, 0.0)
+        share = main / max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
+        if settings.has_overtime:
+            stones = (count or settings.count) if settings.system == "canadian" else 1
+            share += (overtime - _reserve(overtime)) / stones
+        elif settings.main_cap is not None:  # what is above the cap would be cut off
+            share += max(settings.increment, usable + settings.increment - settings.main_cap)
+        else:
+            share += settings.increment
+        usable = usable if settings.move_cap is None else min(usable, settings.move_cap)
+        return max(min(share, usable - _reserve(usable)) - side.overhead, 0.0)
+
+
+def _reserve(seconds: float) -> float:
+    return min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds)

@@ -1,0 +1,282 @@
+"""Which move to play after a search: the best one, one of a weaker player, or a pass when the game is over."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..go.coords import BLACK, PASS, index_of_point, opponent
+from ..go.game import Game
+from ..go.regions import cells_of, find_liberties, find_regions, points_of
+from ..search.parameters import SearchParameters
+from ..search.report import MoveReport, SearchReport
+from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
+from .rank_play import choose_at
+from .status import Status, has_filled_up, status_of
+from .strength import Strength
+from .worker import SearchWorker
+
+# How long each of the two looks of rollouts takes at most: a share of the time for the move, and seconds. Chosen by
+# judgement, so that the search hardly loses time.
+_SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
+# With fewer visits the ownership that rollouts find is noise. Chosen by judgement.
+_LEAST_VISITS = 64
+# What a move may lose, in points and win rate, and still count as good as another: rollouts are noisy. Chosen by
+# judgement. In 12 games of rollouts against GNU Go a pass whatever it costs gave away 262 points and a game.
+_SAME_LEAD, _SAME_WINRATE = 1.0, 0.05
+# The win rate down to which a lost count is not accepted. If it always was, a network lost one of 40 games against GNU
+# Go under Japanese rules that it won otherwise, at 58 %; of 40 under Chinese rules none.
+_NO_HOPE = 0.05
+
+
+@dataclass(frozen=True)
+class PlayStyle:
+    """How to choose a move.
+
+    Attributes:
+        strength: How strongly to play; None for full strength.
+        cleanup: Capture all dead stones before a pass.
+        deterministic: Choose without randomness.
+    """
+
+    strength: Strength | None = None
+    cleanup: bool = False
+    deterministic: bool = False
+
+
+def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> tuple[int, SearchReport]:
+    """Searches and chooses the move of the player to move.
+
+    The search's choice is final if the request restricts the moves at the root. It is also final if no time is left,
+    unless the opponent has just passed, and if the search was stopped, unless the opponent has just passed and dead
+    stones do not count as they stand.
+
+    Args:
+        worker: Searches.
+        request: What to search.
+        style: How to choose.
+
+    Returns:
+        The point to play, or `PASS`, and the report behind it.
+    """
+    game = request.game
+    request = _limited(worker, request, style)
+    at_once = request.limits.seconds == 0 and game.passes == 0
+    may_be_over = game.passes > 0 or has_filled_up(game)
+    looks_for_end = style.cleanup or (may_be_over and not at_once)
+    if request.root_moves != ANY_MOVE or not looks_for_end:
+        report = _search(worker, request, style)
+        choice = _pick(worker, request, report, style)
+        if choice == PASS and not report.priors[-1] and report.priors.any():
+            choice = report.choose(0.0, worker.random)  # the moves that are allowed are absurd, but a pass is forbidden
+        return choice, report
+    return _Ending(worker, request, style).choose()
+
+
+def _limited(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchRequest:
+    """Returns the request with the visits of the strength."""
+    if style.strength is None:
+        return request
+    visits = style.strength.visits(None if style.deterministic else worker.random)
+    limits = request.limits
+    return replace(request, limits=replace(limits, visits=min(visits, limits.visits or visits)), ownership=True)
+
+
+def _search(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchReport:
+    """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
+    return worker.search(request) if style.strength is None else _look(worker, request, style.deterministic)
+
+
+def _look(worker: SearchWorker, request: SearchRequest, deterministic: bool) -> SearchReport:
+    """Searches afresh; a single visit needs no tree."""
+    alone = request.limits.visits == 1 and request.root_moves == ANY_MOVE
+    return worker.glance(request, deterministic=deterministic) if alone else worker.look(request)
+
+
+def _pick(worker: SearchWorker, request: SearchRequest, report: SearchReport, style: PlayStyle) -> int:
+    """Returns the search's choice in this style."""
+    if style.strength is not None:
+        return choose_at(style.strength, request.game, report, None if style.deterministic else worker.random)
+    parameters = request.parameters or SearchParameters()
+    temperature = 0.0 if style.deterministic else parameters.temperature_after(len(request.game.moves))
+    return report.choose(temperature, worker.random)
+
+
+def opponents_view(request: SearchRequest) -> SearchRequest:
+    """Returns the request for a search with the opponent of the player to move to move first."""
+    game = request.game.copy()
+    game.to_move = opponent(game.to_move)
+    return replace(request, game=game, root_moves=ANY_MOVE)
+
+
+class _Ending:
+    """One move in a position where the game may be over."""
+
+    def __init__(self, worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> None:
+        self._worker, self._style, self._game = worker, style, request.game
+        self._request = replace(request, ownership=True)
+        self._to_capture = style.cleanup or self._game.rules.stones_stand
+        self._after_pass = self._game.passes > 0
+        self._needs_count = self._after_pass and not self._to_capture  # the tree does not know that of a second pass
+        self._is_rollout = worker.is_rollout(self._game)
+
+    def choose(self) -> tuple[int, SearchReport]:
+        """Returns the point to play, and the report behind it.
+
+        A pass needs both players' ownership, with either to move first; most moves are clear without the second one.
+        Of 40 games of a network and 12 of rollouts against GNU Go on 9x9, 3 would have been lost without it.
+        """
+        report = self._search()
+        # After a pass the tree may only answer with a move (`_no_pass`), so the end is judged though it was stopped.
+        if self._request.is_stopped and not self._needs_count:
+            return self._pick(report), report
+        moving = self._own_view(report)
+        choice = self._pick(report)
+        status = status_of(self._game, moving, moving)
+        if choice in status.undecided and not self._should_pass(status, report):
+            return choice, report
+        after_pass = self._look(opponents_view(self._request))
+        if self._request.is_stopped and not self._needs_count:
+            return choice, report
+        assert after_pass.ownership is not None
+        status = status_of(self._game, moving, -after_pass.ownership)
+        if not self._should_pass(status, report):
+            choice = self._play_on(choice, report, after_pass, status)
+            return choice, report
+        return PASS, report
+
+    def _should_pass(self, status: Status, report: SearchReport) -> bool:
+        return should_pass(self._game, status, report.winrate, cleanup=self._style.cleanup)
+
+    def _search(self) -> SearchReport:
+        """Searches; after a pass without another one, which would end the game with dead stones counted as alive."""
+        limits, root_moves = self._request.limits, ANY_MOVE
+        if self._is_rollout and limits.seconds:
+            limits = replace(limits, seconds=limits.seconds - 2 * self._seconds_of_look())
+        if self._needs_count:
+            root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))
+        return _search(self._worker, replace(self._request, limits=limits, root_moves=root_moves), self._style)
+
+    def _pick(self, report: SearchReport) -> int:
+        return _pick(self._worker, self._request, report, self._style)
+
+    def _own_view(self, report: SearchReport) -> np.ndarray:
+        """Returns the search's ownership, or that of a further look if this one is of too few rollouts."""
+        is_known = report.ownership is not None and report.ownership.any()
+        if not is_known or (self._is_rollout and report.visits < _LEAST_VISITS):
+            other = self._look(self._request)
+            report = max(other, report, key=lambda one: -1 if one.ownership is None else one.visits)
+        assert report.ownership is not None
+        return report.ownership
+
+    def _look(self, request: SearchRequest) -> SearchReport:
+        """Evaluates a position; with rollouts it is a short search, even without time left or after a stop."""
+        if not self._is_rollout:
+            return self._worker.glance(request, deterministic=self._style.deterministic)
+        is_timed = request.limits.seconds is not None or request.is_stopped
+        limits = Limits(_LEAST_VISITS, self._seconds_of_look() if is_timed else None)
+        return self._worker.look(replace(request, limits=limits, stop=None))
+
+    def _seconds_of_look(self) -> float:
+        return min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * (self._request.limits.seconds or np.inf))
+
+    def _play_on(self, choice: int, report: SearchReport, after_pass: SearchReport, status: Status) -> int:
+        """Returns the search's choice, unless it passes too early or makes a needless move.
+
+        A network makes none, except after a pass, since the tree does not know the count that follows.
+        """
+        needs_reason = self._is_rollout or self._after_pass
+        if choice in status.undecided or not (needs_reason or choice == PASS):
+            return choice
+        if report.moves:
+            useful = useful_move(report, status) if self._is_rollout else None
+            instead = PASS if useful is None else useful.point
+        else:
+            limited = self._limited(report, status.undecided)
+            # Among many undecided points each may be less probable than a pass, and all of them together more so.
+            is_split = limited.priors.sum() > report.priors[-1]
+            instead = self._pick(limited) if status.undecided and (needs_reason or is_split) else PASS
+        if instead != PASS:
+            return instead
+        if self._to_capture and status.prisoners:
+            return self._limited(report, capturing_moves(self._game, status.prisoners)).choose(0.0, self._worker.random)
+        # With one visit nothing is known about a move where nothing is undecided.
+        if not report.moves or (self._is_rollout and not self._needs_count and costs_nothing(report, after_pass)):
+            return PASS
+        is_lost = self._needs_count and not has_hope(self._game, status, report.winrate)
+        return PASS if is_lost else choice
+
+    def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
+        """Returns a report with moves on these points only."""
+        priors = np.zeros_like(report.priors)
+        indices = [index_of_point(point, self._game.width, self._game.height) for point in points]
+        priors[indices] = report.priors[indices]
+        return replace(report, moves=tuple(move for move in report.moves if move.point in points), priors=priors)
+
+
+def should_pass(game: Game, status: Status, winrate: float, *, cleanup: bool = False) -> bool:
+    """Returns whether to pass, whatever move the search prefers.
+
+    If stones count as they stand, that is when this count wins after the opponent's pass, or when nothing is left to
+    play or to capture. Otherwise it is when nothing is left to play, or after the opponent's pass when the count
+    without dead stones wins even if everything undecided is lost (friendly passing).
+
+    Args:
+        game: The position.
+        status: Its status.
+        winrate: The search's win rate: a lost count is not accepted while it is not too low.
+        cleanup: Pass only when no dead stones of the opponent are left to capture.
+    """
+    to_capture = cleanup or game.rules.stones_stand
+    if game.passes > 0 and not cleanup:
+        lead = status.worst
+        if to_capture:
+            lead = game.score().points if game.to_move == BLACK else -game.score().points
+        if lead > 0:
+            return True
+    return not (status.undecided or (to_capture and status.prisoners) or has_hope(game, status, winrate))
+
+
+def has_hope(game: Game, status: Status, winrate: float) -> bool:
+    """Returns whether a lost count is not to be accepted: the search sees a way to win, or a pass came early."""
+    return status.score < 0 and (winrate > _NO_HOPE or not has_filled_up(game))
+
+
+def useful_move(report: SearchReport, status: Status) -> MoveReport | None:
+    """Returns the best move on an undecided point if the search cannot tell it from the best of all, or else None."""
+
+    def is_useful(move: MoveReport) -> bool:
+        best = report.moves[0]
+        as_good = move.lead >= best.lead - _SAME_LEAD and move.winrate >= best.winrate - _SAME_WINRATE
+        return move.point in status.undecided and as_good and move.visits >= 2
+
+    return next(filter(is_useful, report.moves), None)
+
+
+def costs_nothing(before: SearchReport, after: SearchReport) -> bool:
+    """Returns whether a pass loses nothing, by searches of the position and of the same with the opponent to move."""
+    return -after.lead >= before.lead - _SAME_LEAD and 1 - after.winrate >= before.winrate - _SAME_WINRATE
+
+
+def capturing_moves(game: Game, prisoners: frozenset[int]) -> frozenset[int]:
+    """Returns the legal moves at liberties of the opponent's dead stones, which capture them or prepare that.
+
+    If possible they are only those that capture something or leave their own chain at least two liberties.
+    """
+    liberties = find_liberties(cells_of(prisoners, game.width), game.stones())
+    captures = frozenset(filter(game.is_legal, points_of(liberties, game.width)))
+    safe = frozenset(point for point in captures if _is_safe(game, point))
+    return safe or captures
+
+
+def _is_safe(game: Game, point: int) -> bool:
+    """Returns whether a move captures stones or leaves its chain at least two liberties."""
+    me = game.to_move
+    after = game.copy()
+    after.play(me, point)
+    if after.captures(me) > game.captures(me):
+        return True
+    stones = after.stones()
+    for chain in find_regions(stones):
+        if chain.colour == me and point in points_of(chain.cells, game.width):
+            return len(find_liberties(chain.cells, stones)) >= 2
+    return False  # suicide: the stone is gone

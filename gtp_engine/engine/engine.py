@@ -1,0 +1,613 @@
+"""One game being played: position, clock, search and the decision what to play.
+
+The position belongs to the calling thread. Searches run on a thread of the engine, on a copy of the game, and return
+futures. That thread also imports and compiles the core and loads the evaluator, so an engine is made at once, and size,
+komi and rules can be set while the thread is busy.
+"""
+
+import copy
+import logging
+import threading
+import time
+import weakref
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number
+from ..base.languages.texts import Phrase
+from ..base.messages import plural
+from ..go.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
+from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
+from ..nets.library import network_name
+from ..search.evaluate.choices import WITHOUT_NETWORK
+from ..search.evaluate.human_profile import check_profile
+from ..search.parameters import SearchParameters
+from ..search.request import RequestOptions, SearchRequest
+from .clock import Clock
+from .ranks import Rank, RankPlay, as_rank, next_rank, play_at
+from .resigning import HopelessTurns, is_hopeless
+from .search_thread import SearchThread
+from .settings import EngineSettings
+from .strength import Strength
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..go.game import Game
+    from ..go.scoring import Score
+    from ..search.evaluate.batch import Evaluation
+    from ..search.report import SearchReport
+    from .worker import SearchWorker
+
+logger = logging.getLogger(__name__)
+
+# Seconds that the end of the program waits for the batch in flight of an engine that was not closed, and `close` for an
+# engine that is still getting ready.
+_LAST_WAIT = 0.5
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A move that the engine has decided on.
+
+    Attributes:
+        colour: The player.
+        point: The point to play, or `PASS`; PASS as well if it resigns.
+        resign: Whether to resign.
+        report: The search behind the decision.
+        started: The time of the request, by `time.monotonic()`.
+        budget: The seconds that the move was meant to take; None without a clock.
+        hopeless: Whether the position counts as one to resign.
+    """
+
+    colour: int
+    point: int
+    resign: bool = False
+    report: "SearchReport | None" = None
+    started: float = 0.0
+    budget: float | None = None
+    hopeless: bool = False
+
+    @property
+    def vertex(self) -> str:
+        """The name of the move, "pass" for a pass, "resign" if it resigns."""
+        if self.resign:
+            return "resign"
+        return self.report.vertex(self.point) if self.report is not None else f"point {self.point}"
+
+    def __repr__(self) -> str:
+        searched = "" if self.report is None else f"; {self.report}"
+        return f"<Decision: {colour_name(self.colour)} {self.vertex}{searched}>"
+
+
+class Engine:
+    """One game against or by the engine.
+
+    Methods that change the state take effect at once and end pondering; `genmove`, `analyze` and the other searches
+    return futures. Points may be given as vertices ("D4"), and colours as "black" or "white".
+
+    An engine belongs to the thread that made it: other threads may only call `stop` and `close`, and get a UserError
+    otherwise; use one engine for each thread. `close`, or the end of a `with` block, ends the search thread.
+
+    Attributes:
+        settings: How it searches and behaves.
+        clock: The clocks of both players.
+        games_begun: The number of times that a game was begun or its starting position changed. A search belongs to
+            the game being played if this number is still the same.
+        board_ready: Done when the rules are compiled, or when `ready` is, so that the board can be shown and moves can
+            be played at once.
+        ready: Done when the core is compiled and the board's evaluator is loaded; has the error if that failed.
+    """
+
+    def __init__(
+        self,
+        settings: EngineSettings | None = None,
+        *,
+        width: int = 19,
+        height: int | None = None,
+        rules: Rules | str = "chinese",
+        komi: float | None = None,
+    ) -> None:
+        """Makes an engine with a new game, and starts its search thread.
+
+        Args:
+            settings: How it searches and behaves; None for the defaults.
+            width: The board's columns.
+            height: The board's rows; None for a square board.
+            rules: The rules, or their name.
+            komi: White's komi; None for the usual one of the board's size.
+
+        Raises:
+            UserError: An argument is of the wrong type or out of range.
+        """
+        if not isinstance(settings, EngineSettings | None):
+            raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
+        if komi is not None:
+            check_komi(komi)
+        self._owner = threading.get_ident()
+        self.settings = settings or EngineSettings()
+        self.clock = Clock()
+        self._rules = as_rules(rules)
+        self._sent_komi = komi
+        self._game: Game | None = None
+        self._hopeless_turns = HopelessTurns()
+        self.games_begun = 0
+        self._notes: set[str] = set()  # that were logged
+        self._thread = SearchThread(self.settings.new_worker)
+        weakref.finalize(self, self._thread.close, _LAST_WAIT)
+        self._network = ""
+        self._evaluator: Future[tuple[str, bool]]  # its name, and whether it imitates humans
+        self.ready: Future[None]
+        self.board_ready: Future[None]
+        self.set_board_size(width, height)
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        name = self._network if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
+        moves, turn = (0, BLACK) if self._game is None else (len(self._game.moves), self._game.to_move)
+        position = f"{self._width}x{self._height}, {plural(moves, 'move')}, {colour_letter(turn)} to move"
+        closed = ", closed" if self._thread.is_closed else ""
+        return f"<Engine {name}: {position}, komi {self.komi:g}, {rules_name(self._rules) or 'other'} rules{closed}>"
+
+    def _repr_svg_(self) -> str:
+        return self.game.to_svg()
+
+    @property
+    def name(self) -> str:
+        """The name for game records: the program with its network and its rank."""
+        words = "gtp_engine", self.network, self.settings.rank
+        return " ".join(str(word) for word in words if word is not None)
+
+    @property
+    def network(self) -> str | None:
+        """The name of the network that it uses on this board; None if it has none."""
+        return None if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
+
+    # The game.
+
+    @property
+    def width(self) -> int:
+        """The board's columns."""
+        return self._width
+
+    @property
+    def height(self) -> int:
+        """The board's rows."""
+        return self._height
+
+    @property
+    def komi(self) -> float:
+        """White's komi: the one that was set, or the usual one for the board's size."""
+        return self.komi_on(self._width, self._height)
+
+    def komi_on(self, width: int, height: int) -> float:
+        """Returns White's komi on a board of this size: the one that was set, or the usual one."""
+        return default_komi(width, height) if self._sent_komi is None else self._sent_komi
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self._rules
+
+    @property
+    def game(self) -> "Game":
+        """The game so far. The first access imports the compiled board.
+
+        Only the engine's methods may change it, from the engine's thread; nothing checks that. Use `game.copy()` to try
+        moves.
+        """
+        if self._game is None:
+            from ..go.game import Game
+
+            self._game = Game(self._width, self._height, rules=self._rules, komi=self.komi)
+        return self._game
+
+    def set_board_size(self, width: int, height: int | None = None) -> None:
+        """Begins a game on an empty board of this size. A komi that was set stays.
+
+        Raises:
+            UserError: The size is out of range, or too large for the network and the settings are strict.
+        """
+        self._check_thread()
+        height = width if height is None else height
+        check_board_size(width, height)
+        self.settings.check_board(width, height)
+        self._width, self._height = width, height
+        self.clear_board()
+        self._use(self.settings.network_on(width, height))
+
+    def _use(self, network: str) -> None:
+        """Loads this evaluator on the search thread, unless it is in use already."""
+        if network == self._network:
+            return
+        self._network = network
+        parameters, thread = self.parameters, self._thread  # not the engine, which the thread must not keep
+        self.board_ready = board_ready = Future[None]()
+
+        def show_board(_: object = None) -> None:
+            if not board_ready.done():
+                board_ready.set_result(None)
+
+        def load(worker: "SearchWorker") -> tuple[str, bool]:
+            worker.change_network(network)
+            worker.warm_up(show_board, lambda: thread.is_closed)
+            worker.announce(parameters)
+            evaluator = worker.evaluator()
+            return evaluator.name, evaluator.takes_profile
+
+        self._evaluator = loaded = self._thread.submit(load)
+        self.ready = self._thread.submit(lambda _: check_profile(*loaded.result(), parameters.profile))
+        self.ready.add_done_callback(show_board)
+
+    def clear_board(self) -> None:
+        """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""
+        self._end_pondering()
+        self.games_begun += 1
+        self._game = None
+        self.clock.restart()
+
+    def set_komi(self, komi: float) -> None:
+        """Changes the komi, also during a game."""
+        check_komi(komi)
+        self._end_pondering()
+        self._sent_komi = komi
+        if self._game is not None:
+            self._game.set_komi(komi)
+
+    def set_rules(self, rules: Rules | str) -> None:
+        """Changes the rules, also during a game."""
+        rules = as_rules(rules)
+        self._end_pondering()
+        self._rules = rules
+        if self._game is not None:
+            self._game.set_rules(rules)
+
+    def play(self, colour: int | str, point: int | str) -> None:
+        """Plays a move in the game, as `Game.play` does."""
+        self._end_pondering()
+        self.game.play(colour, point)
+
+    def undo(self) -> None:
+        """Takes back the last move, as `Game.undo` does."""
+        self._end_pondering()
+        self._hopeless_turns.clear()
+        self.game.undo()
+
+    def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
+        """Sets up a position, as `Game.set_up` does."""
+        self._end_pondering()
+        self.game.set_up(black, white, to_move)
+        self.games_begun += 1
+
+    def set_to_move(self, colour: int | str) -> None:
+        """Makes it this player's turn, without a move of the other."""
+        self._end_pondering()
+        self.game.to_move = colour
+        self.games_begun += 1
+
+    def place_handicap(self, points: Iterable[int | str]) -> None:
+        """Places handicap stones, as `Game.place_handicap` does."""
+        self._end_pondering()
+        self.game.place_handicap(points)
+        self.games_begun += 1
+
+    def load(self, game: "Game") -> None:
+        """Continues from a copy of `game`, with its size, komi and rules; the clocks are full.
+
+        Its komi counts as one that was set, unless none was set before and it is the usual one of the board's size.
+
+        Raises:
+            UserError: The board is too large for the network and the settings are strict.
+        """
+        from ..go.game import Game
+
+        if not isinstance(game, Game):
+            raise invalid("game", game, "a Game; that of a record is record.to_game()")
+        self.settings.check_board(game.width, game.height)
+        self._end_pondering()
+        self._hopeless_turns.clear()
+        self.games_begun += 1
+        self._game = game.copy()
+        self._width, self._height = game.width, game.height
+        self._rules = game.rules
+        if self._sent_komi is not None or game.komi != default_komi(game.width, game.height):
+            self._sent_komi = game.komi
+        self.clock.restart()
+        self._use(self.settings.network_on(game.width, game.height))
+
+    # Parameters.
+
+    @property
+    def parameters(self) -> SearchParameters:
+        """The search's parameters; `set_parameter` changes them."""
+        return self.settings.search_parameters(self._network)
+
+    @staticmethod
+    def parameter_names() -> list[str]:
+        """Returns the names that `set_parameter` and `parameter` accept: limits of a move and search parameters."""
+        return EngineSettings.parameter_names()
+
+    def parameter(self, name: str) -> Any:
+        """Returns a parameter by its name or KataGo's; None for a limit that is not set.
+
+        Raises:
+            UserError: The name is unknown.
+        """
+        return self.settings.parameter(name, self._network)
+
+    def set_parameter(self, name: str, value: str | float | bool) -> None:
+        """Changes a parameter from the next search on, by its name or KataGo's.
+
+        Raises:
+            UserError: The name is unknown or the value invalid.
+        """
+        settings = self.settings.with_parameter(name, value)
+        self._end_pondering()
+        profile = settings.search_parameters(self._network).profile
+        is_loaded = self._evaluator.done() and self._evaluator.exception() is None
+        if is_loaded and profile != self.parameters.profile:
+            check_profile(*self._evaluator.result(), profile)
+        self.settings = settings
+
+    def change_rank(self, step: int) -> None:
+        """Changes the rank by one step, among those that the network reaches on the board.
+
+        Args:
+            step: 1 for the next higher rank, -1 for the next lower one; full strength comes after the highest.
+        """
+        self._end_pondering()
+        rank = next_rank(as_rank(self.settings.rank), step, self._network, self._width, self._height)
+        self.settings = replace(self.settings, rank=rank)
+
+    # Searches.
+
+    def request(self, colour: int | str | None = None, **options: Unpack[RequestOptions]) -> SearchRequest:
+        """Returns a request to search the present position, for `analyze` or `genmove`; `stop` ends it.
+
+        Args:
+            colour: The player to search for; None for the player to move.
+            **options: Other fields of the request (`SearchRequest`): `limits`, `root_moves`, `parameters`, `ownership`,
+                `moves_ownership`, `on_report`, `interval`, `first_report`, `stop` and `early_stop`.
+
+        Raises:
+            UserError: A value is invalid.
+        """
+        self._check_thread()
+        game = self.game.copy()
+        game.to_move = game.to_move if colour is None else colour
+        options.setdefault("parameters", self.parameters)
+        options.setdefault("stop", self._thread.stop_event)
+        return SearchRequest(game, **options)
+
+    def genmove(
+        self,
+        request: SearchRequest | None = None,
+        *,
+        play: bool = True,
+        cleanup: bool = False,
+        rank: Rank | str | None = None,
+    ) -> "Future[Decision]":
+        """Decides what to play; `commit` plays it.
+
+        Args:
+            request: What to search, from `Engine.request`; None for the present position. A request without limits is
+                searched within those of the settings and of the clock.
+            play: Whether the move is to be played; otherwise the decision is without randomness, resignation and clock.
+            cleanup: Whether to capture all dead stones before a pass.
+            rank: The rank of this move, such as "12k"; None for that of the settings.
+        """
+        started = time.monotonic()
+        self._end_pondering()
+        request = self._with_stop(_checked(request) or self.request())
+        game, colour = request.game, request.game.to_move
+        settings = self.settings if rank is None else replace(self.settings, rank=rank)
+        # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
+        clock, strength = copy.deepcopy(self.clock), self._strength(settings)
+        hopeless_before = self._hopeless_turns.row(game, colour)
+
+        def decide(worker: "SearchWorker") -> Decision:
+            from .decision import PlayStyle, choose_move  # imports numba
+
+            limits, budget, waited = request.limits, None, time.monotonic() - started
+            if limits.is_endless:
+                budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
+                limits = settings.move_limits(budget)
+            style = PlayStyle(strength, cleanup, deterministic=not play)
+            point, report = choose_move(worker, replace(request, limits=limits), style)
+            # One visit of rollouts is a few random games: they must not decide to resign.
+            known = None if worker.is_rollout(game) else strength
+            hopeless = is_hopeless(game, report, settings.resign_threshold, known)
+            resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
+            planned = None if budget is None else waited + budget
+            return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
+
+        return self._thread.submit(decide, request.stop)
+
+    @property
+    def rank_notes(self) -> tuple[Phrase, ...]:
+        """What a user should know about how the rank of the settings is played on the board; empty if nothing."""
+        play = self._rank_play(self.settings)
+        return () if play is None else play.notes
+
+    def _rank_play(self, settings: EngineSettings) -> RankPlay | None:
+        """Returns how the settings' rank is played on the board; None for full strength."""
+        rank = as_rank(settings.rank)
+        return None if rank is None else play_at(rank, self._network, self._width, self._height)
+
+    def _strength(self, settings: EngineSettings) -> Strength | None:
+        """Returns the strength of the settings' rank; logs once what a user should know about it."""
+        play = self._rank_play(settings)
+        if play is None:
+            return None
+        if play.note and play.note not in self._notes:
+            self._notes.add(play.note)
+            logger.warning(play.note)
+        return play.strength
+
+    def commit(self, decision: Decision) -> None:
+        """Plays a decision of `genmove` and charges its time to the clock; does nothing if it resigns."""
+        self._end_pondering()
+        self._hopeless_turns.note(self.game, decision.colour, hopeless=decision.hopeless)
+        if decision.resign:
+            return
+        self.game.play(decision.colour, decision.point)
+        self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
+
+    def analyze(self, request: SearchRequest | None = None) -> "Future[SearchReport]":
+        """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.
+
+        Args:
+            request: What to search, from `Engine.request`. If it has no limits, as `engine.request()`, the search runs
+                until `stop` is called. None for the present position within the limits of the settings.
+        """
+        self._end_pondering()
+        search_request = self._with_stop(_checked(request) or self._limited_request())
+        if noise := self.settings.analysis_wide_root_noise:
+            parameters = search_request.parameters or self.parameters
+            search_request = replace(search_request, parameters=parameters.widened(noise))
+        return self._thread.submit(lambda worker: worker.search(search_request), search_request.stop)
+
+    def raw_evaluations(
+        self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None
+    ) -> "Future[list[Evaluation]]":
+        """Returns the network's evaluations of the present position under these symmetries, without a search.
+
+        Args:
+            colour: The player to evaluate for; None for the player to move. The other player has no history of moves.
+            symmetries: Numbers of symmetries, 0 to 7.
+            optimism: Share of the optimistic policy, if the network has one; None for that of a search's root.
+
+        Raises:
+            UserError: A number is out of range. Other errors, such as a missing network or a board that is too large
+                for it, are raised by the future.
+        """
+        self._end_pondering()
+        chosen = [int(parse_number("symmetry", number, Range(0, 7, whole=True))) for number in symmetries]
+        if optimism is not None:
+            optimism = parse_number("optimism", optimism, Range(0, 1))
+        game, parameters = self.request(colour).game, self.parameters
+        share = parameters.root_policy_optimism if optimism is None else optimism
+        return self._thread.submit(lambda worker: worker.raw_evaluations(game, chosen, share, parameters.profile))
+
+    def ownership(self) -> "Future[np.ndarray]":
+        """Returns the ownership of each point, float32 [height, width] in -1..1, + for Black."""
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.ownership(request))
+
+    def dead_stones(self) -> "Future[set[int]]":
+        """Returns the points of the stones that are removed for the count.
+
+        The ownership of each point, with each player to move first, decides; what is pass-alive overrides it. Once a
+        game is over, the stones are judged together (`play.status`); under rules that count stones as they stand
+        (Tromp-Taylor) none are dead then.
+        """
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.dead_stones(request))
+
+    def final_score(self) -> "Future[Score]":
+        """Returns the score under the rules of the present board without the dead stones.
+
+        The game is not played to its end: an empty region next to both colours counts for neither, so the score of an
+        unfinished game is only rough. Under territory rules points that have to be filled once the neutral points are,
+        and territory in seki, count for nobody.
+        """
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.final_score(request))
+
+    def statuses(self) -> "Future[dict[str, list[list[int]]]]":
+        """Returns the chains by their status: "alive", "dead" or "seki"."""
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.statuses(request))
+
+    def ponder(self) -> None:
+        """Searches in the opponent's time, if the settings ask for it, until any other method is called.
+
+        A player of a rank does not: its moves are found without the tree.
+        """
+        if self.settings.ponder and self.settings.rank is None and not self.game.is_over:
+            self._end_pondering()
+            request = self.request(stop=self._thread.pondering_stop)
+            self._thread.submit(lambda worker: worker.search(request))
+
+    def stop(self) -> None:
+        """Ends all searches requested so far, whose futures get the results found until then; returns at once.
+
+        It sets their `SearchRequest.stop` events, those of the caller too. Any thread may call it.
+        """
+        self._thread.stop()
+
+    def _end_pondering(self) -> None:
+        """Begins every call that changes or searches something."""
+        self._check_thread()
+        self._thread.stop_pondering()
+
+    def _check_thread(self) -> None:
+        """Raises UserError if the engine is closed, or in another thread than its own."""
+        if self._thread.is_closed:
+            raise UserError("the engine is closed")
+        if threading.get_ident() != self._owner:
+            raise UserError("this engine belongs to the thread that made it: make one engine for each thread")
+
+    def clear_cache(self) -> None:
+        """Clears the search tree and the cache of evaluations."""
+        self._end_pondering()
+        self._thread.submit(lambda worker: worker.clear())
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Ends the search thread and waits for it; any thread may call it. Later calls raise UserError.
+
+        What can still be read are the settings and the position (`game`).
+
+        What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards. A function that the
+        thread itself calls, such as `SearchRequest.on_report`, does not wait for it.
+
+        Args:
+            timeout: The longest wait in seconds; None for no limit, but for half a second if the engine is not `ready`.
+
+        Returns:
+            Whether the thread has ended.
+        """
+        return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
+
+    def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:
+        """Decides on a move, plays it and returns the decision.
+
+        Args:
+            colour: The player; None for the player to move.
+            rank: The rank of this move, such as "12k"; None for that of the settings.
+        """
+        decision = self.genmove(self.request(colour), rank=rank).result()
+        self.commit(decision)
+        return decision
+
+    def evaluate(self) -> "SearchReport":
+        """Searches within the settings' limits and returns the report, with ownership, for the player to move."""
+        return self.analyze(self._limited_request(ownership=True)).result()
+
+    def _with_stop(self, request: SearchRequest) -> SearchRequest:
+        """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it."""
+        return request if request.stop is not None else replace(request, stop=self._thread.stop_event)
+
+    def _limited_request(self, *, ownership: bool = False) -> SearchRequest:
+        """Returns a request within the limits of the settings."""
+        return self.request(limits=self.settings.limits(), ownership=ownership)
+
+
+def _checked(request: SearchRequest | None) -> SearchRequest | None:
+    """Returns the request; raises UserError if it is something else."""
+    if not isinstance(request, SearchRequest | None):
+        raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
+    return request

@@ -1,0 +1,58 @@
+"""The first calls of the rules, the search and the count, which compile them.
+
+As a program, `python -m gtp_engine.engine.first_calls`, it compiles the search and the count into the cache for the
+process that started it, which compiles the rules and the evaluator meanwhile.
+"""
+
+import numpy as np
+
+from ..base.warm_up import end_with_parent, without_garbage_collection
+from ..go.coords import BLACK, point_at
+from ..go.game import Game
+from ..go.rules import RULESETS
+from ..search.evaluate.uniform import UniformEvaluator
+from ..search.parameters import SearchParameters
+from ..search.request import Limits, SearchRequest
+from ..search.scheduler import run_search
+from ..search.search import Search
+from .status import status_of
+
+
+def use_rules() -> None:
+    """Plays and takes back moves, sets up a position."""
+    game = Game(5, rules=RULESETS["tromp-taylor"])
+    for x, y in ((1, 0), (0, 0), (0, 1), (4, 4)):
+        game.play(game.to_move, point_at(x, y, 5))
+    game.is_legal(point_at(0, 0, 5))
+    game.legal_moves()
+    game.undo()
+    game.set_up([point_at(0, 0, 5)], [point_at(1, 1, 5)])
+
+
+def use_search() -> None:
+    """Searches a small board with an evaluator that needs no time."""
+    # Not the game's search, whose random numbers would then depend on whether it was warmed up.
+    search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), seed=0)
+    game = Game(5)
+    report = run_search(search, SearchRequest(game, Limits(visits=600), ownership=True))
+    # The arena has space for about 1,100 nodes: with 600 in use, the next position keeps only its subtree.
+    game.play(BLACK, report.moves[0].point)
+    run_search(search, SearchRequest(game, Limits(visits=610)))
+
+
+def use_count() -> None:
+    """Judges the groups of an empty board."""
+    neutral = np.zeros((5, 5))
+    status_of(Game(5), neutral, neutral)
+
+
+def main() -> None:
+    """Compiles the search and the count."""
+    end_with_parent()
+    with without_garbage_collection():
+        use_search()
+        use_count()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""Ranks of players, from 25k to 5d, and the strength at which the engine plays at one.
+
+`weights/ranks.toml` holds the strength of each rank for a network and a board; `benchmarks/rank_ladder.py` measures it.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..base.errors import UserError
+from ..base.languages.texts import Phrase, Value, texts
+from ..nets.library import bundled_folder, default_network, default_networks, network_name
+from ..search.evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
+from .strength import Strength
+
+RANKS_FILE = "ranks.toml"
+_RANK = re.compile(r"([1-9]\d?) ?([kd])(?:yu|an)?", re.IGNORECASE)
+_WEAKEST_KYU, _STRONGEST_DAN = 25, 5
+_FULL_STRENGTH = ("max", "none")
+
+
+@dataclass(frozen=True, order=True)
+class Rank:
+    """A rank of players; the stronger of two is the larger one.
+
+    Attributes:
+        number: 1 for 1d, 2 for 2d and so on; 0 for 1k, -1 for 2k and so on.
+    """
+
+    number: int
+
+    def __repr__(self) -> str:
+        return f"<Rank {self}>"
+
+    def __str__(self) -> str:
+        return f"{self.number}d" if self.number > 0 else f"{1 - self.number}k"
+
+    @property
+    def in_words(self) -> Phrase:
+        """The rank as pages say it: "4 dan"."""
+        return Phrase("dan", {"number": self.number}) if self.number > 0 else Phrase("kyu", {"number": self.kyu})
+
+    @property
+    def kyu(self) -> int:
+        """The kyu of the rank, 0 for dan ranks."""
+        return max(0, 1 - self.number)
+
+
+WEAKEST, STRONGEST = Rank(1 - _WEAKEST_KYU), Rank(_STRONGEST_DAN)
+RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))
+
+
+def as_rank(value: object) -> Rank | None:
+    """Returns the rank that a rank or a text names, None for full strength, which an empty text stands for too.
+
+    Raises:
+        UserError: It names none.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, str):
+        return parse_rank(value)
+    if not (isinstance(value, Rank) and WEAKEST <= value <= STRONGEST):
+        raise _invalid(value)
+    return value
+
+
+def parse_rank(text: str) -> Rank | None:
+    """Returns the rank that a text names, None for full strength.
+
+    Raises:
+        UserError: It names none.
+    """
+    if text.strip().lower() in _FULL_STRENGTH:
+        return None
+    match = _RANK.fullmatch(text.strip())
+    rank = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1])) if match else None
+    if rank is None or not WEAKEST <= rank <= STRONGEST:
+        raise _invalid(text)
+    return rank
+
+
+def _invalid(value: object) -> UserError:
+    return UserError(f"invalid rank {str(value)!r}: expected {WEAKEST} to {STRONGEST}, such as 12k, or max")
+
+
+class RankPlay(NamedTuple):
+    """How the engine plays at a rank, with one network on one board.
+
+    Attributes:
+        strength: Its strength.
+        notes: What a user should know about it; empty if the rank is reached, and was measured for this network on this
+            board or for none on it.
+    """
+
+    strength: Strength
+    notes: tuple[Phrase, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The notes in one line of English."""
+        return "; ".join(map(texts().say, self.notes))
+
+
+def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
+    """Returns how the engine plays at a rank.
+
+    Without measurements for the network, those of the bundled network for the board stand for them; without some for
+    the board, those for the board whose size is nearest.
+
+    Args:
+        rank: The rank.
+        network: The evaluator in use (`evaluate.factory`).
+        width: The board's columns.
+        height: The board's rows.
+
+    Raises:
+        UserError: `ranks.toml` is invalid.
+    """
+    name = _name_of(network, width, height)
+    known, size, strengths = _measured(network, width, height)
+    reached = _reached(rank, strengths)
+    notes = []
+    if known != name:
+        notes.append(Phrase("rank.unmeasured", {"network": name, "known": known}))
+    elif size != max(width, height) and _is_measured(width, height):
+        boards = {"board": f"{width}x{height}", "size": f"{size}x{size}"}
+        notes.append(Phrase("rank.otherBoard", {"network": name} | boards))
+    if rank > max(strengths):
+        said: dict[str, Value] = {"network": known, "reached": reached.in_words, "rank": rank.in_words}
+        notes.append(Phrase("rank.notReached", said | {"size": f"{size}x{size}"}))
+    return RankPlay(Strength(strengths[reached]), tuple(notes))
+
+
+def next_rank(rank: Rank | None, step: int, network: str, width: int, height: int) -> Rank | None:
+    """Returns the rank one step from another one, among those that the engine reaches with a network on a board.
+
+    Args:
+        rank: The rank; None for full strength, which comes after the highest one.
+        step: 1 for the next higher rank, -1 for the next lower one.
+        network: As in `play_at`.
+        width: The board's columns.
+        height: The board's rows.
+
+    Raises:
+        UserError: `ranks.toml` is invalid.
+    """
+    strengths = _measured(network, width, height)[2]
+    steps = [*sorted(strengths), None]
+    place = steps.index(None if rank is None else _reached(rank, strengths)) + step
+    return steps[min(max(place, 0), len(steps) - 1)]
+
+
+def _measured(network: str, width: int, height: int) -> tuple[str, int, dict[Rank, float]]:
+    """Returns the measurements for a network and a board: the name of the network, the board's size, the strengths."""
+    table = read_ranks(bundled_folder() / RANKS_FILE)
+    side = max(width, height)
+    name = _name_of(network, width, height)
+    known = name if name in table else _stand_in(table, width, height)
+    size = min(table[known], key=lambda size: (abs(size - side), -size))
+    return known, size, table[known][size]
+
+
+def _is_measured(width: int, height: int) -> bool:
+    """Returns whether ranks were measured for any network on a board."""
+    return any(max(width, height) in boards for boards in read_ranks(bundled_folder() / RANKS_FILE).values())
+
+
+def _reached(rank: Rank, strengths: Mapping[Rank, float]) -> Rank:
+    """Returns the measured rank that stands for a rank: the highest one up to it, or the lowest one."""
+    return max((one for one in strengths if one <= rank), default=min(strengths))
+
+
+def _name_of(network: str, width: int, height: int) -> str:
+    """Returns the name of the evaluator that plays on a board, for users and in the table."""
+    network = ROLLOUTS if max(width, height) > LARGEST_BOARD else network
+    if network in WITHOUT_NETWORK:
+        return "rollouts" if network == ROLLOUTS else network
+    return network_name(Path(network))
+
+
+def _stand_in(table: Mapping[str, Mapping[int, Any]], width: int, height: int) -> str:
+    """Returns the name of the network whose measurements stand for those of another one."""
+    usual = default_network(width, height)
+    if usual is not None and network_name(usual) in table:
+        return network_name(usual)
+    side = max(width, height)
+    bundled = [network_name(path) for path in default_networks()]
+    names = [name for name in bundled if name in table] or list(table)
+    return min(names, key=lambda name: min(abs(size - side) for size in table[name]))
+
+
+@functools.cache
+def read_ranks(path: Path) -> dict[str, dict[int, dict[Rank, float]]]:
+    """Returns the strength of each measured rank, by the network's name and the board's size.
+
+    Raises:
+        UserError: The file is invalid.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        return {
+            network: {int(board.partition("x")[0]): _strengths(entry) for board, entry in boards.items()}
+            for network, boards in table.items()
+        }
+    except (ValueError, AttributeError) as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _strengths(entry: Mapping[str, Any]) -> dict[Rank, float]:
+    """Returns the strengths of a table's entry, which rise with the rank; raises ValueError if they do not."""
+    found = {}
+    for name, value in entry.items():
+        if _RANK.fullmatch(name):
+            rank = as_rank(name)
+            assert rank is not None
+            found[rank] = float(value)
+    ordered = [found[rank] for rank in sorted(found)]
+    if not ordered or ordered != sorted(set(ordered)) or ordered[0] < 0:
+        raise ValueError(f"expected a strength of 0 or more for each rank, rising with it, not {dict(entry)}")
+    return found

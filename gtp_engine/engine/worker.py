@@ -1,0 +1,352 @@
+"""The evaluator and the tree of an engine, which belong to its search thread."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..base.jit import is_cold
+from ..base.messages import plural
+from ..base.warm_up import Step, warm_up
+from ..go.coords import BLACK, PASS, WHITE, opponent
+from ..go.game import Game
+from ..go.scoring import Score
+from ..go.symmetry import COUNT as SYMMETRIES
+from ..nets.library import default_network
+from ..search.evaluate.choices import AUTO, ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
+from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.factory import make_evaluator
+from ..search.evaluate.features import new_workspace, position_of, root_position_of
+from ..search.evaluate.human_profile import check_profile
+from ..search.evaluate.row import EvaluationRow
+from ..search.parameters import SearchParameters, default_parameters
+from ..search.report import SearchReport
+from ..search.request import ANY_MOVE, Limits, SearchRequest
+from ..search.scheduler import run_search
+from ..search.search import Search
+from . import first_calls
+from .status import chain_statuses, find_dead, in_their_own_turn
+
+if TYPE_CHECKING:
+    from ..search.evaluate.batch import Evaluation
+    from ..search.evaluate.network_evaluator import NetworkEvaluator
+
+logger = logging.getLogger(__name__)
+
+# Limits of each of the two searches for dead stones.
+_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS = 2000, 1.5
+_ANY_PROFILE = "rank_1d"  # for warming up
+
+
+class SearchWorker:
+    """The evaluator and the tree of an engine. It belongs to the thread that made it.
+
+    Attributes:
+        network_name: The evaluator (`evaluate.factory`).
+        random: The generator for the choice of moves.
+    """
+
+    def __init__(
+        self,
+        network: str,
+        threads: int,
+        seed: int | None,
+        device: str = AUTO,
+        precision: str = AUTO,
+        *,
+        strict: bool = False,
+    ) -> None:
+        """Makes a worker without evaluator and tree, which are made when they are first needed.
+
+        Args:
+            network: The evaluator (`evaluate.factory`).
+            threads: The number of CPU threads of the evaluator.
+            seed: The seed of everything random; None for a different one each time.
+            device: The device of a network (`evaluate.network_evaluator`).
+            precision: The precision of a network (`evaluate.network_evaluator`).
+            strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
+        """
+        self.network_name = network
+        self._threads, self._seed = threads, seed
+        self._device, self._precision, self._strict = device, precision, strict
+        self._evaluator: Evaluator | None = None
+        self._large_boards: Evaluator | None = None  # for boards too large for the network
+        self._search: Search | None = None
+        self.random = np.random.default_rng(seed)
+        self._workspace = new_workspace()
+        self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
+
+    def evaluator(self) -> Evaluator:
+        """Returns the evaluator, which is made at the first call.
+
+        Raises:
+            UserError: The network does not exist or cannot be used.
+            OSError: Its file cannot be read.
+        """
+        if self._evaluator is None:
+            self._evaluator = make_evaluator(
+                self.network_name,
+                threads=self._threads,
+                seed=self._seed,
+                device=self._device,
+                precision=self._precision,
+            )
+        return self._evaluator
+
+    def change_network(self, network: str) -> None:
+        """Switches to another evaluator (`evaluate.factory`) and frees the memory of the last one."""
+        self.close()
+        self.network_name = network
+
+    def network(self) -> "NetworkEvaluator":
+        """Returns the evaluator, which must be a network.
+
+        Raises:
+            UserError: There is no network; or as `evaluator`.
+        """
+        if self.network_name in WITHOUT_NETWORK:
+            raise UserError("this needs a network: start the engine with --network NAME")
+        from ..search.evaluate.network_evaluator import NetworkEvaluator
+
+        evaluator = self.evaluator()
+        assert isinstance(evaluator, NetworkEvaluator)
+        return evaluator
+
+    def check_profile(self, profile: str) -> None:
+        """Raises UserError if the evaluator needs a profile and there is none, or the other way round."""
+        evaluator = self.evaluator()
+        check_profile(evaluator.name, evaluator.takes_profile, profile)
+
+    def announce(self, parameters: SearchParameters) -> None:
+        """Logs the network, its device and precision, the threads and the batch size; nothing without a network."""
+        if self.network_name in WITHOUT_NETWORK:
+            return
+        evaluator = self.network()
+        batch = parameters.batch_size or evaluator.batch_size
+        threads = plural(self._threads, "thread")
+        logger.info(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
+
+    def evaluator_on(self, width: int, height: int) -> Evaluator:
+        """Returns the evaluator for a board: rollouts if it is too large for the network.
+
+        Raises:
+            UserError: It is too large, and the worker is strict; or as `evaluator`.
+        """
+        evaluator = self.evaluator()
+        if max(width, height) <= evaluator.largest_board:
+            return evaluator
+        reason = too_large(evaluator.name, evaluator.largest_board)
+        if self._strict:
+            raise UserError(reason)
+        if self._large_boards is None:
+            logger.warning(f"{reason}: larger ones are played by rollouts")
+            self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
+        return self._large_boards
+
+    def parameters_on(self, width: int, height: int, wanted: SearchParameters | None) -> SearchParameters:
+        """Returns the parameters for a board: those that are wanted for the network, or its usual ones if None are.
+
+        A board that is too large for the network has the usual ones of rollouts.
+        """
+        if self.evaluator_on(width, height) is not self._evaluator:
+            return default_parameters(ROLLOUTS)
+        return wanted or default_parameters(self.network_name)
+
+    def is_rollout(self, game: Game) -> bool:
+        """Returns whether the game's board is evaluated by rollouts, which are noisy."""
+        return self.evaluator_on(game.width, game.height).is_rollout
+
+    def search(self, request: SearchRequest) -> SearchReport:
+        """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
+        evaluator, request = self._fitted(request)
+        search = self._search
+        if search is None or search.parameters != request.parameters or search.evaluator is not evaluator:
+            self._search = search = Search(evaluator, request.parameters, self._seed)
+        return run_search(search, request)
+
+    def look(self, request: SearchRequest) -> SearchReport:
+        """Searches in a tree of its own, with ownership and without reports on the way."""
+        evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
+        return run_search(Search(evaluator, request.parameters, self._seed), request)
+
+    def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
+        """Returns the evaluator for a request's board, and the request with parameters that suit it."""
+        board = request.game.width, request.game.height
+        return self.evaluator_on(*board), replace(request, parameters=self.parameters_on(*board, request.parameters))
+
+    def glance(self, request: SearchRequest, *, deterministic: bool = False) -> SearchReport:
+        """Returns one evaluation of the position as the report of a search of one visit.
+
+        Args:
+            request: The position; of the rest only the parameters count.
+            deterministic: Whether to leave the board as it is instead of turning it by a random symmetry.
+        """
+        evaluator, request = self._fitted(request)
+        game, parameters = request.game, request.parameters
+        assert parameters is not None
+        started = time.perf_counter()
+        position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
+        symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
+        optimism, profile = parameters.root_policy_optimism, parameters.profile
+        ticket = evaluator.submit(position, np.arange(1), symmetry, optimism=optimism, profile=profile)
+        row = EvaluationRow(evaluator.collect(ticket)[0].copy(), game.area)
+        return SearchReport(
+            width=game.width,
+            height=game.height,
+            to_move=game.to_move,
+            visits=1,
+            new_visits=1,
+            winrate=row.winrate,
+            lead=row.lead,
+            score_mean=row.score_mean,
+            score_stdev=row.score_stdev,
+            utility=2 * row.winrate - 1,
+            moves=(),
+            priors=np.where(game.legal_moves(), row.policy, np.float32(0)),
+            ownership=row.ownership.reshape(game.height, game.width),
+            seconds=time.perf_counter() - started,
+            root_evaluation=row,
+            stones=game.stones(),
+            last_move=game.moves[-1].point if game.moves else PASS,
+        )
+
+    def warm_up(
+        self, on_rules: Callable[[], object] = lambda: None, is_closed: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Compiles the core, or loads it from the cache, and makes the evaluator.
+
+        Args:
+            on_rules: Called when the rules are compiled, long before the rest at a cold start.
+            is_closed: Returns whether to give up before the next step.
+
+        Raises:
+            UserError: It was given up; or as `evaluator`.
+        """
+
+        def use_rules() -> None:
+            first_calls.use_rules()
+            on_rules()
+
+        def step(name: str, run: Callable[[], object], module: str = "") -> Step:
+            def run_unless_closed() -> None:
+                if is_closed():
+                    raise UserError("the engine is closed")
+                run()
+
+            return Step(name, run_unless_closed, module)
+
+        module = first_calls.__name__
+        steps = [
+            step("the rules", use_rules),
+            step("the evaluator", self._use_evaluator),
+            step("the search", first_calls.use_search, module),
+            step("the count", first_calls.use_count, module),
+        ]
+        warm_up(steps)
+
+    def _use_evaluator(self) -> None:
+        """Makes the evaluator and evaluates a position on 19x19."""
+        evaluator = self.evaluator()
+        profile = _ANY_PROFILE if evaluator.takes_profile else ""
+        evaluator.collect(evaluator.submit(Game(19).board.copy(), np.arange(1), profile=profile))
+
+    def raw_evaluations(
+        self, game: Game, symmetries: Iterable[int], optimism: float, profile: str
+    ) -> "list[Evaluation]":
+        """Returns the network's evaluations of the game's position under each of these symmetries (`game.symmetry`).
+
+        Args:
+            game: The position.
+            symmetries: Numbers of symmetries, 0 to 7.
+            optimism: Share of the optimistic policy, 0..1, if the network has one.
+            profile: As in `Evaluator.submit`.
+
+        Raises:
+            UserError: There is no network, or the board is too large for it.
+        """
+        from ..search.evaluate.batch import Evaluation
+
+        network, position = self.network(), position_of(game, self._workspace)
+        rows = (network.evaluate(position, symmetry, optimism=optimism, profile=profile) for symmetry in symmetries)
+        return [Evaluation(game, row) for row in rows]
+
+    def ownership(self, request: SearchRequest) -> np.ndarray:
+        """Returns the ownership of each point for Black, once found for a position.
+
+        It is found with each player to move first. During a game the two are combined by `status.in_their_own_turn`;
+        after the end, when nobody moves any more, it is their mean.
+        """
+        game = request.game
+        parameters = request.parameters  # of a search, or with the profile of a network
+        history = tuple(game.setup_stones), tuple(game.moves), game.history_start, game.is_over
+        position = (game.width, game.height, game.rules, game.komi, parameters, *history)
+        if self._ownership is not None and self._ownership[0] == position:
+            return self._ownership[1]
+        ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
+        combined = np.mean(ownerships, 0) if game.is_over else in_their_own_turn(game, *ownerships)
+        if not request.is_stopped:
+            self._ownership = (position, combined)
+        return combined
+
+    def _ownership_moving_first(self, request: SearchRequest, colour: int) -> np.ndarray:
+        """Returns Black's ownership if this player moves first.
+
+        A search finds it, with limits of its own. After the end of a game nothing is left to be searched: a network's
+        evaluations under all symmetries know as much.
+        """
+        game = request.game.copy()
+        if game.is_over and self.network_name not in WITHOUT_NETWORK and not self.is_rollout(game):
+            game.to_move = opponent(colour)  # begins a history without the passes, whoever was to move
+            game.to_move = colour
+            profile = (request.parameters or default_parameters(self.network_name)).profile
+            evaluations = self.raw_evaluations(game, range(SYMMETRIES), 0.0, profile)
+            ownership = np.mean([evaluation.ownership for evaluation in evaluations], 0)
+        else:
+            game.to_move = colour
+            # With a seed the rest of the game must not depend on the speed of the machine.
+            limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
+            found = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
+            assert found is not None
+            ownership = found
+        return ownership if colour == BLACK else -ownership
+
+    def dead_stones(self, request: SearchRequest) -> set[int]:
+        """Returns the points of the dead stones (`status.find_dead`)."""
+        return find_dead(request.game, lambda: self.ownership(request))
+
+    def final_score(self, request: SearchRequest) -> Score:
+        """Returns the score of the present board without the dead stones."""
+        return request.game.score(self.dead_stones(request))
+
+    def statuses(self, request: SearchRequest) -> dict[str, list[list[int]]]:
+        """Returns the chains by their status (`status.chain_statuses`)."""
+        return chain_statuses(request.game, self.dead_stones(request))
+
+    def clear(self) -> None:
+        """Clears the tree and the cache of evaluations."""
+        self._ownership = None
+        if self._search is not None:
+            self._search.clear()
+        if self._evaluator is not None:
+            self._evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Frees the evaluator's memory."""
+        self._search = self._ownership = None
+        for evaluator in (self._evaluator, self._large_boards):
+            if evaluator is not None:
+                evaluator.close()
+        self._evaluator = self._large_boards = None
+
+
+def compile_ahead() -> None:
+    """Compiles what playing with networks needs, before several processes start that would each compile it."""
+    if is_cold():
+        network = default_network(9, 9)
+        worker = SearchWorker(str(network) if network else UNIFORM, 1, None)
+        worker.warm_up()
+        worker.close()

@@ -1,0 +1,209 @@
+"""Reads files of game records in any form from FF[1] on, one game or all games of a collection, and writes records."""
+
+import errno
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from sgfmill.sgf_grammar import Coarse_game_tree
+
+from ...base.errors import UserError
+from ...base.fields import invalid
+from ...base.files import write_atomically
+from .charset import decode_sgf
+from .errors import SgfError
+from .node import split
+from .record import GameRecord
+from .syntax import parse_games
+from .values import read_board_size, read_text
+
+LINES_SUFFIX = ".sgfs"  # of files with one game per line
+RECORD_SUFFIXES = (".sgf", LINES_SUFFIX)
+_ZIP_MAGIC = b"PK\x03\x04"
+
+
+def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation: Sequence[int] = ()) -> GameRecord:
+    """Reads one game of a file, with all its variations.
+
+    Args:
+        source: The file, or its content.
+        game: The game's index in a collection.
+        variation: The index of the child to follow at each branching in turn, which becomes the main line.
+
+    Raises:
+        SgfError: The main line cannot be read, or the source is an archive; the message names the file and the reason.
+        OSError: The file cannot be opened.
+    """
+    data, name = (source, "SGF data") if isinstance(source, bytes) else (_read_data(source), str(source))
+    games = parse_games(decode_sgf(data))
+    found = 0
+    try:
+        for tree in games:
+            if found == game:
+                record = _record_of(tree, name, variation)
+                record.is_whole_file = game == 0 and _is_at_end(games)
+                return record
+            found += 1
+    except UserError as error:
+        raise SgfError(f"{name}: {error}") from error
+    raise SgfError(f"{name}: there is no game {game}, it holds {found}" if found else f"{name}: no SGF game found")
+
+
+def _read_data(path: str | os.PathLike[str]) -> bytes:
+    """Returns a file's content; raises SgfError for what is no name of an SGF file, but the content or an archive."""
+    if str(path).lstrip().startswith("(") and not os.path.exists(path):
+        raise SgfError("SGF text instead of the name of a file: pass the content as bytes, text.encode()")
+    data = Path(path).read_bytes()
+    if data.startswith(_ZIP_MAGIC):
+        raise SgfError(f"{path}: a zip archive; unpack it first (`gtp_engine learn` reads archives)")
+    return data
+
+
+def _is_at_end(games: Iterator[Coarse_game_tree]) -> bool:
+    """Whether no game follows; one that cannot be read is a game too."""
+    try:
+        return next(games, None) is None
+    except UserError:
+        return False
+
+
+def read_sgf_games(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    name: str = "SGF data",
+    on_error: Callable[[SgfError], None] | None = None,
+) -> Iterator[GameRecord]:
+    """Yields all games of a collection.
+
+    A file named `.sgfs` has one game per line. In other files nothing can be read after a game that is not closed.
+
+    Args:
+        source: The file, or its content.
+        name: The name of the content in messages, if the source is bytes.
+        on_error: Called with the error of each game that cannot be read, which is then skipped.
+
+    Raises:
+        SgfError: A game cannot be read, and there is no `on_error`.
+        OSError: The file cannot be opened.
+    """
+    for record in _records(source, name):
+        if isinstance(record, GameRecord):
+            yield record
+        elif on_error is None:
+            raise record
+        else:
+            on_error(record)
+
+
+def _records(source: str | os.PathLike[str] | bytes, name: str) -> Iterator[GameRecord | SgfError]:
+    if isinstance(source, bytes):
+        yield from _lines(source.splitlines(), name) if _has_lines(name) else _collection(source, name)
+    elif not _has_lines(str(source)):
+        yield from _collection(_read_data(source), str(source))
+    else:
+        with open(source, "rb") as lines:
+            yield from _lines(lines, str(source))
+
+
+def _has_lines(name: str) -> bool:
+    return name.lower().endswith(LINES_SUFFIX)
+
+
+def _lines(lines: Iterable[bytes], name: str) -> Iterator[GameRecord | SgfError]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield from _collection(line, f"{name}, line {number}")
+
+
+def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
+    trees = parse_games(decode_sgf(data))
+    for number in itertools.count(1):
+        place = f"{name}, game {number}"
+        try:
+            tree = next(trees, None)
+            if tree is not None:
+                yield _record_of(tree, place)
+            elif number == 1:
+                yield SgfError(f"{name}: no SGF game found")
+        except UserError as error:
+            yield SgfError(f"{place}: {error}")
+            continue
+        if tree is None:
+            return
+
+
+def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = ()) -> GameRecord:
+    """Returns the record of a game.
+
+    Args:
+        tree: The parsed game.
+        source: The name used in error messages.
+        variation: The line that becomes the main line.
+
+    Raises:
+        UserError: It cannot be read; the message has the reason, but not the source's name.
+    """
+    root, *following = split(tree.sequence[0], is_root=True)
+    kind = read_text(root, "GM").strip()
+    if kind not in ("", "1"):
+        raise UserError(f"not a game of Go: GM[{kind[:20]}]")
+    width, height = read_board_size(read_text(root, "SZ"))
+    record = GameRecord(width, height, source=source)
+    record.change(record.root, root)
+    waiting = [(record.root, tree, [*following, *tree.sequence[1:]])]
+    while waiting:
+        node, branch, sequence = waiting.pop()
+        for properties in sequence:
+            for part in split(properties):
+                node = record.add(node, part)
+        waiting += [(node, child, child.sequence) for child in reversed(branch.children)]
+    _choose(record, variation)
+    played = 0
+    for node in record.main_line:
+        if node.problem:
+            raise UserError(f"after move {played}: {node.problem}")
+        played += node.move is not None
+    return record
+
+
+def _choose(record: GameRecord, variation: Sequence[int]) -> None:
+    """Makes a line the main line; raises UserError if there is no such line."""
+    node = record.root
+    for choice in variation:
+        while len(node.children) == 1:
+            node = node.children[0]
+        if not node.children:
+            raise UserError(f"there is no variation {list(variation)}: the line ends before its last branching")
+        if not 0 <= choice < len(node.children):
+            raise UserError(f"there is no variation {choice} here, expected 0 to {len(node.children) - 1}")
+        node.children.insert(0, node.children.pop(choice))
+        node = node.children[0]
+
+
+def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
+    """Writes a record to a file, atomically.
+
+    Args:
+        record: The record.
+        path: The file.
+        overwrite: Whether to replace an existing file.
+
+    Raises:
+        FileExistsError: The file exists, and `overwrite` is False.
+        OSError: The file cannot be written.
+        UserError: It is not a record.
+    """
+    path = Path(path)
+    if not hasattr(record, "to_sgf"):
+        raise invalid("record", record, "a GameRecord; that of a game is GameRecord.from_game(game)")
+    content = record.to_sgf().encode("utf-8", "replace")
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(content)
+        if not overwrite:
+            path.touch(exist_ok=False)  # fails if another process has created it in the meantime
+
+    if not overwrite and path.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    write_atomically(path, write)

@@ -1,0 +1,119 @@
+"""Parses the text of an SGF file into sgfmill's game trees.
+
+sgfmill's tokeniser is used as it is, on UTF-8. Four things that it does not handle are corrected first:
+
+- Cyberoro and the Nihon Ki-in omit the ";" of the root node.
+- Property names with digits, which LizzieYzy writes (LZ2, LZOP2), have other names while sgfmill parses the file.
+- Property names entirely in lower case: sgfmill drops lower-case letters (FF[3] has "AddBlack" for AB), so that nothing
+  would be left of them, and the game would appear to be empty.
+- NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
+
+Any other damage (a file cut short, brackets that do not match) is an error; nothing is guessed.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from sgfmill import sgf_grammar
+
+from ...base.errors import UserError
+
+_FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
+# Text before and between games may have "(A[1])" or "(AB[cc])": there a root begins with a property of roots, or with
+# TE, RD or KO, which the Nihon Ki-in writes.
+_ROOT_WITHOUT_SEMICOLON = (
+    r"\((?=\s*(?:AP|CA|FF|GM|ST|SZ|AN|BR|BT|CP|DT|EV|GC|GN|HA|KM|ON|OT|PB|PC|PW|RE|RO|RU|SO|TM|US|WR|WT|TE|RD|KO)\s*\[)"
+)
+# Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end.
+# Possessive quantifiers and atomic groups keep the time linear for any input.
+_VALUE_OR_CORRECTION = re.compile(
+    rf"""
+    (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) )
+    | (?P<root> {_ROOT_WITHOUT_SEMICOLON} )
+    | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) ) (?= \s*\[ )
+    | [^\x00-\x7f]+
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_GAME_START = re.compile(rf"\(\s*;|{_ROOT_WITHOUT_SEMICOLON}")
+_CORRECTED_GAME_START = re.compile(rb"\(\s*;")
+GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
+_LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
+
+
+def parse_games(text: str) -> Iterator[sgf_grammar.Coarse_game_tree]:
+    """Yields the games of a collection; text between them is skipped.
+
+    Values are raw, in UTF-8.
+
+    Raises:
+        UserError: A game cannot be read. This ends the iteration.
+    """
+    corrected, names = _normalised(text)
+    data = corrected.encode("utf-8", "replace")
+    position = 0
+    while start := _CORRECTED_GAME_START.search(data, position):
+        tokens, position = sgf_grammar.tokenise(data, start.start())
+        # "(;" without any SGF after it is a smiley in a signature: "(;-)".
+        if len(tokens) > 2:
+            _check_end(tokens, data, position)
+            try:
+                tree = sgf_grammar.parse_sgf_game(data[start.start() : position])
+            except ValueError as error:
+                raise UserError(str(error)) from error
+            if names:
+                _rename(tree, names)
+            yield tree
+
+
+def _normalised(text: str) -> tuple[str, dict[str, str]]:
+    """Returns the corrected text, and the names in the file by the names that stand in for them."""
+    text = _FIRST_ROOT_WITHOUT_SEMICOLON.sub("(;", text.replace("\0", ""))
+    start = _GAME_START.search(text)
+    if start is None:
+        return "", {}
+    # Text before the game may contain an unclosed bracket. Its line breaks stay, so that messages count lines right.
+    lines_before = "\n" * text.count("\n", 0, start.start())
+    stand_ins: dict[str, str] = {}  # by the names in the file
+    corrected = _VALUE_OR_CORRECTION.sub(partial(_correct, stand_ins=stand_ins), text[start.start() :])
+    return lines_before + corrected, {stand_in: name for name, stand_in in stand_ins.items()}
+
+
+def _correct(match: re.Match[str], stand_ins: dict[str, str]) -> str:
+    found = match[0]
+    if match.lastgroup == "value":
+        return found
+    if match.lastgroup == "root":
+        return "(;"
+    if match.lastgroup == "lower_case":
+        return found.upper()
+    if match.lastgroup == "with_digits":
+        number = str(len(stand_ins)).translate(_LETTERS)
+        return stand_ins.setdefault(found, f"NAMEWITHDIGITS{number}")
+    return " "
+
+
+def _rename(tree: sgf_grammar.Coarse_game_tree, names: dict[str, str]) -> None:
+    """Gives the properties of a tree the names in the file."""
+    waiting = [tree]
+    while waiting:
+        branch = waiting.pop()
+        branch.sequence = [
+            {names.get(name, name): values for name, values in properties.items()} for properties in branch.sequence
+        ]
+        waiting.extend(branch.children)
+
+
+def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> None:
+    """Raises UserError unless the game is closed; sgfmill alone reports only an unexpected end."""
+    missing = tokens.count(("D", b"(")) - tokens.count(("D", b")"))
+    if not missing:
+        return
+    rest = data[position:].lstrip()
+    line = data[: len(data) - len(rest)].count(b"\n") + 1
+    if not rest:
+        raise UserError(f"the file ends before the game does: closing parentheses missing: {missing}")
+    if rest.startswith(b"["):
+        raise UserError(f"line {line}: the file ends inside a value, its closing bracket is missing")
+    raise UserError(f"line {line}: unexpected {rest[:20].decode('utf-8', 'replace')!r}")

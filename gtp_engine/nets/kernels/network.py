@@ -1,0 +1,252 @@
+"""Whole networks as compiled code: from the inputs to the heads' raw outputs, all of them numpy arrays.
+
+Products of the trunk are float32 or bfloat16, or of 8-bit integers where the network was quantised; tensors between
+them, the first convolution and the heads, a few percent of the work, are float32.
+"""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ...base.jit import config as jit_config
+from ...base.jit import njit
+from ..config import NetworkConfig
+from ..folding import fold_norms
+from ..quantisation import quantisable
+from ..schema import (
+    METADATA,
+    ConvDesc,
+    PolicyHeadDesc,
+    PoolingBlockDesc,
+    TipRMSNormDesc,
+    TrunkDesc,
+    ValueHeadDesc,
+    walk,
+)
+from ..stored import RawOutputs, StoredNetwork
+from .activations import KINDS
+from .layers import FULL_BOARD, ActivatedConv, Activation, Linear, Values, global_pool, plain_activation
+from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
+from .matmul import convolve_im2col, pack_matrix, whole_lanes
+from .trunk import CompiledBlocks
+
+
+def can_compile(config: NetworkConfig, precision: str) -> bool:
+    """Whether a network of this architecture can be a `CompiledNetwork` on this CPU in this precision.
+
+    The CPU needs the vector instructions, and convolutions have to be those for which there are kernels: 1x1 or 3x3,
+    and the trunk's first one of any odd size, as in KataGo's networks.
+    """
+    has = {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": has_int8() and bool(quantisable(config))}
+    if not has.get(precision):
+        return False
+    first, policy = config.trunk.conv, config.policy
+    alike = [(policy.conv, policy.pool_conv)]  # convolutions that are computed as one
+    alike += [(part.conv1, part.pool_conv) for part in walk(config) if isinstance(part, PoolingBlockDesc)]
+    convs = [part for part in walk(config) if isinstance(part, ConvDesc)]
+    return (
+        first.height == first.width
+        and all((conv.dilation_y, conv.dilation_x) == (1, 1) for conv in convs)
+        and all(conv is first or (conv.height, conv.width) in ((1, 1), (3, 3)) for conv in convs)
+        and all(one.height == other.height for one, other in alike)
+    )
+
+
+def has_float32() -> bool:
+    """Whether there are kernels for this CPU, and code is compiled."""
+    return HAS_FLOAT32 and not jit_config.DISABLE_JIT
+
+
+def has_bfloat16() -> bool:
+    """Whether there are kernels for bfloat16 on this CPU."""
+    return HAS_BFLOAT16 and has_float32()
+
+
+def has_int8() -> bool:
+    """Whether there are kernels for 8-bit integers on this CPU."""
+    return HAS_INT8 and has_float32()
+
+
+class CompiledNetwork:
+    """A network for evaluation on a CPU. Threads may call it side by side.
+
+    Args:
+        network: The network; `can_compile` has to accept it.
+        half: Whether the trunk's products are of bfloat16.
+        quantised: The values of `network.quantisation.Quantised`, if some products are to be of 8-bit integers.
+    """
+
+    def __init__(
+        self, network: StoredNetwork, half: bool, quantised: Mapping[str, np.ndarray] = MappingProxyType({})
+    ) -> None:
+        self._takes_metadata = network.config.metadata_version > 0
+        values, trunk = Values({**fold_norms(network), **quantised}), network.config.trunk
+        self._input = _Input(trunk, values.at("trunk"))
+        self._blocks = CompiledBlocks(trunk, values.at("trunk"), half)
+        self._tip = _Tip(trunk, values.at("trunk"))
+        self._policy = _PolicyHead(network.config.policy, values.at("policy"), self._tip.activation)
+        self._value = _ValueHead(network.config.value, values.at("value"), self._tip.activation)
+
+    def __call__(
+        self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None = None, *, full_board: bool = False
+    ) -> RawOutputs[np.ndarray]:
+        """Evaluates positions.
+
+        Args:
+            planes: uint8 [n, h, w, 22]. Plane 0 is 1 on the board; smaller boards lie in the top left corner.
+            scalars: float32 [n, 19].
+            metadata: float32 [n, 192], for networks that imitate human players.
+            full_board: Whether all boards fill the tensor, which saves the masks.
+
+        Returns:
+            float32 arrays of this call's own.
+        """
+        if self._takes_metadata and metadata is None:
+            raise ValueError(f"the network needs metadata of the players: {METADATA} numbers")
+        on_board = FULL_BOARD if full_board else planes[..., 0] > 0
+        x = self._blocks(self._input(planes, scalars, metadata), on_board)
+        self._tip.normalise(x, on_board)
+        return RawOutputs(self._policy(x, on_board), *self._value(x, on_board))
+
+
+class _Input:
+    """The trunk's first convolution, and what the scalar inputs and the metadata add to it.
+
+    It has few input planes, so that Winograd's tiles would mostly hold padding; a matrix of windows does better. It is
+    float32: rounding its weights to bfloat16 moves the lead by 0.1 points on average, as long as it is a few percent of
+    the work (b7c96h3tfrs, 450 positions of 19x19).
+    """
+
+    def __init__(self, trunk: TrunkDesc, values: Values) -> None:
+        self._side, self._channels = trunk.conv.height, trunk.conv.out_channels
+        windows = values["conv.weight"].transpose(0, 2, 3, 1).reshape(self._channels, -1)
+        self._matrix = pack_matrix(windows, False)
+        self._scalars = values.linear("matmul")
+        self._encoder: list[Linear] = []  # of the players' metadata
+        if (encoder := trunk.metadata) is not None:
+            inner = values.at("metadata")
+            hidden = [inner.linear("matmul1", "bias1", encoder.act1), inner.linear("matmul2", "bias2", encoder.act2)]
+            self._encoder = [*hidden, inner.linear("matmul3")]
+
+    def __call__(self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None) -> np.ndarray:
+        count, height, width, _ = planes.shape
+        start = np.zeros((count, whole_lanes(self._channels)), np.float32)
+        start[:, : self._channels] = self._scalars(scalars)
+        if self._encoder and metadata is not None:
+            for layer in self._encoder:
+                metadata = layer(metadata)
+            start[:, : self._channels] += metadata
+        out = np.empty((count, height, width, start.shape[1]), np.float32)
+        convolve_im2col(planes, self._matrix, self._side, start, out)
+        return out
+
+
+class _Tip:
+    """The norm and the activation between the trunk's blocks and the heads.
+
+    Attributes:
+        activation: What the heads apply to their input: the activation, and a batch norm before it.
+    """
+
+    def __init__(self, trunk: TrunkDesc, values: Values) -> None:
+        self._rms = trunk.tip_norm if isinstance(trunk.tip_norm, TipRMSNormDesc) else None
+        if self._rms is None:
+            self.activation = values.activation("tip_norm", trunk.tip_act, trunk.tip_norm.channels)
+        else:
+            scale, shift = values["tip_norm.weight"], values["tip_norm.bias"]
+            self.activation = Activation(KINDS[trunk.tip_act.kind], scale, shift)
+
+    def normalise(self, x: np.ndarray, on_board: np.ndarray) -> None:
+        """Divides x, float32 [n, h, w, channels], by its root mean square if the norm is of that kind, in place."""
+        if self._rms is not None:
+            count, height, width, _ = x.shape
+            mask = on_board.reshape(len(on_board), math.prod(on_board.shape[1:]))
+            divide_by_rms(
+                x.reshape(count, height * width, -1), mask, self._rms.channels, self._rms.epsilon, self._rms.spatial
+            )
+
+
+@njit
+def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: float, spatial: bool) -> None:
+    """Divides x by its root mean square, in place.
+
+    Args:
+        x: float32 [n, points, channels or more].
+        on_board: bool [n, points], or [0, ...] if all points are on the board.
+        channels: The number of channels.
+        epsilon: Added to the mean square.
+        spatial: Whether the mean is over all points on a board, or else over each point's channels.
+    """
+    count, points, _ = x.shape
+    squares = np.empty(points, np.float32)
+    for image in range(count):
+        total, area = 0.0, 0
+        for point in range(points):
+            square = 0.0
+            for k in range(channels):
+                square += x[image, point, k] * x[image, point, k]
+            squares[point] = square / channels
+            if len(on_board) == 0 or on_board[image, point]:
+                total += squares[point]
+                area += 1
+        if spatial:
+            squares[:] = total / area
+        for point in range(points):
+            factor = np.float32(1 / math.sqrt(squares[point] + epsilon))
+            for k in range(channels):
+                x[image, point, k] *= factor
+
+
+class _PolicyHead:
+    """From the trunk's tip to the policy's logits."""
+
+    def __init__(self, head: PolicyHeadDesc, values: Values, tip: Activation) -> None:
+        # Both convolutions of the trunk's tip in one: the regular channels first, then those that are pooled.
+        self._convs = ActivatedConv(tip, [values.conv("conv"), values.conv("pool_conv")], False)
+        self._regular, self._pooled = head.conv.out_channels, head.pool_conv.out_channels
+        self._pool_kind, self._pool_linear = KINDS[head.pool_act.kind], values.linear("pool_matmul")
+        self._channels = head.out_conv.out_channels
+        before = values.activation("norm", head.act, self._regular)
+        self._out_conv = ActivatedConv(before, [values.conv("out_conv")], False)
+        self._pass_layers = [values.linear("pass_matmul")]
+        if head.pass_out is not None:
+            self._pass_layers = [values.linear("pass_matmul", "pass_bias", head.pass_act), values.linear("pass_out")]
+
+    def __call__(self, x: np.ndarray, on_board: np.ndarray) -> np.ndarray:
+        """Returns logits [n, channels, points + 1], the pass last."""
+        y = self._convs(x, on_board)
+        pooled = np.empty((len(x), 3 * self._pooled), np.float32)
+        global_pool(y, self._regular, self._pooled, self._pool_kind, on_board, True, pooled)
+        moves = self._out_conv(y, on_board, self._pool_linear(pooled))
+        logits = np.empty((len(x), self._channels, moves.shape[1] * moves.shape[2] + 1), np.float32)
+        logits[:, :, :-1] = moves.reshape(len(x), -1, moves.shape[3])[:, :, : self._channels].transpose(0, 2, 1)
+        hidden = pooled
+        for linear in self._pass_layers:
+            hidden = linear(hidden)
+        logits[:, :, -1] = hidden
+        return logits
+
+
+class _ValueHead:
+    """From the trunk's tip to result, scores and ownership."""
+
+    def __init__(self, head: ValueHeadDesc, values: Values, tip: Activation) -> None:
+        self._conv = ActivatedConv(tip, [values.conv("conv")], False)
+        self._channels, self._kind = head.conv.out_channels, KINDS[head.act.kind]
+        self._hidden = values.linear("matmul", "bias", head.hidden_act)
+        self._value = values.linear("value_matmul", "value_bias")
+        self._scores = values.linear("score_matmul", "score_bias")
+        # The norm before it was folded into the convolution.
+        before = plain_activation(head.act.kind, self._channels)
+        self._ownership = ActivatedConv(before, [values.conv("ownership")], False)
+
+    def __call__(self, x: np.ndarray, on_board: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns value logits [n, 3], score values [n, 4 or 6], and ownership before its tanh [n, points]."""
+        y = self._conv(x, on_board)
+        pooled = np.empty((len(x), 3 * self._channels), np.float32)
+        global_pool(y, 0, self._channels, self._kind, on_board, False, pooled)
+        hidden = self._hidden(pooled)
+        ownership = self._ownership(y, on_board)[..., 0].reshape(len(x), -1)
+        return self._value(hidden), self._scores(hidden), ownership

@@ -1,0 +1,166 @@
+"""3x3 convolutions by Winograd's minimal filtering, for networks on a CPU.
+
+Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016): the input is cut into overlapping tiles, the
+tiles and the kernel are transformed, and the convolution becomes one matrix product over channels for each cell of a
+tile. A tile of 4x4 output points takes 36 products for each pair of channels, not 144; one of 3x3 points 25, not 81.
+
+Transforms are in float32, products in float32 or bfloat16. The norm and activation before the convolution, and what is
+added after it, are part of the same pass, which runs on the thread that calls it.
+"""
+
+import numpy as np
+
+from ...base.jit import njit
+from .activations import activate
+from .llvm import LANES
+from .matmul import data_address, multiply_blocks, pack_matrices
+from .tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
+
+# Tiles that are worked on together, at least: enough rows for the products.
+_LEAST_TILES = 36
+# The weights of many channels do not fit in a second-level cache and are read again for each group of tiles: the larger
+# they are, the larger the groups. Measured on b15c192 (+12 %) and b6c96 on 19x19, Xeon with 2 MiB per core.
+_ROW_BYTES_PER_TILE = 8
+
+
+@njit
+def convolve_3x3(
+    x: np.ndarray,
+    on_board: np.ndarray,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    side: int,
+    weights: np.ndarray,
+    bias: np.ndarray,
+    adds: bool,
+    out: np.ndarray,
+) -> None:
+    """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
+
+    Args:
+        x: float32 [n, h, w, channels or more], of which the first len(scale) are read.
+        on_board: bool [n, h, w], or [0, ...] if all points are on the board.
+        scale: float32 [channels].
+        shift: float32 [1 or n, channels].
+        kind: The activation, one of the values of `activations.KINDS`.
+        side: The side of the output tiles, 3 or 4.
+        weights: The kernel from `pack_kernel` for tiles of this side.
+        bias: float32 [out channels].
+        adds: Add to what is in `out`, in place of the bias.
+        out: float32 [n, h, w, out channels].
+    """
+    count, height, width, _ = x.shape
+    blocks, cells, steps, columns = weights.shape
+    channels, columns = steps * 4 // weights.itemsize, columns * weights.itemsize // 4
+    across, down = (width + side - 1) // side, (height + side - 1) // side
+    tiles = across * down
+    # Small boards share the rows of a product: 9x9 has only 9 tiles of 3x3.
+    group = max(_LEAST_TILES, channels * weights.itemsize // _ROW_BYTES_PER_TILE)
+    images = min(count, max(1, group // tiles))
+    # One image with a margin of a point, and rounded up to whole tiles. Activations are written inside the margin, so
+    # that the rest stays 0 for all images.
+    padded = np.zeros((down * side + 2, across * side + 2, channels), weights.dtype)
+    # One row more than there are tiles: cells that lie a power of two apart would evict each other from the cache.
+    transformed = np.empty((cells, images * tiles + 1, channels), weights.dtype)
+    products = np.empty((cells, images * tiles + 1, columns), np.float32)
+    zeros = np.zeros((1, columns), np.float32)
+    mask = np.zeros((0, 0), np.bool_)
+    for first in range(0, count, images):
+        chunk = min(images, count - first)
+        for image in range(first, first + chunk):
+            if len(on_board) > 0:
+                mask = on_board[image]
+            # The shift has one row for all images, or one for each.
+            activate(x[image], 0, scale, shift[min(image, len(shift) - 1)], kind, mask, padded, 1)
+            _transform_input(padded, transformed, (image - first) * tiles, side, down, across)
+        # Block by block, so that the products are transformed back while they are still in the cache.
+        for block in range(blocks):
+            cell_stride, row_stride, _ = products.strides
+            multiply_blocks(
+                transformed, chunk * tiles, weights[block], zeros, data_address(products), cell_stride, row_stride
+            )
+            start = block * columns
+            for image in range(chunk):
+                _transform_output(products, image * tiles, side, bias[start:], adds, out, first + image, start)
+
+
+@njit
+def _transform_input(
+    padded: np.ndarray, transformed: np.ndarray, first: int, side: int, down: int, across: int
+) -> None:
+    """Transforms the tiles of an image into rows from `first` on. Neighbouring tiles overlap by two points."""
+    row, column, item = padded.strides
+    cell, line, _ = transformed.strides
+    source, target = data_address(padded), data_address(transformed) + first * line
+    # A tile's cells lie in different matrices, a matrix's rows are tiles: products then run over all tiles at once.
+    for y in range(down):
+        for x in range(across):
+            corner = source + side * (y * row + x * column)
+            for channel in range(0, padded.shape[2], LANES):
+                offset = channel * item
+                transform_input_tile(padded, side, corner + offset, row, column, target + offset, cell)
+            target += line
+
+
+@njit
+def _transform_output(
+    products: np.ndarray,
+    first: int,
+    side: int,
+    bias: np.ndarray,
+    adds: bool,
+    out: np.ndarray,
+    image: int,
+    channel: int,
+) -> None:
+    """Transforms an image's tiles, from row `first` on, back to points: a block of channels from `channel` on."""
+    _, row, column, item = out.strides
+    cell, line, _ = products.strides
+    height, width = out.shape[1], out.shape[2]
+    source = data_address(products) + first * line
+    for y in range(0, height, side):
+        for x in range(0, width, side):
+            corner = data_address(out) + image * out.strides[0] + y * row + x * column + channel * item
+            for lane in range(0, 4 * products.shape[2], 4 * LANES):
+                target = corner + lane
+                transform_output_tile(
+                    side,
+                    source + lane,
+                    cell,
+                    # What is added: the output itself, or the bias for every point, by strides of 0.
+                    target if adds else data_address(bias) + lane,
+                    adds * row,
+                    adds * column,
+                    target,
+                    row,
+                    column,
+                    # The last tiles reach beyond the board.
+                    height - y,
+                    width - x,
+                )
+            source += line
+
+
+def best_tile_side(height: int, width: int) -> int:
+    """Returns the side of the tiles with which a 3x3 convolution of a board takes fewest products."""
+    return min((3, 4), key=lambda side: (side + 2) ** 2 * -(-height // side) * -(-width // side))
+
+
+def pack_kernel(weight: np.ndarray, side: int, half: bool) -> np.ndarray:
+    """Transforms and packs a kernel for `convolve_3x3`.
+
+    Args:
+        weight: float32 [out channels, channels, 3, 3].
+        side: The side of the output tiles.
+        half: Whether products are of bfloat16.
+
+    Returns:
+        [blocks of columns, cells of a tile, steps, columns]; see `matmul.pack_matrices`.
+    """
+    outputs, inputs, _, _ = weight.shape
+    # In float64: this is done once, and the transform's fractions would lose precision in float32.
+    matrix = np.array(WINOGRAD_MATRICES[side][1], np.float64)
+    # The transform from both sides, matrix @ kernel @ matrix.T, is one product with the kernel as a row of 9 values.
+    transformed = np.kron(matrix, matrix) @ weight.reshape(-1, 9).T.astype(np.float64)
+    return pack_matrices(transformed.astype(np.float32).reshape(-1, outputs, inputs), half)

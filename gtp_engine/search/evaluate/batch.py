@@ -1,0 +1,288 @@
+"""A network for Python programs: it evaluates the positions of many games in batches, without a search."""
+
+import itertools
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from ...base.errors import UserError
+from ...base.fields import Range, invalid, parse_number
+from ...base.system import available_cpus
+from ...go.coords import BLACK, as_colour, colour_name
+from ...go.drawing import DrawingOptions
+from ...go.game import Game
+from ...go.rules import Rules
+from ...nets.library import find_network
+from .choices import AUTO
+from .evaluator import ALL_SYMMETRIES, Evaluator
+from .features import new_workspace, position_of
+from .network_evaluator import NetworkEvaluator
+from .policy import Policy
+from .row import EvaluationRow
+
+_SHOWN = 3  # moves in the repr of an evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A network's evaluation of one position, for the player to move.
+
+    In a notebook it is shown as the board with the ownership and the most probable moves.
+
+    Attributes:
+        game: A copy of the game at the position.
+        row: All numbers of the network's evaluation.
+    """
+
+    game: Game
+    row: EvaluationRow
+
+    @property
+    def winrate(self) -> float:
+        """The win rate, 0 to 1; half of no result counts as a win."""
+        return self.row.winrate
+
+    @property
+    def lead(self) -> float:
+        """The points by which the player is ahead."""
+        return self.row.lead
+
+    @property
+    def score_mean(self) -> float:
+        """The mean of the final score, in points."""
+        return self.row.score_mean
+
+    @property
+    def score_stdev(self) -> float:
+        """The standard deviation of the final score, in points."""
+        return self.row.score_stdev
+
+    @property
+    def priors(self) -> np.ndarray:
+        """The policy in move-index order with the pass last, float32 [area + 1], 0 for illegal moves."""
+        return self.row.policy
+
+    @property
+    def policy(self) -> Policy:
+        """The policy by vertex: `evaluation.policy["D4"]`."""
+        return Policy(self.priors, self.game.width, self.game.height)
+
+    @property
+    def ownership(self) -> np.ndarray:
+        """The owner of each point, float32 [height, width] in -1..1, + for the player to move."""
+        return self.row.ownership.reshape(self.game.height, self.game.width)
+
+    def ownership_of(self, colour: int | str) -> np.ndarray:
+        """Returns the ownership from a player's view: float32 [height, width] in -1..1, + for `colour`."""
+        return self.ownership if as_colour(colour) == self.game.to_move else -self.ownership
+
+    def to_svg(self, **options: Unpack[DrawingOptions]) -> str:
+        """Draws the position with the ownership.
+
+        Args:
+            **options: Fields of `BoardDrawing` to add or to replace: `ownership`, `candidates`, `labels`, `last_move`,
+                `title` and `pixels`.
+
+        Returns:
+            A complete SVG document.
+        """
+        options.setdefault("ownership", self.ownership_of(BLACK))
+        return self.game.to_svg(**options)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __repr__(self) -> str:
+        moves = ", ".join(f"{name} {probability:.1%}" for name, probability in self.policy.top(_SHOWN))
+        values = f"{self.winrate:.1%}, {self.lead:+.1f} points"
+        return f"<Evaluation: {colour_name(self.game.to_move)} to move, {values}; {moves}>"
+
+
+def evaluate_games(
+    evaluator: Evaluator,
+    games: Sequence[Game],
+    *,
+    optimism: float = 0.0,
+    profile: str = "",
+    average: bool = False,
+    stop: threading.Event | None = None,
+) -> list[Evaluation]:
+    """Evaluates the present position of each game; those on boards of one size under the same rules share batches.
+
+    Only the batches that are under way are in memory besides the evaluations.
+
+    Args:
+        evaluator: The evaluator; the thread is the one that owns it.
+        games: The games, which the evaluations keep: they are not to be played on.
+        optimism: As in `Evaluator.submit`.
+        profile: As in `Evaluator.submit`.
+        average: Whether to average over the eight symmetries of the board.
+        stop: Ends the work after the batches that are under way, once it is set.
+
+    Returns:
+        The evaluations in the order of the games; without those that were left out because of `stop`.
+
+    Raises:
+        UserError: A board is too large for the evaluator, or the profile does not suit it.
+    """
+    workspace = new_workspace()
+    found: dict[int, Evaluation] = {}
+    under_way: deque[tuple[list[int], Any]] = deque()
+
+    def collect() -> None:
+        numbers, ticket = under_way.popleft()
+        for number, row in zip(numbers, evaluator.collect(ticket).copy(), strict=True):
+            found[number] = Evaluation(games[number], EvaluationRow(row, games[number].area))
+
+    for numbers in _batches(evaluator, games):
+        if stop is not None and stop.is_set():
+            break
+        boards = np.concatenate([position_of(games[number], workspace) for number in numbers])
+        symmetries = np.full(len(numbers), ALL_SYMMETRIES) if average else None
+        rows = np.arange(len(numbers))
+        ticket = evaluator.submit(boards, rows, symmetries, optimism=optimism, profile=profile)
+        under_way.append((numbers, ticket))
+        if len(under_way) >= evaluator.overlap:
+            collect()
+    while under_way:
+        collect()
+    return [found[number] for number in sorted(found)]
+
+
+def _batches(evaluator: Evaluator, games: Sequence[Game]) -> Iterator[list[int]]:
+    """Yields the numbers of games on boards of one size and under the same rules, as many as are in a batch.
+
+    An evaluator that does not know the rules names them once, and looks at the first game of each batch.
+    """
+    kinds: dict[tuple[int, int, Rules], list[int]] = {}
+    for number, game in enumerate(games):
+        kinds.setdefault((game.width, game.height, game.rules), []).append(number)
+    for numbers in kinds.values():
+        rest = iter(numbers)
+        # The batch size is asked each time: it falls when a device turns out to have too little memory.
+        while batch := list(itertools.islice(rest, evaluator.batch_size)):
+            yield batch
+
+
+class Network:
+    """A network that is loaded; `load_network` makes it.
+
+    It computes on a thread of its own, so that every thread may call it and torch's settings elsewhere stay as they
+    are. `close`, or the end of a `with` block, frees its memory.
+
+    Attributes:
+        name: The name of its file.
+        takes_profile: Whether it imitates humans: `evaluate` then needs a profile.
+    """
+
+    def __init__(self, path: Path, **options: Any) -> None:
+        """Loads a network; the arguments are those of `NetworkEvaluator`."""
+        self._thread = ThreadPoolExecutor(1, "network-api")
+        try:
+            self._evaluator = self._thread.submit(partial(NetworkEvaluator, path, **options)).result()
+        except BaseException:
+            self._thread.shutdown(wait=False)
+            raise
+        self._is_closed = False
+        self._lock = threading.Lock()  # of the queue: nothing is added to it after `close`
+        self.name = self._evaluator.name
+        self.takes_profile = self._evaluator.takes_profile
+
+    def __enter__(self) -> "Network":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        closed = ", closed" if self._is_closed else ""
+        return f"<Network {self.name}: {self._evaluator.device}, {self._evaluator.precision}{closed}>"
+
+    def evaluate(self, games: Iterable[Game], *, average: bool = False, profile: str = "") -> list[Evaluation]:
+        """Evaluates the present position of each game. Those of one board size and the same rules share batches.
+
+        A network evaluates all boards up to 19x19, but its numbers mean little on sizes that it was not trained on.
+
+        Args:
+            games: The games. For those of a record pass the iterator `record.positions()` itself, not a list of it,
+                whose items are all the same game: each is copied before the next one is taken.
+            average: Whether to average over the eight symmetries of the board, which takes eight times as long.
+            profile: The players to imitate, such as "rank_5k", for a network that does so.
+
+        Returns:
+            The evaluations in the order of the games.
+
+        Raises:
+            UserError: A board is too large for the network, or it needs a profile or does not accept one; or something
+                else than games is given, or the network is closed.
+        """
+        self._check_open()
+        if isinstance(games, Game) or not isinstance(games, Iterable):
+            raise invalid("games", games, "a list of games, such as [game]")
+        copies = []
+        for game in games:
+            if not isinstance(game, Game):
+                raise invalid("game", game, "a Game; that of a record is record.to_game()")
+            copies.append(game.copy())
+        stop = threading.Event()
+        with self._lock:
+            self._check_open()
+            evaluate = partial(evaluate_games, profile=profile, average=average, stop=stop)
+            found = self._thread.submit(evaluate, self._evaluator, copies)
+        try:
+            return found.result()
+        finally:
+            stop.set()  # Ctrl-C ends the waiting, not the work
+
+    def close(self) -> None:
+        """Frees the memory of the network, which cannot be used afterwards."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            closed = self._thread.submit(self._evaluator.close)
+        closed.result()
+        self._thread.shutdown()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise UserError(f"the network {self.name} is closed")
+
+
+def load_network(
+    network: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    device: str = AUTO,
+    precision: str = AUTO,
+    batch_size: int | None = None,
+) -> Network:
+    """Loads a network to evaluate positions without a search.
+
+    Args:
+        network: A network's file, or its name among the installed ones (`network.library`).
+        threads: CPU threads; None for all.
+        device: "auto", "cpu", "cuda" or "mps".
+        precision: "auto", "float32", "bfloat16", "float16" or "int8".
+        batch_size: Positions evaluated together; None for 8 on a CPU and 64 on a GPU.
+
+    Raises:
+        UserError: The network is not found, or another argument is invalid.
+        OSError: The file cannot be read.
+    """
+    if not isinstance(network, str | os.PathLike):
+        raise invalid("network", network, "a name or a file")
+    for name, value in (("number of threads", threads), ("batch size", batch_size)):
+        if value is not None:
+            parse_number(name, value, Range(1, whole=True), from_text=False)
+    path = find_network(os.fspath(network))
+    threads = threads or available_cpus()
+    return Network(path, threads=threads, device=device, precision=precision, batch_size=batch_size)

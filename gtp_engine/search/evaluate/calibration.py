@@ -1,0 +1,196 @@
+"""The 8-bit integers of a network: read from a file, or made from positions of games that come with the package.
+
+The file is `NAME.int8.npz` next to the network, or else one in the user's cache, which is written when 8-bit integers
+are asked for and there is none. What they lose is measured with other positions of these games. If it is more than
+`LARGEST_LOSS`, the blocks that lose most are left as they are.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...base import folders
+from ...base.errors import UserError, error_text
+from ...go.game import Game
+from ...nets.kernels.network import CompiledNetwork, has_bfloat16
+from ...nets.library import network_name
+from ...nets.quantisation import (
+    Loss,
+    Positions,
+    Quantised,
+    block_of,
+    quantise,
+    read_quantised,
+    save_quantised,
+)
+from ...nets.schema import METADATA
+from ...nets.stored import RawOutputs, StoredNetwork
+from .decode import output_scale
+from .features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch
+
+logger = logging.getLogger(__name__)
+
+_making = threading.Lock()
+
+# What a network may lose and still be computed in this way by default: differences that are small next to those between
+# it and a stronger network (b7c96h3tfrs and b18c384nbt: 0.38 nats and 2.2 points).
+LARGEST_LOSS = Loss(policy=0.01, lead=0.2)
+# Positions of each game, in turns for rounding and for the loss. To take them all for rounding does not make the loss
+# on records of people smaller (b7c96h3tfrs).
+_POSITIONS = 7
+_DECIDED = 20.0  # points of a lead whose errors count no more: they grow with the lead
+# A game a line: the board's side, then the moves. Self-play by b6c64-19x19 at 8 visits a move, up to two thirds.
+_GAMES = Path(__file__).with_name("calibration_games.txt")
+
+
+def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
+    """Returns the 8-bit integers of a network's file that were made earlier; None if there are none.
+
+    Raises:
+        UserError: The file next to the network is damaged, or belongs to another one.
+        OSError: It cannot be read.
+    """
+    beside = path.with_name(f"{network_name(path)}.int8.npz")
+    if beside.exists():
+        return read_quantised(beside, network)
+    folder = _cache_folder()
+    if folder is None or not folder.exists():  # most users have none: nothing is hashed
+        return None
+    cached = folder / _file_name(network)
+    try:
+        return read_quantised(cached, network) if cached.exists() else None
+    except (UserError, OSError) as error:  # it can be made anew
+        logger.warning(error_text(error))
+        return None
+
+
+def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
+    """Returns the 8-bit integers of a network's file; makes them, which takes seconds, if there are none yet.
+
+    Raises:
+        UserError: They would lose too much in every block; or as `find_quantised`.
+        OSError: As `find_quantised`.
+    """
+    with _making:  # another thread may be making them
+        return find_quantised(network, path) or _made_and_kept(network, path)
+
+
+def _made_and_kept(network: StoredNetwork, path: Path) -> Quantised:
+    name = network_name(path)
+    logger.warning(f"{name}: rounding its matrices to 8-bit integers, once")
+    found = make_quantised(network)
+    if not found.matrices:
+        raise UserError(f"{name} would lose too much in 8-bit integers: use another --precision")
+    folder = _cache_folder()
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            save_quantised(found, network, folder / _file_name(network))
+    except OSError as error:
+        logger.warning(f"the 8-bit integers of {name} are not kept: {error_text(error)}")
+    return found
+
+
+def make_quantised(network: StoredNetwork) -> Quantised:
+    """Rounds a network's matrices to 8-bit integers, but not those of blocks that would lose too much."""
+    rounding, held_back = _positions(network.config.suicide_areas)
+    matrices = quantise(network, rounding)
+    exact = _outputs(network, False, {}, held_back)
+
+    def loss(paths: Mapping[str, object]) -> Loss:
+        values = Quantised({path: matrices[path] for path in paths}, LARGEST_LOSS).values()
+        rounded = _outputs(network, has_bfloat16(), values, held_back)
+        return _difference(exact, rounded, output_scale(network.config).lead)
+
+    found = loss(matrices)
+    if not loses_little(found):
+        blocks: dict[str, dict[str, object]] = {}
+        for path in matrices:
+            blocks.setdefault(block_of(path), {})[path] = None
+        excesses = {block: _excess(loss(paths)) for block, paths in blocks.items()}
+        for block in sorted(blocks, key=excesses.__getitem__, reverse=True):
+            matrices = {path: matrix for path, matrix in matrices.items() if path not in blocks[block]}
+            found = loss(matrices)
+            if loses_little(found):
+                break
+    return Quantised(matrices, found)
+
+
+def loses_little(loss: Loss) -> bool:
+    """Whether a loss is small enough to be accepted by default; one that is not a number is not."""
+    return loss.policy <= LARGEST_LOSS.policy and loss.lead <= LARGEST_LOSS.lead
+
+
+def _excess(loss: Loss) -> float:
+    """Returns the larger of both losses as a share of what is allowed."""
+    return max(loss.policy / LARGEST_LOSS.policy, loss.lead / LARGEST_LOSS.lead)
+
+
+def _difference(exact: list[RawOutputs[np.ndarray]], rounded: list[RawOutputs[np.ndarray]], lead: float) -> Loss:
+    """Returns the mean loss over all positions; lead: the points of a unit of the raw lead."""
+    policies, leads = [], []
+    for one, other in zip(exact, rounded, strict=True):
+        p, q = (_log_softmax(raw.policy[:, 0]) for raw in (one, other))
+        policies.append((np.exp(p) * (p - q)).sum(1))
+        size = np.abs(one.scores[:, 2]) * lead
+        leads.append(np.abs(one.scores[:, 2] - other.scores[:, 2])[size < max(_DECIDED, size.min() + 1)] * lead)
+    return Loss(float(np.concatenate(policies).mean()), float(np.concatenate(leads).mean()))
+
+
+def _log_softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = logits - logits.max(1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+
+
+def _outputs(
+    network: StoredNetwork, half: bool, quantised: Mapping[str, np.ndarray], positions: list[Positions]
+) -> list[RawOutputs[np.ndarray]]:
+    """Returns the outputs of the compiled network; a network that imitates people is told nothing of the players."""
+    compiled, outputs = CompiledNetwork(network, half, quantised), []
+    for planes, scalars in positions:
+        nobody = np.zeros((len(planes), METADATA), np.float32) if network.config.metadata_version else None
+        outputs.append(compiled(planes, scalars, nobody, full_board=True))
+    return outputs
+
+
+def _positions(suicide_areas: bool) -> tuple[list[Positions], list[Positions]]:
+    """Returns the positions for rounding and those for the loss, each by board sizes."""
+    by_size: dict[int, list[list[Positions]]] = {}
+    for number, line in enumerate(_GAMES.read_text("ascii").splitlines()):
+        side, *moves = line.split()
+        by_size.setdefault(int(side), []).append(list(_positions_of(int(side), moves, number, suicide_areas)))
+    of_size = [[_joined(same_index) for same_index in zip(*games, strict=True)] for games in by_size.values()]
+    return [_joined(parts[::2]) for parts in of_size], [_joined(parts[1::2]) for parts in of_size]
+
+
+def _joined(parts: Sequence[Positions]) -> Positions:
+    return Positions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _positions_of(side: int, moves: list[str], number: int, suicide_areas: bool) -> Iterator[Positions]:
+    """Yields positions of a game, evenly spread; each number of a game has others, so that all stages are covered."""
+    game, workspace = Game(side), new_workspace()
+    stops = [(8 * index + number % 8) * len(moves) // (8 * _POSITIONS) for index in range(_POSITIONS)]
+    zero, keys = np.zeros(1, np.intp), np.empty(1, np.uint64)
+    for played, move in enumerate(moves):
+        if played in stops:
+            planes, scalars = np.empty((1, side, side, PLANES), np.uint8), np.empty((1, SCALARS), np.float32)
+            position = position_of(game, workspace)
+            write_batch(position, zero, zero, suicide_areas, workspace, planes, scalars, keys, 0, NO_LADDERS)
+            yield Positions(planes, scalars)
+        game.play(game.to_move, move)
+
+
+def _cache_folder() -> Path | None:
+    """Returns the folder for the files of all networks; None for a user without a home folder."""
+    try:
+        return folders.cache_dir() / "int8"
+    except UserError:
+        return None
+
+
+def _file_name(network: StoredNetwork) -> str:
+    return f"{network.fingerprint}.npz"

@@ -1,0 +1,42 @@
+"""Makes the evaluator that a `--network` option names."""
+
+from .choices import CACHE_MEGABYTES, ROLLOUTS, UNIFORM
+from .evaluator import Evaluator
+
+
+def make_evaluator(
+    network: str = ROLLOUTS,
+    *,
+    threads: int = 1,
+    seed: int | None = None,
+    device: str = "auto",
+    precision: str = "auto",
+    cache_megabytes: float = CACHE_MEGABYTES,
+) -> Evaluator:
+    """Returns a new evaluator.
+
+    Args:
+        network: "none" for random rollouts, "uniform" for an evaluator without knowledge, or a network's file or name
+            (`network.library`).
+        threads: CPU threads that it may use.
+        seed: makes its random choices repeatable.
+        device, precision, cache_megabytes: of networks, see `network.NetworkEvaluator`.
+
+    Raises:
+        UserError: the network, device or precision is unknown, or the file is not a network.
+        OSError: the file cannot be read.
+    """
+    if network == ROLLOUTS:
+        from .rollouts.evaluator import RolloutEvaluator
+
+        return RolloutEvaluator(threads=threads, seed=seed)
+    if network == UNIFORM:
+        from .uniform import UniformEvaluator
+
+        return UniformEvaluator()
+    from ...nets.library import find_network
+
+    path = find_network(network)
+    from .network_evaluator import NetworkEvaluator
+
+    return NetworkEvaluator(path, threads=threads, device=device, precision=precision, cache_megabytes=cache_megabytes)

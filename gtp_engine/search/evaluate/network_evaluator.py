@@ -1,0 +1,367 @@
+"""The evaluator with a network: positions in batches through compiled kernels or torch (`runner`)."""
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ...base.errors import UserError
+from ...go.board import BOARD
+from ...go.coords import BLACK, WHITE
+from ...go.rules import Rules, parse_rules
+from ...go.symmetry import COUNT, permutation
+from ...nets.library import RULES_FILE, learned_rules, load_network, network_name
+from ...nets.schema import METADATA
+from ...nets.stored import RawOutputs
+from .cache import EvaluationCache
+from .choices import CACHE_MEGABYTES, LARGEST_BOARD, too_large
+from .decode import decode_outputs, output_scale
+from .evaluator import ALL_SYMMETRIES
+from .features import NO_LADDERS, add_legal_to_keys, new_workspace, write_batch, write_legal
+from .human_profile import check_profile, metadata_row, parse_profile
+from .inputs import Inputs
+from .learned_rules import code_of, nearest_rules, rules_code, show_batch
+from .row import EvaluationRow, row_columns
+from .runner import make_runner
+
+logger = logging.getLogger(__name__)
+
+CPU_BATCH_SIZE, GPU_BATCH_SIZE = 8, 64
+
+
+class _BoardSize:
+    """The parts that depend on the board's size: symmetries of rows in move-index order, metadata, memory for inputs.
+
+    `policy[original[s]]` transforms a policy by symmetry s, `policy[transformed[s]]` transforms it back. Planes that
+    are not square are never transposed.
+    """
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.area = width * height
+        self.columns = row_columns(self.area)
+        different = COUNT if width == height else COUNT // 2
+        self.transformed = np.array([permutation(number % different, width, height) for number in range(COUNT)])
+        self.original = np.argsort(self.transformed, 1)
+        self.inputs: list[Inputs] = []
+        self._metadata: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def metadata(self, profile: str) -> tuple[np.ndarray, np.ndarray]:
+        """Returns a profile's metadata by the colour to move, float32 [3, 192], and their hashes, uint64 [3]."""
+        if profile not in self._metadata:
+            players = parse_profile(profile)
+            rows = np.zeros((3, METADATA), np.float32)
+            for colour in (BLACK, WHITE):
+                rows[colour] = metadata_row(players, colour, self.area)
+            hashes = [int.from_bytes(hashlib.blake2b(row.tobytes(), digest_size=8).digest()) for row in rows]
+            self._metadata[profile] = rows, np.array(hashes, np.uint64)
+        return self._metadata[profile]
+
+
+@dataclass
+class _Ticket:
+    """A batch under way.
+
+    rows: the evaluations, [n, columns]; those of `missing` are written once all of `unfinished` have been called, which
+    may wait for another thread. views: [8, n, columns], written instead if symmetries are averaged: the evaluations of
+    `missing` by each. wait: waits for the device (`runner.Runner.mark`).
+    """
+
+    size: _BoardSize
+    optimism: float
+    inputs: Inputs
+    keys: np.ndarray
+    rows: np.ndarray
+    missing: np.ndarray
+    views: np.ndarray | None = None
+    unfinished: list[Callable[[], None]] = field(default_factory=list)
+    wait: Callable[[], None] | None = None
+
+
+class NetworkEvaluator:
+    """Implements `evaluator.Evaluator` by a network of KataGo's family, for boards up to 19x19.
+
+    One thread makes all calls, the constructor included. With two or more CPU threads, two batches are evaluated side
+    by side, each in as many parts as keep the threads busy: threads that work on one part together would wait for each
+    other at every layer, and much longer when other programs use the CPU too. A third batch waits, so that no thread
+    is idle while the search takes a batch back and chooses the next leaves.
+
+    Args:
+        path: the network's file.
+        threads: CPU threads that it may use.
+        device: "auto" (a GPU if there is one), "cpu", "cuda", "mps".
+        precision: "float32", "bfloat16", "float16", "int8", or "auto", see `runner.make_runner`.
+        batch_size: see `Evaluator.batch_size`; None for the device's usual one.
+        cache_megabytes: the memory for evaluations of earlier positions.
+
+    Attributes:
+        runner: what computes the network.
+        rules: the names of the rules that it learned with, if `rules.toml` names them; games under other rules are
+            shown to it under the nearest of them, which is logged once.
+
+    Raises:
+        UserError: an unknown device or precision, or the file is not a network.
+        OSError: the file cannot be read.
+    """
+
+    largest_board = LARGEST_BOARD
+    is_rollout = False
+    reads_ladders = True
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        threads: int = 1,
+        device: str = "auto",
+        precision: str = "auto",
+        batch_size: int | None = None,
+        cache_megabytes: float = CACHE_MEGABYTES,
+    ) -> None:
+        network = load_network(path)
+        self.config = network.config
+        self.takes_profile = self.config.metadata_version > 0
+        self.name = network_name(path)
+        self.runner = make_runner(network, path, device, precision)
+        on_cpu = self.device == "cpu"
+        self.parts = -(-threads // 2) if on_cpu else 1
+        self.overlap = 2 if self.device == "cuda" else 3 if on_cpu and threads > 1 else 1
+        self._workers = None
+        if on_cpu and threads > 1:
+            self._workers = ThreadPoolExecutor(threads, "network", self.runner.prepare_thread)
+        self.batch_size = batch_size or (CPU_BATCH_SIZE if on_cpu else GPU_BATCH_SIZE)
+        self._workspace = new_workspace()
+        self.rules = learned_rules(path)
+        known = _rulesets(path, self.rules)
+        self._nearest = nearest_rules(known)
+        self._shown = np.zeros(0, BOARD)  # positions as they are shown under the nearest rules
+        self._rules_of_code = dict(zip(map(code_of, known), self.rules, strict=True))
+        self._named_rules = set(self._rules_of_code)  # codes for which nothing is logged any more
+        self._cache = EvaluationCache(cache_megabytes)
+        self._sizes: dict[tuple[int, int], _BoardSize] = {}
+        self._scale = output_scale(self.config)
+
+    @property
+    def device(self) -> str:
+        """The device that computes it: "cpu", "cuda" or "mps"."""
+        return self.runner.device
+
+    @property
+    def precision(self) -> str:
+        """The precision of the trunk, one of `choices.PRECISIONS`."""
+        return self.runner.precision
+
+    def submit(
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        ladders: np.ndarray | None = None,
+        *,
+        optimism: float = 0.0,
+        profile: str = "",
+    ) -> _Ticket:
+        """Begins the batch; with one thread on a CPU it is done when this returns.
+
+        A position in the cache is not evaluated again, whatever the symmetry.
+
+        Raises:
+            UserError: the board is larger than 19x19, or the profile does not suit the network.
+        """
+        check_profile(self.name, self.takes_profile, profile)
+        size = self._size_of(boards, indices[0])
+        count = len(indices)
+        inputs = self._free_inputs(size, count)
+        if symmetries is None:
+            symmetries = np.zeros(count, np.intp)
+        average = bool(symmetries[0] == ALL_SYMMETRIES)
+        rows = np.empty((count, size.columns), np.float32)
+        write_legal(boards, indices, inputs.legal)
+        view = np.zeros(count, np.intp) if average else symmetries
+        salt = hash((optimism, average)) & 0xFFFFFFFF
+        keys = self._write(boards, indices, view, salt, profile, inputs, ladders)
+        ticket = _Ticket(size, optimism, inputs, keys, rows, self._cache.look_up(keys, rows))
+        if not average and len(ticket.missing):
+            self._begin(ticket, view, rows)
+        elif len(ticket.missing):
+            ticket.views = np.empty((COUNT, *rows.shape), np.float32)
+            for symmetry, evaluated in enumerate(ticket.views):
+                if symmetry > 0:
+                    view[:] = symmetry
+                    self._write(boards, indices, view, salt, profile, inputs, ladders)
+                self._begin(ticket, view, evaluated)
+                self._finish(ticket)  # the next view overwrites the inputs
+        return ticket
+
+    def collect(self, ticket: _Ticket) -> np.ndarray:
+        """Waits for the batch and returns its evaluation rows."""
+        self._finish(ticket)
+        rows, missing = ticket.rows, ticket.missing
+        if ticket.views is not None:
+            rows[missing] = ticket.views[:, missing].mean(0)
+        if len(missing):
+            self._cache.store(ticket.keys, rows, missing)
+        ticket.size.inputs.append(ticket.inputs)
+        return rows
+
+    def evaluate(
+        self, position: np.ndarray, symmetry: int = 0, *, optimism: float = 0.0, profile: str = ""
+    ) -> EvaluationRow:
+        """Returns the network's evaluation of one position (BOARD [1], `features.position_of`) by a symmetry.
+
+        It is computed in any case: the cache, which does not distinguish symmetries, is not asked.
+        """
+        check_profile(self.name, self.takes_profile, profile)
+        size = self._size_of(position, 0)
+        inputs = self._free_inputs(size, 1)
+        one, symmetries = np.arange(1), np.array([symmetry])
+        rows = np.empty((1, size.columns), np.float32)
+        write_legal(position, one, inputs.legal)
+        keys = self._write(position, one, symmetries, 0, profile, inputs, None)
+        ticket = _Ticket(size, optimism, inputs, keys, rows, missing=one)
+        self._begin(ticket, symmetries, rows)
+        self._finish(ticket)
+        size.inputs.append(inputs)
+        return EvaluationRow(rows[0], size.area)
+
+    def clear_cache(self) -> None:
+        """Forgets all evaluations."""
+        self._cache.clear()
+
+    def close(self) -> None:
+        """Ends the threads and releases the memory."""
+        if self._workers:
+            self._workers.shutdown()
+        self._sizes.clear()
+        self.runner.close()
+        del self._cache
+
+    def _as_learned(self, boards: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns these positions under rules that the network has learned with, and their indices."""
+        self._name_rules(int(rules_code(boards[indices[0]])))
+        if len(indices) > len(self._shown):
+            self._shown = np.zeros(len(indices), BOARD)
+        show_batch(boards, indices, self._nearest, self._shown)
+        return self._shown, np.arange(len(indices))
+
+    def _name_rules(self, code: int) -> None:
+        """Logs once which rules stand for those of this code, if the network did not learn with them."""
+        if code in self._named_rules:
+            return
+        self._named_rules.add(code)
+        nearest = self._rules_of_code[int(self._nearest[code])]
+        known = " and ".join(self.rules)
+        logger.warning(f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}")
+
+    def _size_of(self, boards: np.ndarray, index: int) -> _BoardSize:
+        """Returns what belongs to the size of one of the boards."""
+        size = int(boards["width"][index]), int(boards["height"][index])
+        if size not in self._sizes:
+            if max(size) > self.largest_board:
+                raise UserError(too_large(f"the network {self.name}", self.largest_board))
+            self._sizes[size] = _BoardSize(*size)
+        return self._sizes[size]
+
+    def _free_inputs(self, size: _BoardSize, count: int) -> Inputs:
+        """Returns memory for a batch that no other one uses; `collect` returns it to the pool."""
+        while size.inputs:
+            inputs = size.inputs.pop()
+            if inputs.size >= count:
+                return inputs
+        return self.runner.new_inputs(max(count, self.batch_size), size.width, size.height)
+
+    def _write(
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray,
+        salt: int,
+        profile: str,
+        inputs: Inputs,
+        ladders: np.ndarray | None,
+    ) -> np.ndarray:
+        """Writes planes, scalars, metadata and ladders of the positions; returns their keys, uint64 [n].
+
+        `inputs.legal` is written already. salt: makes other keys of the same inputs.
+        """
+        if self.rules:
+            boards, indices = self._as_learned(boards, indices)
+        keys = np.empty(len(indices), np.uint64)
+        caught = NO_LADDERS if ladders is None else ladders
+        suicide = self.config.suicide_areas
+        planes, scalars = inputs.planes, inputs.scalars
+        write_batch(boards, indices, symmetries, suicide, self._workspace, planes, scalars, keys, salt, caught)
+        if self.rules:  # rules that look the same to the network may differ in what is legal, and its policy with them
+            add_legal_to_keys(inputs.legal, keys)
+        if inputs.metadata is not None:
+            rows, hashes = self._size_of(boards, indices[0]).metadata(profile)
+            colours = boards["to_move"][indices]
+            inputs.metadata[: len(indices)] = rows[colours]
+            keys ^= hashes[colours]
+        return keys
+
+    def _begin(self, ticket: _Ticket, symmetries: np.ndarray, rows: np.ndarray) -> None:
+        """Begins to evaluate the ticket's missing positions, whose inputs were written by the symmetries, into `rows`.
+
+        symmetries: of all positions of the batch. rows: [n, columns].
+        """
+        missing = ticket.missing
+        if self._workers is None:
+            raw = self.runner.run(ticket.inputs, missing)
+            self.batch_size = min(self.batch_size, self.runner.largest_batch)
+            ticket.wait = self.runner.mark()
+            ticket.unfinished.append(partial(self._decode, raw, ticket, missing, symmetries, rows))
+            return
+        size = -(-len(missing) // self.parts)
+        for start in range(0, len(missing), size):
+            positions = missing[start : start + size]
+            ticket.unfinished.append(self._workers.submit(self._evaluate, ticket, positions, symmetries, rows).result)
+
+    def _evaluate(self, ticket: _Ticket, positions: np.ndarray, symmetries: np.ndarray, rows: np.ndarray) -> None:
+        """Evaluates some of the ticket's positions, in a worker's thread."""
+        self._decode(self.runner.run(ticket.inputs, positions), ticket, positions, symmetries, rows)
+
+    def _finish(self, ticket: _Ticket) -> None:
+        """Waits until the evaluations that were begun are written."""
+        if ticket.wait is not None:
+            ticket.wait()
+        for finish in ticket.unfinished:
+            finish()
+        ticket.unfinished.clear()
+
+    def _decode(
+        self,
+        raw: RawOutputs[np.ndarray],
+        ticket: _Ticket,
+        positions: np.ndarray,
+        symmetries: np.ndarray,
+        rows: np.ndarray,
+    ) -> None:
+        """Writes the evaluation rows of raw outputs."""
+        decode_outputs(
+            raw.policy,
+            raw.value,
+            raw.scores,
+            raw.ownership,
+            positions,
+            ticket.inputs.scalars,
+            ticket.inputs.legal,
+            symmetries,
+            ticket.size.transformed,
+            ticket.optimism if self.config.has_optimism else 0.0,
+            self._scale,
+            rows,
+        )
+
+
+def _rulesets(path: Path, names: Sequence[str]) -> list[Rules]:
+    """Returns the rules that a network learned with; UserError names the file with their names if one is unknown."""
+    try:
+        return [parse_rules(name) for name in names]
+    except UserError as error:
+        raise UserError(f"{path.with_name(RULES_FILE)}: {network_name(path)}: {error}") from error

@@ -1,0 +1,192 @@
+"""What computes a network for its evaluator: our compiled kernels, or torch.
+
+The kernels run on a CPU that has their instructions; torch runs on GPUs and on other CPUs, and in precisions that the
+kernels do not have. It is imported only there.
+"""
+
+import ctypes
+import logging
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ...base.errors import UserError, error_text
+from ...nets.kernels.network import CompiledNetwork, can_compile, has_bfloat16, has_int8
+from ...nets.kernels.precision import bfloat16_is_faster
+from ...nets.library import network_name
+from ...nets.quantisation import Quantised
+from ...nets.stored import RawOutputs, StoredNetwork
+from .calibration import find_or_make_quantised, find_quantised, loses_little
+from .choices import AUTO, DEVICES, INT8, PRECISIONS
+from .inputs import Inputs, as_slice
+
+logger = logging.getLogger(__name__)
+
+
+class Runner(Protocol):
+    """Computes the outputs of a network; on a CPU several threads may call it side by side.
+
+    Attributes:
+        device: "cpu", "cuda" or "mps".
+        precision: One of `choices.PRECISIONS`.
+        largest_batch: The number of positions that the device has memory for, as far as is known.
+    """
+
+    device: str
+    precision: str
+    largest_batch: int
+
+    def new_inputs(self, size: int, width: int, height: int) -> Inputs:
+        """Returns memory for this many positions on a board."""
+        ...
+
+    def run(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[np.ndarray]:
+        """Returns the raw outputs for some positions of the inputs, int [n], as float32.
+
+        With CUDA they are there, and the inputs may be overwritten, only once the function that `mark` returns has.
+        """
+        ...
+
+    def mark(self) -> Callable[[], None]:
+        """Returns a function that waits until the work that has begun so far is done."""
+        ...
+
+    def prepare_thread(self) -> None:
+        """Makes the settings of a thread that is going to call `run`."""
+        ...
+
+    def close(self) -> None:
+        """Frees the memory of the network, which cannot be used afterwards."""
+        ...
+
+
+class CompiledRunner:
+    """Implements `Runner` by the compiled kernels.
+
+    Args:
+        network: The network; `kernels.network.can_compile` has to accept it.
+        precision: One of `choices.PRECISIONS`.
+        quantised: The matrices to compute with 8-bit integers, for that precision.
+    """
+
+    device = "cpu"
+    largest_batch = sys.maxsize
+
+    def __init__(self, network: StoredNetwork, precision: str, quantised: Quantised | None = None) -> None:
+        self.precision = precision
+        self._takes_metadata = network.config.metadata_version > 0
+        half = precision == "bfloat16" or (precision == INT8 and has_bfloat16() and bfloat16_is_faster())
+        self._network = CompiledNetwork(network, half, quantised.values() if quantised else {})
+
+    def new_inputs(self, size: int, width: int, height: int) -> Inputs:
+        """See `Runner.new_inputs`."""
+        return Inputs(size, width, height, self._takes_metadata)
+
+    def run(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[np.ndarray]:
+        """See `Runner.run`."""
+        chosen = as_slice(positions)
+        metadata = None if inputs.metadata is None else inputs.metadata[chosen]
+        return self._network(inputs.planes[chosen], inputs.scalars[chosen], metadata, full_board=True)
+
+    def mark(self) -> Callable[[], None]:
+        """See `Runner.mark`: the work is done when `run` returns."""
+        return lambda: None
+
+    def prepare_thread(self) -> None:
+        """See `Runner.prepare_thread`: the kernels run on the thread that calls them."""
+
+    def close(self) -> None:
+        """See `Runner.close`."""
+        del self._network
+
+
+def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precision: str = AUTO) -> Runner:
+    """Returns what runs a network.
+
+    Args:
+        network: The network.
+        path: Its file, next to which there may be its 8-bit integers (`calibration`), and whose name is for messages.
+        device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
+        precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it and
+            the network's 8-bit integers were made before and lose little; else bfloat16 if the kernels have it and a
+            quick measurement shows that it is faster; else float32.
+
+    Raises:
+        UserError: The device or the precision is unknown, this machine lacks it, or the network would lose too much in
+            8-bit integers.
+    """
+    device = find_device(device)
+    if precision not in (AUTO, *PRECISIONS):
+        raise UserError(f"unknown precision {precision!r}: expected {AUTO}, {', '.join(PRECISIONS)}")
+    if precision == AUTO and device != "cpu":
+        precision = "float16"
+    quantised = None
+    if precision in (AUTO, INT8):
+        quantised = _quantised(network, path, device, precision)
+        precision = INT8 if quantised else AUTO
+    if precision == AUTO:
+        half = can_compile(network.config, "bfloat16") and bfloat16_is_faster()
+        precision = "bfloat16" if half else "float32"
+    if device == "cpu" and can_compile(network.config, precision):
+        return CompiledRunner(network, precision, quantised)
+    from .torch_runner import TorchRunner
+
+    return TorchRunner(network, network_name(path), device, precision)
+
+
+def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) -> Quantised | None:
+    """Returns the network's 8-bit integers; None if they are not to be used, or of no use."""
+    usable = device == "cpu" and can_compile(network.config, INT8)
+    if precision == AUTO:
+        try:
+            found = find_quantised(network, path) if usable else None
+        except (UserError, OSError) as error:  # nobody asked for it
+            logger.warning(error_text(error))
+            return None
+        return found if found is not None and loses_little(found.loss) else None
+    if device != "cpu":
+        raise UserError(f"precision {INT8} is for CPUs, not for device {device!r}")
+    if not has_int8():
+        raise UserError(f"precision {INT8} is not available: it needs compiled code, and a CPU with VNNI or I8MM")
+    if not usable:
+        logger.warning(f"precision {INT8} is of no use to {network_name(path)}, which is computed as with {AUTO}")
+        return None
+    return find_or_make_quantised(network, path)
+
+
+def find_device(name: str) -> str:
+    """Returns the device of that name, the best one for AUTO. Imports torch only if there may be a GPU.
+
+    Raises:
+        UserError: The name is unknown, or this machine lacks the device.
+    """
+    if name not in (AUTO, *DEVICES):
+        raise UserError(f"unknown device {name!r}: expected {AUTO}, {', '.join(DEVICES)}")
+    if name == "cpu" or (name == AUTO and not may_have_gpu()):
+        return "cpu"
+    import torch
+
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == AUTO:
+        return next(kind for kind, found in available.items() if found)
+    if not available[name]:
+        raise UserError(f"device {name!r} is not available: torch {torch.__version__} does not find one")
+    return name
+
+
+def may_have_gpu() -> bool:
+    """Whether this machine may have a GPU that torch can use: it has a driver, without which there is none."""
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    # AMD's and NVIDIA's drivers; the library of the latter may lie where only torch looks for it.
+    if any(Path(device).exists() for device in ("/dev/kfd", "/dev/nvidiactl")):
+        return True
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,160 @@
+"""A mistake as the two lines that show it: one begins with the move played, the other with the better move."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...go.coords import EMPTY, point_at, xy
+from ...go.game import Game, IllegalMove
+from ...search.report import SearchReport
+from ..review import LONGEST_VARIATION
+
+# Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
+LEAST_VISITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """A line from the position before a move, and what a search of the position after its first move found.
+
+    Attributes:
+        line: The points of its moves.
+        games: The position before the line and after each of its moves.
+        ownership: float32 [height, width] in -1..1, + for the player of the first move, after that move.
+        lead: This player's lead after the first move, in points.
+        winrate: This player's win rate after the first move, 0 to 1.
+        gain_if_ignored: The points that this player gains if the opponent answers with a pass; None if unknown.
+        threat: The points of the moves after this pass.
+    """
+
+    line: tuple[int, ...]
+    games: tuple[Game, ...]
+    ownership: np.ndarray
+    lead: float
+    winrate: float
+    gain_if_ignored: float | None = None
+    threat: tuple[int, ...] = ()
+
+    @property
+    def end(self) -> Game:
+        """The position at the end of the line."""
+        return self.games[-1]
+
+    def owned(self, points: frozenset[int]) -> float:
+        """Returns the mean ownership of points, in -1..1, + for the player of the first move."""
+        width = self.end.width
+        return float(np.mean([self.ownership[cell_of(point, width)] for point in points]))
+
+    def removals(self) -> list[frozenset[int]]:
+        """Returns the points that each move of the line empties."""
+        boards = [game.stones() for game in self.games]
+        return [points_at((before != EMPTY) & (after == EMPTY)) for before, after in pairwise(boards)]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A mistake as the finders of facts see it.
+
+    Attributes:
+        colour: The player of the move.
+        played: The line that begins with the move played.
+        better: The line that begins with the better move.
+    """
+
+    colour: int
+    played: Variation
+    better: Variation
+
+    @property
+    def game(self) -> Game:
+        """The position before the move."""
+        return self.played.games[0]
+
+    @property
+    def move(self) -> int:
+        """The point of the move played."""
+        return self.played.line[0]
+
+    @property
+    def best(self) -> int:
+        """The point of the better move."""
+        return self.better.line[0]
+
+    @property
+    def points_loss(self) -> float:
+        """The points that the move played costs, by the searches of the two lines; below 0 if it is the better one."""
+        return self.better.lead - self.played.lead
+
+    @property
+    def winrate_loss(self) -> float:
+        """The win rate that the move played costs, likewise, -1 to 1."""
+        return self.better.winrate - self.played.winrate
+
+    def change(self, points: frozenset[int]) -> float:
+        """Returns by how much more the player owns points after the better move, as a mean from -2 to 2."""
+        return self.better.owned(points) - self.played.owned(points)
+
+
+def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
+    """Returns the position before a line and after each move of it, up to the first that the board refuses.
+
+    A move that superko forbids is played: records contain such moves.
+
+    Args:
+        game: The position before the line.
+        colour: The player of the first move.
+        line: The points of the moves.
+    """
+    games = [game]
+    for point in line:
+        after = games[-1].copy()
+        try:
+            after.play(colour, point)
+        except IllegalMove:
+            break
+        games.append(after)
+        colour = after.to_move
+    return tuple(games)
+
+
+def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> Variation:
+    """Returns the line of a first move and of the main line that a search with ownership found after it.
+
+    Args:
+        game: The position before the first move.
+        colour: The player of the first move.
+        first: The point of the first move.
+        after: The search of the position after it, with ownership.
+    """
+    moves = (first, *searched_line(after))[:LONGEST_VARIATION]
+    games = play_line(game, colour, moves)
+    assert after.ownership is not None
+    sign, winrate = (1, after.winrate) if after.to_move == colour else (-1, 1 - after.winrate)
+    return Variation(moves[: len(games) - 1], games, sign * after.ownership, sign * after.lead, winrate)
+
+
+def searched_line(report: SearchReport) -> tuple[int, ...]:
+    """Returns the main line as far as it has been searched: those of its moves that have `LEAST_VISITS`."""
+    if not report.moves:
+        return ()
+    best = report.moves[0]
+    return tuple(point for point, visits in zip(best.pv, best.pv_visits, strict=True) if visits >= LEAST_VISITS)
+
+
+def cell_of(point: int, width: int) -> tuple[int, int]:
+    """Returns row and column of a point."""
+    column, row = xy(point, width)
+    return row, column
+
+
+def points_at(mask: np.ndarray) -> frozenset[int]:
+    """Returns the points at which a bool array [height, width] is True."""
+    return frozenset(point_at(int(column), int(row), mask.shape[1]) for row, column in np.argwhere(mask))
+
+
+def distance(first: int, second: int, width: int) -> int:
+    """Returns the number of steps along lines from one point to another."""
+    (row, column), (other_row, other_column) = cell_of(first, width), cell_of(second, width)
+    return abs(row - other_row) + abs(column - other_column)

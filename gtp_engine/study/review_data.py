@@ -1,0 +1,135 @@
+"""Reviewed games as data for other programs: JSON and CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import VERSION
+from ..go.coords import colour_name
+from .game_review import GameReview
+from .mistakes import CLASSES, Mistake
+from .play_statistics import PlayerFigures, PlayStatistics
+from .rank_estimate import estimate_as_data
+from .review import MoveReview, Phase
+
+_DIGITS = 4  # after the decimal point
+
+COLUMNS = (
+    "file",
+    "black",
+    "white",
+    "move",
+    "player",
+    "phase",
+    "played",
+    "best",
+    "place",
+    "black_winrate",
+    "black_lead",
+    "winrate_lost",
+    "points_lost",
+    "checked",
+)
+
+
+def to_json(reviews: Sequence[GameReview]) -> str:
+    """Returns the reviews as JSON text: {"program": ..., "classes": ..., "games": [...]}.
+
+    Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
+    losses from which the classes of mistakes begin; a player's `classes` and `class_losses`, how many moves they have
+    and what these lost in all, begin with the losses below the first. Moves and mistakes are those of the judged
+    players; `checked` moves had a second look. A move costs nothing if stones are set up after it.
+    """
+    table = {
+        "program": f"gtp_engine {VERSION}",
+        "classes": CLASSES,
+        "games": [_game(review) for review in reviews],
+    }
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+
+
+def to_csv(reviews: Sequence[GameReview]) -> str:
+    """Returns the moves of the judged players as CSV text, with `COLUMNS` as its first line."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for review in reviews:
+        game = {"file": review.record.source, "black": review.record.black, "white": review.record.white}
+        writer.writerows(game | _move(move) for move in review.own_moves)
+    return text.getvalue()
+
+
+def _game(review: GameReview) -> dict[str, Any]:
+    record, conditions = review.record, review.conditions
+    return {
+        "file": record.source,
+        "black": {"name": record.black, "rank": record.black_rank},
+        "white": {"name": record.white, "rank": record.white_rank},
+        "date": record.date,
+        "result": record.result,
+        "width": record.width,
+        "height": record.height,
+        "rules": conditions.rules,
+        "komi": conditions.komi,
+        "network": conditions.network,
+        "precision": conditions.precision,
+        "visits": conditions.limits.visits,
+        "seconds": conditions.limits.seconds,
+        "seed": conditions.seed,
+        "players": {colour_name(colour): _player(figures) for colour, figures in review.figures().items()},
+        "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
+        "moves": [_move(move) for move in review.own_moves],
+    }
+
+
+def _player(figures: PlayerFigures) -> dict[str, Any]:
+    phases = zip(Phase, figures.phases, strict=True)
+    return _numbers(figures.all) | {
+        "estimated_rank": estimate_as_data(figures.rank),
+        "phases": {phase.label: _numbers(part) for phase, part in phases if part},
+    }
+
+
+def _numbers(found: PlayStatistics) -> dict[str, Any]:
+    return {name: _rounded(value) for name, value in vars(found).items()}
+
+
+def _mistake(review: GameReview, mistake: Mistake) -> dict[str, Any]:
+    worst = mistake.worst
+    return {
+        "best": worst.vertex(worst.best),
+        "better_line": [worst.vertex(point) for point in worst.better_line],
+        "worst": worst.number,
+        "moves": [miss.number for miss in mistake.misses],
+        "winrate_lost": _rounded(worst.winrate_loss),
+        "points_lost": _rounded(worst.points_loss),
+        "reasons": [
+            {"text": reason.text, "line": [worst.vertex(point) for point in reason.line]}
+            for reason in review.reasons.get(worst.number, ())
+        ],
+    }
+
+
+def _move(review: MoveReview) -> dict[str, Any]:
+    return {
+        "move": review.number,
+        "player": colour_name(review.move.colour),
+        "phase": review.phase.label,
+        "played": review.vertex(review.move.point),
+        "best": review.vertex(review.best),
+        "place": review.place,
+        "better_line": [review.vertex(point) for point in review.better_line],
+        "black_winrate": _rounded(review.winrate),
+        "black_lead": _rounded(review.lead),
+        "winrate_lost": _rounded(review.winrate_loss),
+        "points_lost": _rounded(review.points_loss),
+        "checked": review.is_checked,
+    }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_rounded(one) for one in value]
+    return round(value, _DIGITS) if isinstance(value, float) else value

@@ -1,0 +1,290 @@
+"""Saved games that can be continued: those that `play` saved, and other records."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from ..base.errors import UserError
+from ..base.files import files_with, is_same_file
+from ..base.messages import plural
+from ..engine.clock import NO_LIMIT, TimeSettings
+from ..engine.ranks import Rank, as_rank
+from ..go.coords import BLACK, WHITE
+from ..go.game import Game
+from ..go.rules import Rules
+from ..go.sgf import GameRecord, TreeNode, read_sgf
+from .game_clock import read_time_settings
+from .notes import Notes, read_notes
+
+HUMAN = "human"  # the name that `play` gives human players in its records
+_PROGRAM = "gtp_engine"
+# The engine's name in a record (`Engine.name`): the program, a network if there was one, a rank if it played at one.
+_ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P<rank>\d+[kd]))?")
+# The root of a file as `play` writes it; values match as a whole.
+_ROOT = re.compile(rb"\(\s*;(?>[^\[\];()]+|\[(?>[^\\\]]+|\\.)*+\])*+", re.DOTALL)
+_UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """The engine that played a saved game.
+
+    Attributes:
+        network: The name of its network; None for rollouts.
+        rank: Its rank; None for full strength.
+        seconds: Its longest time for a move; None if it is not known, or had no limit.
+        visits: Its largest number of visits for a move; None as for `seconds`.
+    """
+
+    network: str | None
+    rank: Rank | None
+    seconds: float | None = None
+    visits: int | None = None
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether the time or the visits for its moves are known."""
+        return self.seconds is not None or self.visits is not None
+
+
+@dataclass(frozen=True)
+class SavedGame:
+    """A saved game, up to the move after which it continues.
+
+    Attributes:
+        path: Its file; None for a record that is in no file.
+        game: The position with its history, komi and rules.
+        tree: The whole record, with its variations and comments.
+        node: The node of `game`.
+        humans: The colours that humans play: those of the record, or the player to move if it names none.
+        opponent: The engine that played it; None if `play` did not save it, or for two humans.
+        is_own: Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the
+            file.
+        is_edited: Whether its file says that somebody's record is edited in it: saving updates it too if it is in the
+            folder of saved games. A file with several games is never updated.
+        date: The date of the record.
+        players: The names in the record by colour, "" for none.
+        result: The result in the record, "" for none.
+        time: The time limits of a game that `play` saved, also if it continues after an earlier move; `NO_LIMIT` for
+            other records.
+    """
+
+    path: Path | None
+    game: Game
+    tree: GameRecord
+    node: TreeNode
+    humans: frozenset[int]
+    opponent: Opponent | None
+    is_own: bool
+    is_edited: bool
+    date: str
+    players: dict[int, str]
+    result: str
+    time: TimeSettings = NO_LIMIT
+
+    def in_words(self) -> str:
+        """Returns a line about what is continued, and whether its file is updated."""
+        choice = f"; {self.notice}" if self.notice else ""
+        saving = "" if self.is_own else "; it will be saved as a new game"
+        return f"continuing {self.path} after {plural(len(self.game.moves), 'move')}{choice}{saving}"
+
+    @property
+    def notice(self) -> str | None:
+        """That the file has other games too, which were not opened; None if it has none."""
+        return None if self.tree.is_whole_file else "only the first game in the file was opened"
+
+
+def open_game(
+    path: Path, *, move: int | None = None, rules: Rules | None = None, komi: float | None = None
+) -> SavedGame:
+    """Reads a saved game to continue it.
+
+    Args:
+        path: The file.
+        move: How many moves to keep; all if None, but then the game must be unfinished.
+        rules: Rules instead of the record's.
+        komi: Komi instead of the record's.
+
+    Raises:
+        UserError: The file is not a game that can be continued; the message names the reason.
+        OSError: The file cannot be read.
+    """
+    tree = read_sgf(path)
+    if move is None and is_finished(tree):
+        count = len(tree.moves)
+        raise UserError(
+            f"{path}: the game is finished ({tree.result}); to continue it after move N, 0 to {count}, add --move N, "
+            "or in a game type load FILE N; `gtp_engine review` finds the mistakes"
+        )
+    return open_tree(tree, path, move=move, rules=rules, komi=komi)
+
+
+def open_tree(
+    tree: GameRecord,
+    path: Path | None = None,
+    *,
+    move: int | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
+) -> SavedGame:
+    """Returns the main line of a tree as a game to continue, also if it is finished.
+
+    Args:
+        tree: The tree.
+        path: Its file, if it is in one.
+        move: How many moves to keep; all if None.
+        rules: Rules instead of the record's.
+        komi: Komi instead of the record's.
+
+    Raises:
+        UserError: It cannot be replayed, or has fewer moves.
+    """
+    line = tree.main_line
+    count = len(tree.moves)
+    if move is not None and move > count:
+        raise UserError(f"{path or tree.source}: there is no move {move}, the game has {plural(count, 'move')}")
+    node = line[-1] if move is None else _node_after(line, move)
+    if move is not None:
+        node.children.clear()  # the game goes on from there
+    game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
+    is_ours = path is not None and not notes.is_edited and _is_own(tree)
+    is_whole = tree.is_whole_file and node is line[-1]
+    return SavedGame(
+        path=path,
+        game=game,
+        tree=tree,
+        node=node,
+        humans=_humans(tree) or frozenset((game.to_move,)),
+        opponent=_opponent(tree, notes),
+        is_own=is_ours and not is_finished(tree) and is_whole,
+        is_edited=path is not None and notes.is_edited and is_whole,
+        date=tree.date,
+        players={BLACK: tree.black, WHITE: tree.white},
+        result=tree.result.strip(),
+        time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
+    )
+
+
+def find_game(name: str, folder: Path) -> Path:
+    """Returns the file that a player names: a path, or the name of a file in the folder, with or without `.sgf`.
+
+    Raises:
+        UserError: The file is not found, or is a folder.
+    """
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError:  # there is no such home folder
+        path = Path(name)
+    candidates = (path, folder / path, folder / f"{name}.sgf")
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    if name and any(candidate.is_dir() for candidate in candidates):
+        raise UserError(f"{name} is a folder: name a file in it")
+    raise UserError(f"no saved game {name!r}: no such file, and none in {folder}")
+
+
+def latest_unfinished(folder: Path, other_than: Path | None = None, *, with_edited: bool = False) -> Path:
+    """Returns the unfinished game that was last saved in the folder.
+
+    Args:
+        folder: The folder.
+        other_than: A file that does not count, by whatever path it is named.
+        with_edited: Whether records being edited in this program count as well.
+
+    Raises:
+        UserError: There is none.
+    """
+    path = next(unfinished_games(folder, other_than, with_edited=with_edited), None)
+    if path is None:
+        raise UserError(f"no unfinished game in {folder}")
+    return path
+
+
+def unfinished_games(
+    folder: Path, other_than: Path | None = None, *, with_edited: bool = False, name: str | None = None
+) -> Iterator[Path]:
+    """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
+
+    Files with several games are left out: they are collections that somebody has made.
+
+    Args:
+        folder: The folder.
+        other_than: A file that is left out, by whatever path it is named.
+        with_edited: Whether to yield records being edited in this program as well.
+        name: The only file's name without `.sgf`; None for all files.
+    """
+    files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
+    for _, path in sorted(files, reverse=True):
+        if name not in (None, path.stem) or (other_than is not None and is_same_file(path, other_than)):
+            continue
+        with suppress(UserError, OSError):
+            if _is_to_continue(path.read_bytes(), with_edited=with_edited):
+                yield path
+
+
+def _is_to_continue(data: bytes, *, with_edited: bool) -> bool:
+    """Whether a file has an unfinished game with moves that `play` saved, or a record that is edited and wanted.
+
+    The root tells that of nearly all files: 0.14 ms instead of 3.1 for a finished game of 220 moves.
+
+    Raises:
+        SgfError: It cannot be read.
+    """
+    start = _ROOT.match(data)
+    if start is not None and not _is_utf8(start[0]):  # in other charsets a "]" may be half of a character
+        start = None
+    tree = read_sgf(data if start is None else start[0] + b")")
+    is_edited = read_notes(tree.root.properties).is_edited
+    if not (with_edited if is_edited else _is_own(tree) and not is_finished(tree)):
+        return False
+    if start is not None:
+        tree = read_sgf(data)
+    return tree.is_whole_file and (is_edited or bool(tree.moves))
+
+
+def _is_utf8(data: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        data.decode("utf-8")
+        return True
+    return False
+
+
+def _is_own(record: GameRecord) -> bool:
+    return record.application.startswith(_PROGRAM) and HUMAN in (record.black, record.white)
+
+
+def is_finished(record: GameRecord) -> bool:
+    """Whether somebody has won the game of a record, or it was drawn."""
+    return record.result.strip().lower() not in _UNFINISHED
+
+
+def _humans(record: GameRecord) -> frozenset[int]:
+    names = {BLACK: record.black, WHITE: record.white}
+    return frozenset(colour for colour, name in names.items() if name == HUMAN)
+
+
+def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
+    if not _is_own(record):
+        return None
+    name = record.white if record.black == HUMAN else record.black
+    match = _ENGINE_NAME.fullmatch(name)
+    if match is None:
+        return None
+    try:
+        return Opponent(match["network"], as_rank(match["rank"]), notes.seconds, notes.visits)
+    except UserError:
+        return None  # a rank of another version
+
+
+def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
+    """Returns the node of a line after a number of moves, with what is set up before the next move."""
+    played = 0
+    for node, following in pairwise(line):
+        played += node.move is not None
+        if played == moves and following.move is not None:
+            return node
+    return line[-1]

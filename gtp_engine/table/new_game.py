@@ -1,0 +1,102 @@
+"""The game that people begin: a board, rules, handicap stones with their komi, and who plays which colour."""
+
+import random
+from typing import TYPE_CHECKING
+
+from ..base.errors import UserError
+from ..base.fields import Range, parse_board_size, parse_number
+from ..go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
+from ..go.handicap import fixed_handicap_points, most_fixed_stones
+from ..go.rules import LARGEST_KOMI, Rules, default_komi, parse_rules
+
+if TYPE_CHECKING:
+    from ..go.game import Game
+
+COLOURS = ("black", "white", "random", "both")  # what a person may ask for; both: two people play
+IN_WORDS = "13 handicap 4 komi 0.5 rules japanese white"  # a game as players describe it; every word is optional
+_HANDICAP_KOMI = 0.5  # it only excludes draws
+
+
+def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
+    """Returns the colours that people play.
+
+    Args:
+        colour: One of `COLOURS`, or another name that `parse_colour` knows.
+        seed: Decides a random colour; None for a different one each time.
+    """
+    if colour == "both":
+        return frozenset((BLACK, WHITE))
+    return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
+
+
+def usual_komi(width: int, height: int, handicap: int) -> float:
+    """Returns the komi of a game for which none was chosen: 0.5 with handicap stones, otherwise that of the board."""
+    return _HANDICAP_KOMI if handicap else default_komi(width, height)
+
+
+def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> "Game":
+    """Returns a game at its start.
+
+    Args:
+        width: The number of columns.
+        height: The number of rows.
+        handicap: The number of handicap stones, on the fixed points; 0 for none.
+        komi: The komi; None for the usual one.
+        rules: The rules, or their name.
+
+    Raises:
+        UserError: A value is invalid, or the board has no points for so many stones.
+    """
+    from ..go.game import Game  # compiled, which the options of a command do not need
+
+    stones = fixed_handicap_points(handicap, width, height) if handicap else []
+    game = Game(width, height, rules=rules, komi=usual_komi(width, height, handicap) if komi is None else komi)
+    if stones:
+        game.place_handicap(stones)
+    return game
+
+
+def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["Game", frozenset[int]]:
+    """Returns the position that a player describes, to begin from, and the colours that people play.
+
+    What is not named stays as in the game before; but with another size or handicap the komi is the usual one again.
+
+    Args:
+        text: Words such as those of `IN_WORDS`.
+        before: The game before.
+        humans: The colours that people play in it.
+
+    Raises:
+        UserError: A word is not understood, or a value invalid.
+    """
+    from ..go.game import count_handicap
+
+    width, height, rules = before.width, before.height, before.rules
+    stones = count_handicap(before.setup_stones, ())
+    # A set-up may have more stones than any game begins with.
+    handicap = stones if stones <= most_fixed_stones(width, height) else 0
+    komi: float | None = None
+    words = iter(text.lower().split())
+
+    def value() -> str:
+        found = next(words, None)
+        if found is None:
+            raise UserError(f"missing value after {word}; type, for example, new {IN_WORDS}")
+        return found
+
+    for word in words:
+        if word in COLOURS:
+            humans = parse_humans(word)
+        elif word[0].isdigit() or word in ("size", "board", "boardsize"):
+            width, height = parse_board_size(word if word[0].isdigit() else value(), MIN_SIZE, MAX_SIZE)
+        elif word == "handicap":
+            handicap = int(parse_number("handicap", value(), Range(0, 9, whole=True)))
+        elif word == "komi":
+            komi = float(parse_number("komi", value(), Range(-LARGEST_KOMI, LARGEST_KOMI)))
+        elif word == "rules":
+            rules = parse_rules(value())
+        elif word not in ("game", "colour", "color"):
+            raise UserError(f"unknown word {word!r}; type, for example, new {IN_WORDS}")
+    if komi is None and (width, height, handicap) == (before.width, before.height, stones):
+        komi = before.komi
+    return initial_game(width, height, handicap=handicap, komi=komi, rules=rules), humans

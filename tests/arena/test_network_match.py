@@ -1,0 +1,238 @@
+"""Matches between networks in one process."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gtp_engine.arena.bookkeeping import OnGame
+from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, Progress, play_networks
+from gtp_engine.arena.results import GameResult, MatchResult
+from gtp_engine.arena.sprt import Sprt
+from gtp_engine.base.errors import UserError
+from gtp_engine.base.files import folder_lock
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.sgf import read_sgf
+from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.parameters import SearchParameters, default_parameters
+
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def play(
+    a: str = "uniform",
+    b: str = "none",
+    games: int = 6,
+    visits: int = 20,
+    parameters: tuple[SearchParameters | None, SearchParameters | None] = (None, None),
+    on_game: OnGame | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **options: object,
+) -> MatchResult:
+    settings = NetworkMatchSettings(games=games, visits=visits, width=5, **options)  # type: ignore[arg-type]
+    player_a, player_b = (NetworkPlayer(*both) for both in zip((a, b), parameters, strict=True))
+    return play_networks(player_a, player_b, settings, on_game=on_game, on_progress=on_progress)
+
+
+def test_rollouts_beat_knowing_nothing_with_either_colour(tmp_path: Path) -> None:
+    shown: list[GameResult] = []
+    result = play(folder=tmp_path, visits=60, on_game=lambda match, game: shown.append(game))
+    assert (result.tally.wins, result.tally.losses, result.is_over) == (0, 6, True)
+    assert (result.name("A"), result.name("B"), result.commands) == (
+        "uniform",
+        "rollouts",
+        {"A": "uniform", "B": "none"},
+    )
+    assert sorted(game.number for game in shown) == list(range(6))
+    assert [game.black for game in result.games] == ["A", "B"] * 3
+    records = [read_sgf(tmp_path / game.sgf) for game in result.games]
+    for first, second in zip(records[::2], records[1::2], strict=True):
+        assert first.moves[:2] == second.moves[:2]
+        assert (first.black, second.black) == ("uniform (A)", "rollouts (B)")
+    assert len({tuple(record.moves[:2]) for record in records}) == 3
+    for record, game in zip(records, result.games, strict=True):
+        assert (record.result, len(record.moves)) == (game.result, game.moves)
+        assert record.main_line[-1].comment == game.reason
+
+
+def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    half = play(games=2, folder=tmp_path)
+    whole = play(games=4, folder=tmp_path)
+    assert whole.games[:2] == half.games
+    assert len(whole.games) == 4
+    with pytest.raises(ValueError, match="holds another match: its visits is 20, not 30"):
+        play(visits=30, folder=tmp_path)
+
+
+def test_another_network_in_the_same_file_is_another_match(tmp_path: Path) -> None:
+    network = tmp_path / "network.bin.gz"
+    options: dict[str, Any] = {
+        "a": str(network),
+        "games": 2,
+        "visits": 1,
+        "folder": tmp_path / "match",
+        "device": "cpu",
+    }
+    network.write_bytes(TINY.read_bytes())
+    play(**options)
+    network.write_bytes(gzip.compress(gzip.decompress(TINY.read_bytes()), mtime=1))
+    with pytest.raises(ValueError, match=r"holds another match: its SHA-256 of network A is"):
+        play(**options)
+
+
+def test_one_program_at_a_time_plays_a_match(tmp_path: Path) -> None:
+    with folder_lock(tmp_path), pytest.raises(ValueError, match="another program is using this folder"):
+        play(games=2, folder=tmp_path)
+
+
+def test_the_same_again_for_a_seed() -> None:
+    one, two = (play("uniform", "uniform", seed=5) for _ in range(2))
+    assert [(game.result, game.moves) for game in one.games] == [(game.result, game.moves) for game in two.games]
+
+
+def test_sequential_test_ends_it() -> None:
+    result = play(games=200, visits=60, concurrency=8, sprt=Sprt(0, 400))
+    assert result.verdict == "H0" and result.is_over
+    assert len(result.games) < 200
+
+
+def test_a_network_plays() -> None:
+    progress: list[Progress] = []
+    result = play(
+        str(TINY), str(TINY), games=2, visits=2, device="cpu", precision="float32", on_progress=progress.append
+    )
+    assert len(result.games) == 2
+    assert result.name("A") == result.name("B") == "tiny"
+
+
+def test_networks_that_imitate_people_have_a_profile_each() -> None:
+    human = str(TINY.with_name("human.bin.gz"))
+    strong, weak = (default_parameters(human).with_value("profile", name) for name in ("rank_1d", "rank_5k"))
+    options: dict[str, Any] = {"games": 2, "visits": 2, "device": "cpu", "precision": "float32"}
+    result = play(human, human, parameters=(strong, weak), **options)
+    assert (result.name("A"), result.name("B")) == ("human rank_1d", "human rank_5k")
+    result = play(str(TINY), human, parameters=(None, weak), **options)
+    assert (result.name("A"), result.name("B")) == ("tiny", "human rank_5k")
+    with pytest.raises(ValueError, match=r"human imitates humans: choose a profile .* --set-a and --set-b profile="):
+        play(str(TINY), human, **options)
+    with pytest.raises(ValueError, match="tiny does not imitate humans"):
+        play(str(TINY), human, parameters=(weak, weak), **options)
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
+def test_other_rules_have_a_count_too(rules: str) -> None:
+    result = play("none", "none", games=2, visits=40, rules=RULESETS[rules], komi=0.5)
+    assert all(game.reason in ("score", "resignation") for game in result.games)
+
+
+def test_a_won_game_is_not_played_to_its_end() -> None:
+    games = play("none", "none", games=2, visits=60, komi=-200).games
+    assert [(game.result, game.reason) for game in games] == [("B+R", "resignation")] * 2
+    assert {BLACK: "A", WHITE: "B"}[BLACK] == games[0].winner and games[1].winner == "B"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"games": 0}, "invalid games 0: expected a whole number of 1 or more"),
+        ({"visits": 0}, "invalid visits 0: expected a whole number of 1 or more"),
+        ({"opening_moves": -1}, "invalid opening_moves -1: expected a whole number of 0 or more"),
+        ({"a": "nowhere"}, "no network 'nowhere'"),
+    ],
+)
+def test_wrong_settings(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        play(**options)  # type: ignore[arg-type]
+
+
+def test_a_board_too_large_for_a_network() -> None:
+    with pytest.raises(ValueError, match="tiny plays on boards up to 19x19"):
+        settings = NetworkMatchSettings(games=1, width=21, device="cpu")
+        play_networks(NetworkPlayer(str(TINY)), NetworkPlayer("none"), settings)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gtp_engine", "match", *arguments, "--board-size", "5"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    words = "--network", "uniform", "--network", "none", "--games", "2", "--visits", "40", "--threads", "1"
+    done = run(*words, "--sgf-dir", str(tmp_path / "games"), "--json", str(tmp_path / "result.json"))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert sorted(line[:28] for line in lines[:2]) == ["game 1: uniform (A) - rollou", "game 2: rollouts (B) - unifo"]
+    assert lines[2].startswith("2 of 2 games: A won 0, lost 2, drew 0; score 0.0%")
+    report = json.loads((tmp_path / "result.json").read_text())
+    assert (report["losses"], report["engines"]["A"]["name"]) == (2, "uniform")
+    assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
+    again = run(*words, "--sgf-dir", str(tmp_path / "games")).stdout.splitlines()
+    assert again[-1] == f"nothing was played: the results are those of 2 games already in {tmp_path / 'games'}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a", "b", "--network", "none"), "Error: give two engines or --network twice, not both"),
+        (("a",), "Error: a match needs two engines, or --network twice; given: 1 engine"),
+        (("--network", "none"), "Error: a match needs two engines, or --network twice; given: 1 of --network"),
+        (("a", "b", "--set-a", "profile=rank_5k"), "Error: --set-a is only for matches between networks"),
+        (("a", "b", "--visits", "5"), "Error: --visits is only for matches between networks"),
+        (
+            ("--network", "none", "--network", "none", "--time", "0", "1", "1"),
+            "Error: --time is only for matches between GTP engines",
+        ),
+    ],
+)
+def test_kinds_of_players_are_not_mixed(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, message)
+
+
+def test_a_match_that_does_not_begin_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path))
+    done = run("--network", "nowhere", "--network", "none")
+    assert done.returncode == 1 and "no network 'nowhere'" in done.stderr.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_keeps_the_games(tmp_path: Path) -> None:
+    words = "--network", "uniform", "--network", "none", "--games", "100000", "--concurrency", "4", "--threads", "1"
+    command = [sys.executable, "-m", "gtp_engine", "match", *words, "--board-size", "5", "--sgf-dir", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("game ")
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors) == (130, False)
+    assert out.splitlines()[-1] == f"stopped; resume with --sgf-dir {tmp_path}"
+    played = len((tmp_path / "results.jsonl").read_text().splitlines())
+    assert out.splitlines()[-2].startswith(f"{played} of 100,000 games: ")
+
+
+def test_a_network_that_cannot_be_loaded_closes_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Evaluator] = []
+    closed: list[str] = []
+
+    def load(network: str, **options: Any) -> Evaluator:
+        if network == "none":
+            raise UserError("cannot be loaded")
+        loaded.append(UniformEvaluator())
+        monkeypatch.setattr(loaded[-1], "close", lambda: closed.append(network))
+        return loaded[-1]
+
+    monkeypatch.setattr("gtp_engine.engine.worker.make_evaluator", load)
+    with pytest.raises(UserError, match="cannot be loaded"):
+        play("uniform", "none", games=2)
+    assert len(loaded) == 1 and closed == ["uniform"]

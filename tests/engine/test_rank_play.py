@@ -1,0 +1,201 @@
+"""Whole moves and games at a rank, with the bundled network for 9x9: when it passes, resigns, and repeats itself."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from gtp_engine.engine.decision import PlayStyle, choose_move
+from gtp_engine.engine.engine import Decision, Engine
+from gtp_engine.engine.resigning import is_hopeless
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.engine.strength import Strength
+from gtp_engine.engine.worker import SearchWorker
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.game import Move
+from gtp_engine.nets.library import find_network
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+
+NETWORK = "b4c32-9x9"
+RANKS = ("25k", "15k", "8k", "3k")
+
+
+def engine_at(rank: str | None, seed: int = 1, network: str = NETWORK) -> Engine:
+    return Engine(EngineSettings(network=network, threads=1, seed=seed, rank=rank), width=9)
+
+
+def play_game(engine: Engine, most: int = 150) -> list[Decision]:
+    decisions = []
+    while not engine.game.is_over and len(decisions) < most:
+        decisions.append(engine.best_move())
+        if decisions[-1].resign:
+            break
+    return decisions
+
+
+@pytest.fixture(scope="module")
+def finished() -> Iterator[Engine]:
+    """An engine with a game that only lacks its passes: Black's wall and White's, each alive on its side."""
+    with engine_at("15k") as engine:
+        rows = [
+            ".X.XXOO.O",
+            "XX.XO.OO.",
+            "X.XXO..OO",
+            "XXXXOOOO.",
+            ".XXOO.OOO",
+            "XXXXOOO.O",
+            "X.XXXOOOO",
+            "XX.XOOO.O",
+            ".XXXO.OO.",
+        ]
+        stones = {"X": [], "O": []}
+        for y, row in enumerate(rows):
+            for x, mark in enumerate(row):
+                if mark != ".":
+                    stones[mark].append(f"{'ABCDEFGHJ'[x]}{9 - y}")
+        engine.set_up(stones["X"], stones["O"], BLACK)
+        yield engine
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_a_finished_game_ends_with_two_passes(finished: Engine, rank: str) -> None:
+    for colour in (BLACK, WHITE):
+        finished.set_to_move(colour)
+        for _ in range(2):
+            assert finished.best_move(rank=rank).point == PASS
+        assert finished.game.is_over
+        finished.undo()
+        finished.undo()
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_a_game_comes_to_an_end(rank: str) -> None:
+    with engine_at(rank) as engine:
+        decisions = play_game(engine)
+        assert engine.game.is_over or decisions[-1].resign
+        assert 20 < len(decisions) < 130
+
+
+@pytest.mark.parametrize("rank", ["20k", "3k"])
+def test_the_same_seed_repeats_a_game(rank: str) -> None:
+    def moves(seed: int) -> list[tuple[int, int]]:
+        with engine_at(rank, seed) as engine:
+            play_game(engine, 30)
+            return list(engine.game.moves)
+
+    assert moves(5) == moves(5) != moves(6)
+
+
+def test_what_was_searched_before_makes_no_rank_stronger() -> None:
+    with engine_at("5k") as engine:
+        engine.analyze(engine.request(limits=Limits(visits=500))).result()
+        assert engine.best_move().report.visits < 100
+        engine.analyze(engine.request(limits=Limits(visits=500))).result()
+        assert engine.best_move(rank="20k").report.visits == 1
+
+
+def test_a_lost_game_is_resigned_later_by_weaker_players() -> None:
+    with engine_at("15k") as engine:
+        play_game(engine, 30)
+        report = engine.genmove(play=False).result().report
+    assert report is not None
+    behind = {lead: replace(report, winrate=0.01, lead=-lead, visits=1) for lead in (3, 10, 20)}
+
+    def resigns_at(strength: float) -> list[int]:
+        return [lead for lead in behind if is_hopeless(engine.game, behind[lead], 0.05, Strength(strength))]
+
+    assert [resigns_at(strength) for strength in (0.0, 0.5, 1.0)] == [[20], [10, 20], [3, 10, 20]]
+    assert not is_hopeless(engine.game, behind[20], 0.05)  # at full strength one visit says nothing
+
+
+def fill_with_white(engine: Engine) -> None:
+    """Lets White play all over the board while Black passes."""
+    for row in range(2, 9):
+        for column in "CDEFGH"[row % 2 :: 2]:
+            engine.play(WHITE, f"{column}{row}")
+            engine.play(BLACK, PASS)
+
+
+def test_a_hopeless_player_resigns() -> None:
+    with engine_at("10k") as engine:
+        fill_with_white(engine)
+        decisions = []
+        for _ in range(3):
+            decisions.append(engine.best_move(BLACK))
+            if not decisions[-1].resign:
+                engine.play(WHITE, PASS)
+    assert [decision.resign for decision in decisions] == [False, False, True]
+
+
+def test_moves_by_hand_end_a_row_of_hopeless_ones() -> None:
+    with engine_at("10k") as engine:
+        fill_with_white(engine)
+        for _ in range(2):
+            assert engine.best_move(BLACK).hopeless
+            engine.play(WHITE, PASS)
+        engine.play(BLACK, "J9")
+        engine.play(WHITE, PASS)
+        assert not engine.best_move(BLACK).resign
+
+
+def test_games_that_are_replayed_before_each_move_are_resigned_too() -> None:
+    with engine_at("10k") as engine:
+        fill_with_white(engine)
+        first = list(engine.game.moves)
+        games, resigned = [first, [*first[2:], *first[:2]]], []
+        for _ in range(3):
+            for moves in games:  # in turn, as on a server
+                engine.set_board_size(9, 9)
+                engine.clear_board()
+                engine.set_komi(7.5)
+                for move in moves:
+                    engine.play(*move)
+                decision = engine.best_move(BLACK)
+                resigned.append(decision.resign)
+                moves += [Move(BLACK, decision.point), Move(WHITE, PASS)]
+    assert resigned == [False, False, False, False, True, True]
+
+
+@pytest.mark.parametrize("undo", [Engine.undo, lambda engine: engine.load(engine.game)])
+def test_a_player_who_takes_back_a_move_can_play_on(undo: Callable[[Engine], None]) -> None:
+    with engine_at("10k") as engine:
+        fill_with_white(engine)
+        for _ in range(2):
+            assert engine.best_move(BLACK).hopeless
+            engine.play(WHITE, PASS)
+        undo(engine)
+        assert not engine.best_move(BLACK).resign
+
+
+def test_a_move_that_is_not_played_is_the_likeliest_and_changes_nothing() -> None:
+    with engine_at("20k") as engine, engine_at("20k") as other:
+        vertices = {engine.genmove(play=False).result().vertex for _ in range(5)}
+        assert len(vertices) == 1
+        assert engine.game.moves == []
+        assert [engine.best_move().vertex for _ in range(3)] == [other.best_move().vertex for _ in range(3)]
+
+
+def test_an_absurd_move_is_played_if_nothing_else_is_allowed(finished: Engine) -> None:
+    worker = SearchWorker(str(find_network(NETWORK)), 1, 1)
+    game = finished.game.copy()
+    game.to_move, eye = BLACK, "A9"
+    request = SearchRequest(game, Limits(), RootMoves(allow=((game.to_move, eye, 1),)).on_board(9, 9))
+    point, _ = choose_move(worker, request, PlayStyle(Strength(0.5)))
+    worker.close()
+    assert game.vertex(point) == eye
+
+
+def test_a_few_random_games_do_not_make_a_rank_resign() -> None:
+    with Engine(EngineSettings(network="none", threads=1, seed=1, rank="12k"), width=5) as engine:
+        for _ in range(3):
+            assert not any(decision.resign for decision in play_game(engine))
+            engine.clear_board()
+
+
+def test_a_rank_that_is_not_measured_is_announced_once(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "gtp_engine"), engine_at("20k", network="uniform") as engine:
+        for _ in range(3):
+            engine.best_move()
+    (line,) = [record.message for record in caplog.records if "not measured" in record.message]
+    assert line == "the ranks of uniform are not measured: it plays with the settings of b6c64-19x19"

@@ -1,0 +1,226 @@
+"""The status of groups during a game and after two passes: what is judged together, and what is read."""
+
+import numpy as np
+import pytest
+from drawn_positions import (
+    BETWEEN_BOTH,
+    DEAD_STONES,
+    FINISHED,
+    PRISONERS,
+    SETTLED,
+    drawn_status,
+    game_of,
+    seen_ownership,
+)
+
+from gtp_engine.engine.seki_reading import can_capture, uncapturable_stones
+from gtp_engine.engine.status import agreed_dead, chain_statuses, find_dead, in_their_own_turn, status_of
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
+from gtp_engine.go.game import Game
+from gtp_engine.go.life import area_map, dead_stones, proven_owners
+
+
+def points(game: Game, names: str) -> set[int]:
+    return {parse_vertex(name, game.width, game.height) for name in names.split()}
+
+
+def owned(game: Game, dead: set[int], certainty: float = 0.9) -> np.ndarray:
+    """An ownership that these dead stones explain."""
+    owner = area_map(game, dead)
+    return certainty * ((owner == BLACK).astype(float) - (owner == WHITE).astype(float))
+
+
+# Black has the left, White the right; a white stone is left behind on B5.
+HALVES = """
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . O . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+"""
+
+
+def test_a_stone_that_would_undo_a_territory_is_dead_although_its_own_point_is_in_doubt() -> None:
+    game = game_of(HALVES, "japanese", komi=6)
+    stone = points(game, "B5")
+    ownership = owned(game, stone)
+    ownership[4, 1] = -0.3
+    assert dead_stones(game, ownership) == set()
+    assert agreed_dead(game, ownership) == stone
+    assert game.score(stone).points == (36 + 1) - 27 - 6
+
+
+def test_a_living_group_that_is_surrounded_stays() -> None:
+    game = game_of("""
+        . O . O . X . . .
+        O O O O O X . . .
+        X X X X X X . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        X X X X X X X X X
+        O O O O O O O O O
+        . . . . . . . . .
+    """)
+    assert agreed_dead(game, owned(game, set())) == set()
+    # What is proven needs no ownership at all.
+    assert (proven_owners(game)[:2, :4] == WHITE).all()
+    assert not agreed_dead(game, np.full((9, 9), 0.9)) & points(game, "B9 D9 A8 B8 C8 D8 E8")
+
+
+# Black's chains on C and D are dead, and connected with each other only by their liberties.
+CHAINS = """
+    . O X . O . . . .
+    . O X . O . O O .
+    . O . X O . . . .
+    . O X . O . . O .
+    . O X . O . . . .
+    . O O O O . . . .
+    O O . . . O O O O
+    X X O O O O X X X
+    . X X X X X X . .
+"""
+DEAD = {CHAINS: "C9 C8 D7 C6 C5", HALVES: "B5", PRISONERS: "B1 B4 G3", DEAD_STONES: "B8"}
+
+
+@pytest.mark.parametrize("drawing", [FINISHED, SETTLED, PRISONERS, DEAD_STONES, HALVES, CHAINS])
+@pytest.mark.parametrize("certainty", [0.6, 0.98])
+def test_a_consistent_ownership_is_taken_as_it_is(drawing: str, certainty: float) -> None:
+    game = game_of(drawing)
+    dead = points(game, DEAD.get(drawing, ""))
+    assert agreed_dead(game, owned(game, dead, certainty)) == dead
+
+
+def test_a_group_dies_as_a_whole() -> None:
+    game = game_of(HALVES.replace(". O . . X O", ". O O . X O", 1).replace(". . . . X O", ". . . O X O", 1))
+    group = points(game, "B5 C5 D9")
+    ownership = owned(game, group)
+    ownership[4, 1:3] = -0.2  # a network that sees some of its chains alive
+    assert dead_stones(game, ownership) == points(game, "D9")
+    assert agreed_dead(game, ownership) == group
+
+
+# White's only liberties are Black's as well: whoever plays there first is captured.
+SEKI = """
+    O O O O X . X
+    X . O X X X X
+    X O O X X . X
+    X . O X X X X
+    O O O O X X .
+    O X O X X X X
+    O X X X X . X
+"""
+
+
+def test_stones_in_seki_cannot_be_captured() -> None:
+    game = game_of(SEKI, "japanese", komi=0)
+    stones = points(game, "A6 A5 A4")
+    assert can_capture(game, stones | points(game, "B6 B4"), (), BLACK) is False
+    ownership = owned(game, stones, 0.6)
+    assert dead_stones(game, ownership) == stones
+    assert uncapturable_stones(game, ownership, stones) == stones
+    assert agreed_dead(game, ownership) == set()
+    statuses = chain_statuses(game, set())
+    assert {game.vertex(chain[0]) for chain in statuses["seki"]} == {"A7", "A6"}
+    assert game.score().points == 4  # Black's four eyes on the right; nothing on the left
+    assert agreed_dead(game, owned(game, stones, 0.95)) == stones  # a network that has no doubt is believed
+
+
+def test_stones_that_can_be_captured_are_dead() -> None:
+    with_an_eye = SEKI.replace("O X X X X . X", "O . O X X . X").replace("O X O X X X X", "O O O X X X X")
+    game = game_of(with_an_eye, "japanese", komi=0)
+    stones = points(game, "A6 A5 A4")
+    assert can_capture(game, stones | points(game, "B6 B4"), points(game, "B1"), BLACK) is True
+    assert agreed_dead(game, owned(game, stones, 0.6)) == stones
+
+
+@pytest.mark.parametrize(
+    ("drawing", "names", "captured"),
+    [
+        ("X . O\n. O O\nO O .", "A3 B3 A2", True),  # a stone in a corner
+        (". X . X O\nX X X X O\nO O O O O\n. O . O .", "B4 A4 C4 A3 B3 C3 D3 D4", False),  # two eyes
+        (". X X X O\nX X X X O\nO O O O O\n. O . O .", "B4 A4 C4 A3 B3 C3 D3 D4", True),  # one eye
+    ],
+)
+def test_small_regions_are_read_to_the_end(drawing: str, names: str, captured: bool) -> None:
+    game = game_of(drawing)
+    assert can_capture(game, points(game, names), (), BLACK) is captured
+
+
+def test_what_is_too_large_is_not_read() -> None:
+    game = game_of(HALVES)
+    region = points(game, " ".join(f"{column}{row}" for column in "ABCD" for row in range(1, 10)))
+    assert can_capture(game, region, (), WHITE) is None
+
+
+def test_lines_that_are_too_long_for_the_stack_are_not_read() -> None:
+    # White fills a large corner but for three points: after a capture there is room for hundreds of moves.
+    stones = [[WHITE if x < 14 and y < 12 else BLACK for x in range(17)] for y in range(15)]
+    for x, y in (0, 0), (1, 0), (0, 1), (16, 0), (0, 14):
+        stones[y][x] = EMPTY
+    game = game_of("\n".join(" ".join(".XO"[stone] for stone in row) for row in stones))
+    region = {point_at(x, y, game.width) for x in range(14) for y in range(12)}
+    assert can_capture(game, region, (), WHITE) is None
+
+
+def test_only_finished_games_are_judged_together() -> None:
+    game = game_of(HALVES, "japanese", komi=6)
+    ownership = owned(game, points(game, "B5"))
+    ownership[4, 1] = -0.3
+    assert find_dead(game, lambda: ownership) == set()
+    game.play(BLACK, PASS)
+    game.play(WHITE, PASS)
+    assert find_dead(game, lambda: ownership) == points(game, "B5")
+    game.set_rules("tromp-taylor")
+    assert find_dead(game, lambda: pytest.fail("nothing has to be known")) == set()
+
+
+def test_nothing_is_left_on_a_finished_board() -> None:
+    status = drawn_status(SETTLED, game_of(SETTLED))
+    assert (status.score, status.worst) == (28 - 21 - 6.5,) * 2
+    assert not status.undecided and not status.dead
+    assert drawn_status(SETTLED, game_of(SETTLED, to_move=WHITE)).score == 21 + 6.5 - 28
+
+
+def test_dead_stones_are_off_for_the_count() -> None:
+    game = game_of(PRISONERS)
+    status = drawn_status(PRISONERS, game)
+    assert status.dead == points(game, "B1 B4 G3")
+    assert status.prisoners == points(game, "B1 B4")
+    assert status.score == 28 - 21 - 6.5
+
+
+def test_a_point_between_both_is_undecided() -> None:
+    game = game_of(BETWEEN_BOTH)
+    status = drawn_status(BETWEEN_BOTH, game)
+    assert points(game, "E7") <= status.undecided
+    assert status.worst < status.score
+
+
+def test_stones_that_live_when_their_owner_moves_are_not_dead() -> None:
+    game = game_of(PRISONERS)
+    dead, living = np.full((7, 7), -0.9), np.full((7, 7), 0.9)
+    for black_first, white_first in ((living, dead), (dead, living)):
+        owned = in_their_own_turn(game, black_first, white_first)
+        assert (owned[game.stones() == BLACK] == 0.9).all() and (owned[game.stones() == WHITE] == -0.9).all()
+        assert (owned[game.stones() == EMPTY] == 0).all()
+
+
+def test_what_depends_on_the_first_move_is_undecided() -> None:
+    game = game_of(SETTLED)
+    owned = seen_ownership(SETTLED, game)
+    status = status_of(game, owned, np.where(owned < 0, owned, -0.9))
+    assert status.score == 28 - 21 - 6.5 and status.worst == -49 - 6.5
+    assert status.undecided
+
+
+def test_the_chains_by_their_status() -> None:
+    game = game_of(PRISONERS)
+    statuses = chain_statuses(game, drawn_status(PRISONERS, game).dead)
+    assert sorted(len(chain) for chain in statuses["dead"]) == [1, 1, 1]
+    assert not statuses["seki"]
+    assert sum(len(chain) for chain in statuses["alive"]) == int(np.count_nonzero(game.stones() != EMPTY)) - 3

@@ -1,0 +1,88 @@
+"""What a worker keeps of earlier requests, and a glance compared with a search."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gtp_engine.engine.worker import SearchWorker
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import Limits, SearchRequest
+
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
+
+
+@pytest.fixture
+def worker() -> Iterator[SearchWorker]:
+    worker = SearchWorker(str(TINY), 1, 1, "cpu", "float32")
+    yield worker
+    worker.close()
+
+
+def played(moves: str, rules: str = "tromp-taylor") -> Game:
+    game = Game(9, rules=rules)
+    for name in moves.split():
+        game.play(game.to_move, name)
+    return game
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
+@pytest.mark.parametrize("moves", ["E5 C3", "E5 pass", "E5 pass pass"])
+def test_a_glance_sees_what_a_search_of_one_visit_sees(worker: SearchWorker, rules: str, moves: str) -> None:
+    parameters = replace(default_parameters(str(TINY)), symmetry="none")
+    request = SearchRequest(played(moves, rules), Limits(visits=1), parameters=parameters)
+    seen, found = worker.glance(request, deterministic=True), worker.search(request)
+    assert np.allclose(seen.priors, found.priors, atol=1e-4)
+    assert (seen.winrate, seen.lead) == (pytest.approx(found.winrate), pytest.approx(found.lead))
+
+
+class Counted:
+    """Stands for the search that finds an ownership."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, request: SearchRequest, colour: int) -> np.ndarray:
+        self.calls += colour == BLACK
+        return np.full((9, 9), self.calls / 10)
+
+
+@pytest.fixture
+def counted(worker: SearchWorker, monkeypatch: pytest.MonkeyPatch) -> Counted:
+    counted = Counted()
+    monkeypatch.setattr(worker, "_ownership_moving_first", counted)
+    return counted
+
+
+def test_an_ownership_is_found_once(worker: SearchWorker, counted: Counted) -> None:
+    assert (worker.ownership(SearchRequest(played("E5 C3"))) == 0.1).all()
+    assert (worker.ownership(SearchRequest(played("E5 C3"))) == 0.1).all()
+    assert counted.calls == 1
+
+
+@pytest.mark.parametrize(
+    "forget", [SearchWorker.clear, SearchWorker.close, lambda worker: worker.change_network("none")]
+)
+def test_an_ownership_is_forgotten_with_what_it_was_found_by(
+    worker: SearchWorker, counted: Counted, forget: Callable[[SearchWorker], None]
+) -> None:
+    worker.ownership(SearchRequest(played("E5 C3")))
+    forget(worker)
+    worker.ownership(SearchRequest(played("E5 C3")))
+    assert counted.calls == 2
+
+
+def test_an_ownership_is_of_one_history(worker: SearchWorker, counted: Counted) -> None:
+    over, going_on = played("E5 pass pass"), played("E5 pass pass")
+    going_on.to_move = BLACK  # begins a history, in which nobody has passed
+    assert over.moves == going_on.moves and over.is_over and not going_on.is_over
+    set_up = Game(9, rules="tromp-taylor")
+    set_up.set_up("E5", (), WHITE)
+    set_up.play(WHITE, "C3")
+    for game in (over, going_on, played("E5 C3"), set_up):
+        worker.ownership(SearchRequest(game))
+    assert counted.calls == 4

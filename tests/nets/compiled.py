@@ -1,0 +1,68 @@
+"""Compiled networks and prepared ones, called as torch's modules are."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from gtp_engine.base.jit import config
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.inference import prepare_for_inference
+from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
+from gtp_engine.nets.kernels.network import CompiledNetwork, can_compile
+from gtp_engine.nets.model import Model
+from gtp_engine.nets.stored import RawOutputs, StoredNetwork
+
+needs_kernels = pytest.mark.skipif(
+    config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
+)
+needs_bfloat16 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_BFLOAT16, reason="this CPU multiplies no bfloat16")
+needs_int8 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_INT8, reason="this CPU has no 8-bit dot products")
+
+
+def compiled(network: StoredNetwork, half: bool = False) -> Callable[..., RawOutputs[Tensor]]:
+    """Returns the compiled network as a function of torch's tensors."""
+    assert can_compile(network.config, "bfloat16" if half else "float32")
+    return on_tensors(CompiledNetwork(network, half))
+
+
+def on_tensors(kernels: Callable[..., RawOutputs[np.ndarray]]) -> Callable[..., RawOutputs[Tensor]]:
+    """Returns a function of numpy's arrays, such as a `CompiledNetwork`, as one of torch's tensors."""
+
+    def run(
+        planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
+    ) -> RawOutputs[Tensor]:
+        points = planes.permute(0, 2, 3, 1).to(torch.uint8).contiguous().numpy()
+        people = None if metadata is None else metadata.numpy()
+        return RawOutputs(*map(torch.from_numpy, kernels(points, scalars.numpy(), people, full_board=full_board)))
+
+    return run
+
+
+def raw_outputs_of(model: Model) -> Callable[..., RawOutputs[Tensor]]:
+    """Returns a module of torch's as a function that returns the raw outputs alone."""
+    return lambda *inputs, **options: model(*inputs, **options).raw
+
+
+def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], name: str, half: bool) -> None:
+    """A random network of this architecture; `way` is called as `compiled` is."""
+    torch.manual_seed(1)
+    model = Model(parse_config(name)).initialise().eval()
+    planes = (torch.rand(3, 22, 9, 9) < 0.2).float()
+    planes[:, 0] = 1
+    scalars = torch.rand(3, 19)
+    with torch.inference_mode():
+        expected, found = model(planes, scalars).raw, way(model.stored(), half)(planes, scalars, full_board=True)
+    for one, other in zip(expected, found, strict=True):
+        assert torch.allclose(one, other, rtol=1e-4, atol=0.05 if half else 2e-5)
+
+
+# The ways to compute a network in float32, each of which has to give the same outputs.
+WAYS: dict[str, Callable[[StoredNetwork], Callable[..., RawOutputs[Tensor]]]] = {
+    "plain": lambda network: raw_outputs_of(Model.from_stored(network)),
+    "prepared": lambda network: raw_outputs_of(prepare_for_inference(network)),
+    "compiled": compiled,
+}
+EACH_WAY = pytest.mark.parametrize("way", ["plain", "prepared", pytest.param("compiled", marks=needs_kernels)])

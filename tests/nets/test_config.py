@@ -1,0 +1,103 @@
+"""Short names of networks, and configs as plain data."""
+
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from random_networks import random_config, with_auxiliary_heads
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.nets.config import parse_config, pooling_blocks
+from gtp_engine.nets.plain import config_from_data, to_data
+from gtp_engine.nets.schema import BottleneckBlockDesc, ConvDesc, MatMulDesc, PoolingBlockDesc
+from gtp_engine.nets.shapes import check_shapes
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks", "channels", "millions"),
+    [("b6c96", 6, 96, 1.0), ("b10c128", 10, 128, 3.0), ("b15c192", 15, 192, 9.9), ("b18c384nbt", 18, 384, 26.4)],
+)
+def test_sizes(name: str, blocks: int, channels: int, millions: float) -> None:
+    """Those of KataGo's networks of that name."""
+    config = parse_config(name)
+    assert (config.name, len(config.trunk.blocks), config.channels) == (name, blocks, channels)
+    assert round(config.parameter_count / 1e6, 1) == millions
+
+
+@pytest.mark.parametrize(
+    ("block_count", "nested", "pooling"),
+    [
+        (6, False, [3, 5]),
+        (10, False, [5, 8]),
+        (15, False, [7, 12]),
+        (20, False, [7, 12, 17]),
+        (4, False, [3]),
+        (1, False, [1]),
+        (18, True, [3, 6, 9, 12, 15]),
+        (10, True, [3, 6, 9]),
+        (2, True, [2]),
+    ],
+)
+def test_pooling_blocks_are_katagos(block_count: int, nested: bool, pooling: list[int]) -> None:
+    assert [number + 1 for number in pooling_blocks(block_count, nested)] == pooling
+    blocks = parse_config(f"b{block_count}c32{'nbt' * nested}").trunk.blocks
+    first = [block.blocks[0] if isinstance(block, BottleneckBlockDesc) else block for block in blocks]
+    assert [n + 1 for n, block in enumerate(first) if isinstance(block, PoolingBlockDesc)] == pooling
+
+
+@pytest.mark.parametrize(
+    "name", ["", "b6", "c96", "b0c96", "b6c97", "b6c4", "b101c96", "b6c96-tanh", "B6C96", "b6c96 "]
+)
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"expected 1 to 100|unknown architecture"):
+        parse_config(name)
+
+
+@pytest.mark.parametrize("version", range(8, 18))
+def test_plain_data_and_back(version: int) -> None:
+    config = random_config(version, random.Random(version))
+    assert config_from_data(json.loads(json.dumps(to_data(config)))) == config
+
+
+def test_data_that_are_no_config_are_refused() -> None:
+    data = to_data(parse_config("b1c8"))
+    for changed, message in (
+        (None, "not a description of a network"),
+        (data["trunk"], "of a TrunkDesc"),
+        (data | {"version": 7}, "version 7; expected 8 to 17"),
+        (data | {"version": "14"}, "version cannot be '14'"),
+        (data | {"colour": 1}, "has no 'colour'"),
+        (data | {"trunk": data["policy"]}, "trunk cannot be"),
+        ({name: value for name, value in data.items() if name != "trunk"}, "missing 1 required"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            config_from_data(changed)
+
+
+def test_parts_of_another_kind_are_refused() -> None:
+    for part, field in (("trunk", "blocks"), ("value", "auxiliary")):
+        data: dict[str, Any] = to_data(parse_config("b1c8"))
+        data[part][field] = [data["value"]["bias"]]
+        with pytest.raises(ValueError, match=rf"Desc\.{field} cannot be"):
+            config_from_data(data)
+
+
+def test_other_inputs_than_those_of_this_program_are_refused() -> None:
+    config = parse_config("b1c8")
+    trunk = replace(config.trunk, conv=replace(config.trunk.conv, in_channels=24))
+    with pytest.raises(UserError, match="its inputs are 24 planes and 19 scalars; this program makes 22 and 19"):
+        check_shapes(replace(config, planes=24, trunk=trunk))
+
+
+def test_heads_that_only_help_to_learn_are_part_of_the_data() -> None:
+    config = with_auxiliary_heads(parse_config("b1c8"))
+    check_shapes(config)
+    assert config_from_data(json.loads(json.dumps(to_data(config)))) == config
+    assert config.without_auxiliary_heads().value.auxiliary == ()
+    for wrong in (MatMulDesc("moves_left", 5, 1), ConvDesc("played", 1, 1, 5, 1)):
+        with pytest.raises(UserError, match=f"the input of {wrong.name} has 5 channels"):
+            check_shapes(replace(config, value=replace(config.value, auxiliary=(wrong,))))
+    with pytest.raises(UserError, match="two heads have the same name"):
+        check_shapes(replace(config, value=replace(config.value, auxiliary=config.value.auxiliary * 2)))

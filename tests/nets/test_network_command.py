@@ -1,0 +1,92 @@
+"""`gtp_engine network`."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gtp_engine.clients.cli import main
+from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.katago_file import write_katago_file
+from gtp_engine.nets.model import Model
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["network", *arguments])
+
+
+def test_one_network_is_described(folder: Path) -> None:
+    write_katago_file(Model(parse_config("b4c16nbt-mish")).initialise().stored(), folder / "mine.bin.gz")
+    done = run("mine")
+    assert done.exit_code == 0
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert lines["name"] == "b4c16nbt-mish"
+    assert lines["version"] == "14, inputs of version 7"
+    assert lines["blocks"] == "4 nested bottleneck (inside: 7 ordinary, 1 gpool)"
+    assert lines["channels"] == "16"
+    assert lines["activation"] == "mish"
+    assert lines["errors"] == "short-term errors of value and score"
+
+
+def test_a_card_is_shown_whatever_is_in_it(folder: Path) -> None:
+    write_katago_file(Model(parse_config("b1c8")).initialise().stored(), folder / "mine.bin.gz")
+    (folder / "mine.md").write_bytes(b"\xef\xbb\xbf# Mine\r\n\tcaf\xe9 \x1b[31mred\r\n\r\n")
+    done = run("mine")
+    assert done.exit_code == 0
+    assert done.stdout.endswith("\n\n# Mine\n    caf\ufffd ?[31mred\n")
+
+
+def test_several_make_a_table_and_bad_ones_are_reported(folder: Path) -> None:
+    for name in ("b1c8", "b2c16"):
+        write_katago_file(Model(parse_config(name)).initialise().stored(), folder / f"{name}.bin.gz")
+    (folder / "bad.bin.gz").write_bytes(b"nonsense")
+    done = run(str(folder / "b1c8.bin.gz"), str(folder / "bad.bin.gz"), "b2c16")
+    assert done.exit_code == 1
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["b1c8.bin.gz", "b2c16.bin.gz"]
+    assert done.stderr.startswith(f"Error: {folder / 'bad.bin.gz'}: not a KataGo network")
+    listed = run()
+    assert "b1c8.bin.gz" in listed.stdout and "b2c16.bin.gz" in listed.stdout
+
+
+def test_what_is_not_there(folder: Path) -> None:
+    done = run("nosuch")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: no network 'nosuch': no such file, and none in")
+
+
+def test_a_larger_network_is_written(folder: Path) -> None:
+    write_katago_file(Model(parse_config("b2c16")).initialise().stored(), folder / "small.bin.gz")
+    larger = folder / "larger.bin.gz"
+    enlarge = ("small", "--enlarge", "b3c32", "--out", str(larger))
+    assert run(*enlarge).stdout == f"wrote {larger}\n"
+    assert "channels     32\n" in run("larger").stdout
+    first = larger.read_bytes()
+    refused = run(*enlarge)
+    assert refused.exit_code == 1 and "already exists" in refused.stderr
+    run(*enlarge, "--force")
+    assert larger.read_bytes() == first
+
+
+def test_a_larger_network_needs_a_size_and_a_file_that_fit(folder: Path) -> None:
+    write_katago_file(Model(parse_config("b2c16")).initialise().stored(), folder / "small.bin.gz")
+    out = str(folder / "out.bin.gz")
+    for arguments in (
+        ["--enlarge", "b3c16"],
+        ["--out", out],
+        ["--force"],
+        ["small", "--enlarge", "b3c16", "--out", out],
+    ):
+        refused = run("small", *arguments)
+        assert refused.exit_code == 2 and "needs one FILE, --enlarge and --out" in refused.stderr
+    assert "choose such a name" in run("small", "--enlarge", "b3c16", "--out", "out.pt").stderr
+    assert "cannot contain" in run("small", "--enlarge", "b1c16", "--out", out).stderr
+    assert "unknown architecture 'large'" in run("small", "--enlarge", "large", "--out", out).stderr
+    same = str(folder / "small.bin.gz")
+    assert "one of the files to read" in run("small", "--enlarge", "b3c16", "--out", same, "--force").stderr
+    assert not Path(out).exists()

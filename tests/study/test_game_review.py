@@ -1,0 +1,344 @@
+"""The facts of a reviewed game: mistakes, phases, accuracy, and the forms in which they are written."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reviews import D4, E5, F6, G7, game_of, loss, review
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.game import Move
+from gtp_engine.go.sgf import GameRecord, read_sgf
+from gtp_engine.study.curve import check_picture, plot_curve
+from gtp_engine.study.mistakes import class_label, find_mistakes, loss_class
+from gtp_engine.study.play_statistics import accuracy, statistics
+from gtp_engine.study.player_names import player_colour
+from gtp_engine.study.rank_estimate import RankEstimate
+from gtp_engine.study.review import MoveReview, Phase
+from gtp_engine.study.review_data import to_csv, to_json
+from gtp_engine.study.review_sgf import annotated, move_comment, summary
+
+
+def spans(moves: list[MoveReview], **options: object) -> list[tuple[str, int]]:
+    """The numbers of the moves of each mistake, and of the worst of them."""
+    return [(mistake.span, mistake.worst.number) for mistake in find_mistakes(moves, **options)]  # type: ignore[arg-type]
+
+
+# Mistakes.
+
+
+def test_the_most_costly_mistakes_come_first_and_good_moves_not_at_all() -> None:
+    moves = [loss(1, BLACK, D4, E5, 1.0, 0.2), loss(2, WHITE, D4, D4, 9.0), loss(3, BLACK, D4, F6, 4.0, 0.1)]
+    assert spans(moves) == [("3", 3), ("1", 1)]
+    assert spans(moves, by="winrate") == [("1", 1), ("3", 3)]
+
+
+def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
+    moves = [loss(1, BLACK, D4, E5, 0.49, 0.012), loss(2, WHITE, D4, F6, 0.51, 0.008)]
+    assert spans(moves) == [("2", 2)]
+    assert spans(moves, by="winrate") == [("1", 1)]
+
+
+def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
+    moves = [
+        loss(10, WHITE, D4, E5, 3),
+        loss(11, BLACK, D4, E5, 5),
+        loss(12, WHITE, D4, G7, 1),
+        loss(13, BLACK, D4, E5, 4),
+    ]
+    assert spans(moves) == [("11-13", 11), ("10", 10), ("12", 12)]
+    assert spans(moves, player=BLACK) == [("11-13", 11)]
+
+
+def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:
+    moves = [loss(1, BLACK, D4, E5, 3), loss(2, WHITE, G7, F6, 2), loss(3, BLACK, D4, E5, 5), loss(4, WHITE, D4, G7, 9)]
+    moves[:2] = [replace(move, is_checked=True) for move in moves[:2]]
+    listed = [[mistake.span for mistake in game_of(moves, is_checked=done).mistakes] for done in (True, False)]
+    assert listed == [["1-3", "2"], ["4", "1-3", "2"]]
+    assert find_mistakes(moves)[1].worst.number == 1  # the one that has been checked, although the other one cost more
+
+
+def test_a_point_that_has_been_played_is_missed_anew() -> None:
+    moves = [loss(1, BLACK, D4, E5, 3), loss(2, WHITE, E5, E5, 0), loss(3, BLACK, D4, E5, 2)]
+    assert spans(moves) == [("1", 1), ("3", 3)]
+
+
+def test_a_point_is_missed_anew_after_stones_are_set_up() -> None:
+    set_up = replace(loss(2, WHITE, D4, F6, 3), has_setup=True)
+    assert spans([loss(1, BLACK, D4, E5, 3), set_up, loss(3, BLACK, D4, E5, 2)]) == [("1", 1), ("3", 3)]
+
+
+def test_a_point_that_is_forgotten_for_long_is_missed_anew() -> None:
+    assert spans([loss(1, BLACK, D4, E5, 3), loss(11, BLACK, D4, E5, 2)]) == [("1-11", 1)]
+    assert spans([loss(1, BLACK, D4, E5, 3), loss(12, BLACK, D4, E5, 2)]) == [("1", 1), ("12", 12)]
+
+
+def test_classes_are_katrains() -> None:
+    points = (0, 0.49, 0.5, 1.49, 1.5, 3, 5.99, 6, 12, 40)
+    assert [loss_class(loss) for loss in points] == [0, 0, 1, 1, 2, 3, 3, 4, 5, 5]
+    labels = [class_label(number) for number in range(6)]
+    assert labels == ["below 0.5", "0.5 to 1.5", "1.5 to 3", "3 to 6", "6 to 12", "12 or more"]
+
+
+# Phases and statistics.
+
+
+@pytest.mark.parametrize(("board", "firsts"), [((19, 19), [1, 51, 145]), ((9, 9), [1, 12, 33]), ((2, 2), [1, 1, 2])])
+def test_first_moves_of_the_phases(board: tuple[int, int], firsts: list[int]) -> None:
+    assert [phase.first_move(*board) for phase in Phase] == firsts
+
+
+def test_phase_of_a_move() -> None:
+    numbers = (1, 11, 12, 32, 33, 200)
+    phases = [loss(number, BLACK, D4, E5, 0).phase.label for number in numbers]
+    assert phases == ["opening", "opening", "middle game", "middle game", "endgame", "endgame"]
+
+
+def test_statistics() -> None:
+    moves = [
+        loss(1, BLACK, E5, E5, 0),
+        review(BLACK, D4, E5, (0.5, 0.6), (0.0, 2.0), others=((D4, 0.1, 0.5),)),
+        loss(5, BLACK, D4, E5, 4.0, 0.2),
+    ]
+    numbers = statistics(moves)
+    assert (numbers.moves, numbers.first_choice, numbers.first_five) == (3, 1, 2)
+    assert numbers.points_lost == pytest.approx((2 + 4) / 3)
+    assert numbers.winrate_lost == pytest.approx((0.1 + 0.2) / 3)
+    assert (numbers.classes, numbers.lost) == ((1, 0, 1, 1, 0, 0), 6)
+
+
+def test_accuracy_is_katrains() -> None:
+    assert accuracy([loss(1, BLACK, E5, E5, 0)]) == 100
+    assert accuracy([loss(1, BLACK, D4, E5, 2)]) == pytest.approx(100 * 0.75**2)
+    # An obvious move weighs 0.05, a loss of two points 0.5, one of four points and more 1.
+    moves = [loss(1, BLACK, E5, E5, 0), loss(3, BLACK, D4, E5, 2), loss(5, BLACK, D4, E5, 8)]
+    assert accuracy(moves) == pytest.approx(100 * 0.75 ** ((0.5 * 2 + 8) / (0.05 + 0.5 + 1)))
+
+
+def test_only_one_player_is_judged_if_wanted() -> None:
+    moves = [loss(1, BLACK, D4, E5, 1.0), loss(2, WHITE, G7, F6, 2.0), loss(13, BLACK, D4, E5, 3.0)]
+    both, black = game_of(moves), game_of(moves, player=BLACK)
+    assert [len(game.judged()) for game in (both, black)] == [3, 2]
+    assert not black.judged(WHITE)
+    assert [mistake.worst.number for mistake in black.mistakes] == [13, 1]
+    assert both.title == "Ann 3d - Bob"
+
+
+# SGF.
+
+
+def test_comment() -> None:
+    assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0))) == (
+        "Black's win rate: 30.0%\nLead: W+4.0\nVisits: 20\nMain line: F6 F6\n"
+        "D4 loses 4.0 points and 20.0% of the win rate; E5 was better.\nBetter line: E5 F6"
+    )
+    assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
+    too_little_to_show = loss(1, BLACK, D4, E5, 0.04, 0.0004)
+    assert "Better" not in move_comment(too_little_to_show) and "better" not in repr(too_little_to_show)
+
+
+def test_every_move_has_values_and_only_mistakes_have_comments() -> None:
+    moves = [loss(1, BLACK, E5, E5, 0.0), loss(2, WHITE, D4, F6, 4.0, 0.2)]
+    game = game_of(moves)
+    nodes = annotated(game).main_line
+    assert [node.comment.split("\n")[0] for node in nodes] == ["start", "", "Black's win rate: 70.0%"]
+    assert [node.text("SBKV") for node in nodes] == ["50.00", "50.00", "70.00"]
+    assert [node.text("V") for node in nodes] == ["0.00", "0.00", "4.00"]
+    assert [node.text("SBKS") for node in nodes] == ["0.00", "0.00", "4.00"]
+    assert [node.comment for node in game.record.main_line] == ["start", "", ""]
+    everything = annotated(game, comment_all=True).main_line
+    assert everything[1].comment.startswith("Black's win rate: 50.0%\nLead: even")
+    assert everything[2].properties == nodes[2].properties
+
+
+def test_the_komi_is_written_in_points() -> None:
+    """Some servers write hundredths or zi, which other programs would take for points."""
+    game = game_of([loss(1, BLACK, E5, E5, 0.0)])
+    game.record.root.set_text("KM", "375")
+    assert (game.record.komi, annotated(game).root.text("KM")) == (7.5, "7.5")
+
+
+def test_a_mistake_has_marks_and_the_better_line_as_a_variation() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 2.0)]
+    record = annotated(game_of(moves))
+    first, _, second = record.main_line[1:]
+    assert [first.text(name) for name in ("BM", "HO", "TR")] == ["1", "1", "ee"]
+    _, better = record.root.children
+    assert [better.move, *(node.move for node in better.children)] == [Move(BLACK, E5), Move(WHITE, F6)]
+    assert [better.text(name) for name in ("TE", "V", "SBKV", "SBKS")] == ["1", "0.00", "50.00", "0.00"]
+    assert better.comment == "Black's win rate: 50.0%\nLead: even\nVisits: 20"
+    # The same point again: no second variation.
+    assert ({"DO", "TR"} <= second.properties.keys(), "HO" in second.properties) == (True, False)
+    assert second.comment == "G7 loses 2.0 points and 0.0% of the win rate; E5 was better, see move 1."
+    assert len(list(record)) == 4 + 2
+
+
+@pytest.mark.parametrize(("points", "mark"), [(1.4, None), (1.5, "DO[]"), (3, "BM[1]"), (6, "BM[2]"), (20, "BM[2]")])
+def test_marks_by_the_loss(points: float, mark: str | None) -> None:
+    text = annotated(game_of([loss(1, BLACK, D4, E5, points)])).to_sgf()
+    assert re.findall(r"(?:DO|BM)\[\d?\]", text) == ([mark] if mark else [])
+
+
+def test_small_mistakes_beyond_the_list_stay_unmarked() -> None:
+    far_apart = [loss(20 * number, BLACK, D4, E5, 1.0 - number / 100) for number in range(1, 13)]
+    game = game_of([loss(number, BLACK, D4, D4, 0.0) for number in range(1, 241)])
+    moves = tuple(next((bad for bad in far_apart if bad.number == good.number), good) for good in game.moves)
+    nodes = annotated(type(game)(game.record, game.conditions, moves)).main_line
+    assert [len(nodes[bad.number - 1].children) > 1 for bad in far_apart] == [True] * 10 + [False] * 2
+
+
+def test_summary_names_the_players_and_their_mistakes() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 2.0), loss(3, BLACK, D4, E5, 1.0)]
+    lines = summary(game_of(moves)).split("\n")
+    assert lines[0].endswith(": net, 20 visits per position; rules chinese, komi 7")
+    assert lines[1:] == [
+        "Black (Ann 3d): 2.50 points lost per move, accuracy 38%, engine's first choice 0%",
+        "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
+        "Moves 1-3: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
+        "Move 2: W G7, better F6 (2.0 points, 0.0% win rate)",
+    ]
+
+
+def test_annotated_record_reads_as_the_same_game() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 7.0), loss(3, BLACK, PASS, D4, 1.0)]
+    game = game_of(moves)
+    text = annotated(game).to_sgf()
+    assert text.count("(;") == 1 + 2 * 3
+    assert read_sgf(text.encode()).moves == game.record.moves
+    # The better line of the second mistake branches off after the first one was played.
+    better = read_sgf(text.encode(), variation=[0, 1]).moves
+    assert better == [Move(BLACK, D4), Move(WHITE, F6), Move(BLACK, F6)]
+
+
+# JSON and CSV.
+
+
+def test_json_holds_moves_mistakes_and_players() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(12, BLACK, F6, F6, 0.0)]
+    table = json.loads(to_json([game_of(moves)]))
+    (game,) = table["games"]
+    assert table["classes"] == [0.5, 1.5, 3, 6, 12]
+    assert (game["file"], game["result"], game["komi"]) == ("game.sgf", "B+2", 7)
+    assert (game["network"], game["visits"], game["seconds"], game["seed"]) == ("net", 20, None, 1)
+    assert game["mistakes"] == [
+        {
+            "best": "E5",
+            "better_line": ["E5", "F6"],
+            "worst": 1,
+            "moves": [1],
+            "winrate_lost": 0.2,
+            "points_lost": 4.0,
+            "reasons": [],
+        }
+    ]
+    assert game["moves"][0] == {
+        "move": 1,
+        "player": "black",
+        "phase": "opening",
+        "played": "D4",
+        "best": "E5",
+        "place": None,
+        "better_line": ["E5", "F6"],
+        "black_winrate": 0.3,
+        "black_lead": -4.0,
+        "winrate_lost": 0.2,
+        "points_lost": 4.0,
+        "checked": False,
+    }
+    black = game["players"]["black"]
+    assert (black["moves"], black["points_lost"], black["classes"]) == (2, 2.0, [1, 0, 0, 1, 0, 0])
+    assert [(label, phase["moves"]) for label, phase in black["phases"].items()] == [("opening", 1), ("middle game", 1)]
+    assert json.loads(to_json([game_of(moves, player=WHITE)]))["games"][0]["players"].keys() == {"white"}
+
+
+def test_a_rank_that_the_name_ends_with_is_not_repeated() -> None:
+    record = GameRecord(black="gtp_engine 12k", black_rank="12k", white="Ann", white_rank="2k")
+    assert replace(game_of([loss(1, BLACK, D4, E5, 4.0)]), record=record).title == "gtp_engine 12k - Ann 2k"
+
+
+def test_json_holds_the_estimated_ranks() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0)]
+    ranks = {BLACK: RankEstimate(Rank(1), Rank(-2), Rank(4), 30, False, True)}
+    players = json.loads(to_json([game_of(moves, ranks=ranks)]))["games"][0]["players"]
+    assert players["black"]["estimated_rank"] == {
+        "rank": "1d",
+        "low": "3k",
+        "high": "4d",
+        "or_weaker": False,
+        "or_stronger": True,
+        "moves": 30,
+    }
+    assert players["white"]["estimated_rank"] is None
+
+
+def test_csv_has_a_line_per_judged_move() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, E5, 2.0)]
+    rows = list(csv.DictReader(io.StringIO(to_csv([game_of(moves), game_of(moves, player=WHITE)]))))
+    assert [(row["file"], row["move"], row["played"]) for row in rows] == [
+        ("game.sgf", "1", "D4"),
+        ("game.sgf", "2", "G7"),
+        ("game.sgf", "2", "G7"),
+    ]
+    assert (rows[0]["white"], rows[0]["points_lost"], rows[0]["place"]) == ("Bob", "4.0", "")
+
+
+# The picture.
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg"])
+def test_picture(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"curve{ending}"
+    game = game_of([review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), review(WHITE, PASS, E5, (0.5, 0.7), (0.0, 4.0))])
+    game.record.black = "$A - 呉"
+    plot_curve(game, file)
+    assert file.read_bytes()[:5] in (b"\x89PNG\r", b"<?xml")
+    assert ending == ".png" or "mistakes" in file.read_text()
+    assert list(tmp_path.iterdir()) == [file]
+    with pytest.raises(OSError, match=r"nosuch.*curve"):
+        plot_curve(game, tmp_path / "nosuch" / file.name)
+
+
+def test_picture_of_a_single_good_move(tmp_path: Path) -> None:
+    plot_curve(game_of([loss(1, BLACK, E5, E5, 0.0)]), tmp_path / "curve.svg")
+    assert "mistakes" not in (tmp_path / "curve.svg").read_text()
+
+
+def test_picture_of_another_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"curve\.doc: the name of a picture must end in \.png"):
+        check_picture(Path("curve.doc"))
+
+
+def test_reviews_as_text() -> None:
+    moves = [loss(1, BLACK, D4, E5, 2.5, 0.12), loss(2, BLACK, G7, E5, 1, 0.0), loss(3, BLACK, E5, E5, 0)]
+    assert repr(moves[0]) == "<MoveReview: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
+    assert repr(moves[2]) == "<MoveReview: 3 black E5>"
+    both, single = game_of(moves).mistakes[0], game_of(moves[1:]).mistakes[0]
+    assert repr(both) == "<Mistake: moves 1-2; worst: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
+    assert repr(single) == "<Mistake: 2 black G7 (-1.0 points, 0.0%; E5 is better)>"
+
+
+def test_a_colour_as_text() -> None:
+    game = game_of([loss(1, BLACK, D4, E5, 2), loss(2, WHITE, D4, E5, 2)])
+    assert [move.number for move in game.judged("white")] == [2]
+    assert game.name("black") == "Ann 3d"
+    with pytest.raises(UserError, match="invalid colour 'red'"):
+        game.judged("red")
+
+
+@pytest.mark.parametrize(
+    ("player", "colour"), [("Blackbird", WHITE), ("black", BLACK), ("B", BLACK), ("bird", WHITE), ("ANN", BLACK)]
+)
+def test_a_colour_is_not_a_part_of_a_name(player: str, colour: int) -> None:
+    record = GameRecord(9, 9, black="Ann", white="Blackbird")
+    assert player_colour(record, player) == colour
+
+
+def test_spaces_in_a_name_do_not_matter() -> None:
+    record = GameRecord(9, 9, black="John  Smith", white="Ann")
+    assert player_colour(record, "john smith ") == player_colour(record, "John  Smith") == BLACK

@@ -1,0 +1,149 @@
+"""The review of a game as a Python program asks for it."""
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.coords import WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, write_sgf
+from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.factory import make_evaluator
+from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.review_sgf import annotated
+from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
+
+SETTINGS = EngineSettings("uniform", visits=8, threads=1, seed=1)
+TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
+NAMES = "C3 D4 pass B2"
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    game = Game(5, komi=0.5)
+    for name in NAMES.split():
+        game.play(game.to_move, name)
+    return game
+
+
+@pytest.fixture(scope="module")
+def reviewed(game: Game) -> GameReview:
+    return review(game, SETTINGS)
+
+
+def test_every_move_is_reviewed(game: Game, reviewed: GameReview) -> None:
+    assert [move.move for move in reviewed.moves] == game.moves
+    assert len(reviewed.winrates) == len(reviewed.leads) == 5
+    assert reviewed.winrates[1:] == [move.winrate for move in reviewed.moves]
+    assert reviewed.moves[0].before.visits == 8
+
+
+def test_records_and_files_are_reviewed_as_games_are(game: Game, reviewed: GameReview, tmp_path: Path) -> None:
+    write_sgf(GameRecord.from_game(game), tmp_path / "game.sgf")
+    for source in (GameRecord.from_game(game), tmp_path / "game.sgf", str(tmp_path / "game.sgf")):
+        assert review(source, SETTINGS).winrates == reviewed.winrates
+
+
+def test_the_commented_record_can_be_saved(reviewed: GameReview, tmp_path: Path) -> None:
+    write_sgf(annotated(reviewed, comment_all=True), tmp_path / "reviewed.sgf")
+    again = read_sgf(tmp_path / "reviewed.sgf")
+    assert all("Black's win rate" in node.comment for node in again.main_line[1:])
+
+
+def test_the_worst_mistakes_are_described_and_drawn(reviewed: GameReview) -> None:
+    assert repr(reviewed).startswith("<GameReview: 4 moves")
+    drawings = re.findall(r"<svg.*?</svg>", reviewed._repr_html_(), re.DOTALL)
+    assert len(drawings) == min(3, len(reviewed.mistakes))
+    for move in reviewed.moves:
+        root = ElementTree.fromstring(move.to_svg())
+        stones = [len(g.findall(".//{*}circle")) for g in root.iter() if g.get("class") in ("black", "white")]
+        assert stones == [[1, 0], [1, 1], [1, 1], [1, 2]][move.number - 1]
+
+
+def test_rules_and_komi_override_the_records(game: Game) -> None:
+    rollouts = EngineSettings("none", visits=8, threads=1, seed=1)
+    own, other = review(game, rollouts), review(game, rollouts, rules="japanese", komi=20)
+    assert all(lead > after + 5 for lead, after in zip(own.leads, other.leads, strict=True))
+
+
+def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> None:
+    played = Game(5, komi=0.5)
+    for name in ["C3", "D3", "C2", "D2", "A1", "C1", "A2", "B1", "C4", "D4", "pass", "C5"]:
+        played.play(played.to_move, name)
+    done = review(played, EngineSettings("none", visits=100, threads=1, seed=1))
+    assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
+    assert list(done.reasons) == [mistake.worst.number for mistake in done.mistakes]
+    assert done.reasons[11][0].text.startswith("It is too early to pass")
+
+
+def test_a_review_grows_from_step_to_step(game: Game, reviewed: GameReview) -> None:
+    reviewer = Reviewer(SETTINGS)
+    steps = [*reviewer.steps(ReviewTask(GameRecord.from_game(game), range(2, 5), WHITE))]
+    reviewer.close()
+    assert list(dict.fromkeys(step.stage for step in steps)) == ["moves", "again", "reasons", "done"]
+    assert [(step.done, step.total, len(step.review.moves)) for step in steps[:4]] == [(n, 3, n) for n in range(4)]
+    assert not steps[3].review.is_checked and steps[-1].review.is_checked
+    assert steps[-1].review.reasons.keys() == {mistake.worst.number for mistake in steps[-1].review.mistakes}
+    assert steps[-1].review.moves[0].move == game.moves[1] and steps[-1].review.player == WHITE
+
+
+def test_a_review_ends_at_a_move_that_cannot_be_played_or_when_it_is_stopped() -> None:
+    reviewer = Reviewer(SETTINGS)
+    *_, last = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[5];B[bb];W[bb];B[cc])")))
+    assert (last.stage, len(last.review.moves)) == ("done", 1) and "move 2: illegal move" in last.error
+    steps = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[5];B[bb];W[cc])")))
+    while next(steps).done == 0:
+        pass
+    reviewer.stopped = True
+    *_, last = steps
+    reviewer.close()
+    assert (last.stage, last.error, last.review.is_checked) == ("stopped", "", False)
+
+
+class ClosingEvaluator(UniformEvaluator):
+    """An evaluator that knows whether it is closed."""
+
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_the_evaluator_of_boards_too_large_for_the_network_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rollouts = ClosingEvaluator(8)
+
+    def make(*network: str, **options: Any) -> Evaluator:
+        return make_evaluator(*network, **options) if network else rollouts
+
+    monkeypatch.setattr("gtp_engine.engine.worker.make_evaluator", make)
+    reviewer = Reviewer(EngineSettings(TINY, visits=2, threads=1, seed=1))
+    *_, last = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[21];B[aa])")))
+    assert len(last.review.moves) == 1
+    assert not rollouts.is_closed
+    reviewer.close()
+    assert rollouts.is_closed
+
+
+def test_wrong_arguments_are_refused_before_the_search(game: Game, tmp_path: Path) -> None:
+    for source, options in (
+        (5, {}),
+        (game, {"settings": "none"}),
+        (game, {"rules": "go"}),
+        (game, {"komi": "7"}),
+        (game, {"settings": EngineSettings("uniform", visits=1)}),
+    ):
+        with pytest.raises(UserError, match=r"invalid|unknown"):
+            review(source, **options)
+    with pytest.raises(FileNotFoundError):
+        review(tmp_path / "nosuch.sgf")
+    with pytest.raises(SgfError, match="no moves to review"):
+        review(Game(5), SETTINGS)
+    (tmp_path / "bad.sgf").write_text("(;SZ[5];B[bb];W[bb])")
+    with pytest.raises(SgfError, match="move 2"):
+        review(tmp_path / "bad.sgf", SETTINGS)

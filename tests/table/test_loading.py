@@ -1,0 +1,258 @@
+"""Saved games that are continued: what is taken from the record, which file they are saved to, what is refused."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.engine.clock import NO_LIMIT, TimeSettings
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import RULESETS, parse_rules
+from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
+from gtp_engine.table.loading import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
+
+
+def record(moves: str = "C3 E5", **fields: object) -> GameRecord:
+    """Returns the record of a game on 9x9 as `play` saves it."""
+    game = Game(9, rules=RULESETS["japanese"], komi=5.5)
+    for name in moves.split():
+        game.play(game.to_move, parse_vertex(name, 9, 9))
+    made = GameRecord.from_game(game, black="human", white="gtp_engine b6c64 12k", date="2020-02-02")
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def saved(folder: Path, made: GameRecord, name: str = "game.sgf", age: int = 0) -> Path:
+    path = folder / name
+    write_sgf(made, path)
+    time = 1_700_000_000 - age
+    os.utime(path, (time, time))
+    return path
+
+
+def comments(game: SavedGame) -> dict[int, str]:
+    """Returns the comments by the number of the node."""
+    return {number: node.comment for number, node in enumerate(game.node.path) if node.comment}
+
+
+def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
+    made = record()
+    made.main_line[0].comment, made.main_line[2].comment = "the start", "well played"
+    game = open_game(saved(tmp_path, made))
+    assert (game.game.komi, game.game.rules, len(game.game.moves)) == (5.5, RULESETS["japanese"], 2)
+    assert game.game.to_move == BLACK
+    assert game.humans == {BLACK}
+    assert game.opponent == Opponent("b6c64", Rank(-11))
+    assert game.is_own
+    assert (game.date, comments(game)) == ("2020-02-02", {0: "the start", 2: "well played"})
+    assert game.in_words() == f"continuing {tmp_path / 'game.sgf'} after 2 moves"
+
+
+@pytest.mark.parametrize(
+    ("name", "opponent"),
+    [
+        ("gtp_engine", Opponent(None, None)),
+        ("gtp_engine 3d", Opponent(None, Rank(3))),
+        ("gtp_engine b6c64-19x19", Opponent("b6c64-19x19", None)),
+        ("gtp_engine my own net 1k", Opponent("my own net", Rank(0))),
+        ("gtp_engine 99k", None),
+        ("GNU Go", None),
+    ],
+)
+def test_the_opponent_is_read_from_the_engines_name(tmp_path: Path, name: str, opponent: Opponent | None) -> None:
+    game = open_game(saved(tmp_path, record(black=name, white="human")))
+    assert game.opponent == opponent
+    assert game.humans == {WHITE}
+
+
+def test_handicap_and_rules_of_ones_own_return(tmp_path: Path) -> None:
+    rules = parse_rules('{"ko":"SITUATIONAL","scoring":"TERRITORY"}')
+    game = Game(9, rules=rules, komi=0.5)
+    game.place_handicap([parse_vertex(name, 9, 9) for name in ("C3", "G7")])
+    made = GameRecord.from_game(game, black="human", white="human")
+    opened = open_game(saved(tmp_path, made))
+    assert (opened.game.handicap, opened.game.to_move, opened.game.rules) == (2, WHITE, rules)
+    assert opened.humans == {BLACK, WHITE}
+    assert opened.opponent is None
+
+
+def test_another_programs_game_is_continued_by_the_player_to_move_in_a_new_file(tmp_path: Path) -> None:
+    made = record("C3 E5 G7", application="Sabaki", black="Ann", white="Bob")
+    opened = open_game(saved(tmp_path, made))
+    assert (opened.humans, opened.opponent, opened.is_own) == ({WHITE}, None, False)
+    assert opened.in_words().endswith("after 3 moves; it will be saved as a new game")
+
+
+@pytest.mark.parametrize("rest", ["(;GM[1]SZ[9];B[aa])", "(;GM[1]SZ[9];B[aa]", "\n(;GM[2])"])
+@pytest.mark.parametrize("suffix", [".sgf", ".sgfs"])
+def test_a_file_with_other_games_is_never_updated(tmp_path: Path, rest: str, suffix: str) -> None:
+    path = saved(tmp_path, record(), f"games{suffix}")
+    path.write_text(path.read_text() + rest)
+    opened = open_game(path)
+    assert (opened.is_own, opened.humans, len(opened.game.moves)) == (False, {BLACK}, 2)
+    assert opened.in_words() == (
+        f"continuing {path} after 2 moves; only the first game in the file was opened; it will be saved as a new game"
+    )
+    path.write_text(path.read_text().replace("(;", "(;GEDIT[1]", 1))
+    assert not open_game(path).is_edited
+    assert list(unfinished_games(tmp_path, with_edited=True)) == []
+
+
+@pytest.mark.parametrize("rest", ["\n\0\n", "(;-)"])
+def test_what_follows_a_game_and_is_none_does_not_count(tmp_path: Path, rest: str) -> None:
+    path = saved(tmp_path, record())
+    path.write_text(path.read_text() + rest)
+    opened = open_game(path)
+    assert opened.is_own and opened.notice is None
+
+
+def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
+    made = record("C3 E5 G7", result="B+R")
+    made.main_line[1].comment = made.main_line[3].comment = "x"
+    path = saved(tmp_path, made)
+    opened = open_game(path, move=1)
+    assert (len(opened.game.moves), opened.game.to_move, opened.is_own) == (1, WHITE, False)
+    assert comments(opened) == {1: "x"}
+    assert not open_game(path, move=3).is_own  # its result stays on disk
+    assert open_game(path, move=0).game.moves == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "move", "has_limits"),
+    [
+        ({}, None, True),
+        ({}, 1, True),
+        ({"result": "W+T"}, 1, True),
+        ({"application": "Sabaki"}, 1, False),
+        ({"black": "Ann"}, 1, False),
+    ],
+)
+def test_the_time_limits_of_ones_own_games_are_kept(
+    tmp_path: Path, fields: dict[str, str], move: int | None, has_limits: bool
+) -> None:
+    made = record("C3 E5 G7", time_limit=600, overtime="3x30 byo-yomi", **fields)
+    expected = TimeSettings("byoyomi", 600.0, 30.0, 3) if has_limits else NO_LIMIT
+    assert open_game(saved(tmp_path, made), move=move).time == expected
+
+
+def test_set_up_after_the_first_move_begins_the_game_anew(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[9];B[cc]C[one];W[dd]AB[ee];B[ff]C[three])")
+    opened = open_game(path)
+    assert len(opened.game.moves) == 2
+    assert comments(opened) == {1: "one", 3: "three"}  # nodes are counted, whatever is set up
+
+
+def test_rules_and_komi_can_be_replaced(tmp_path: Path) -> None:
+    opened = open_game(saved(tmp_path, record()), rules=RULESETS["aga"], komi=3)
+    assert (opened.game.rules, opened.game.komi) == (RULESETS["aga"], 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(;GM[1]SZ[9]RE[W+3.5];B[cc])", r"the game is finished \(W\+3.5\); .* after move N, 0 to 1, add --move N"),
+        ("(;GM[1]SZ[37];B[cc])", "cannot play on a board of 37x37: expected 2 to 25 each way"),
+        ("hello", "no SGF game found"),
+        ("(;GM[1]SZ[9];B[cc];W[cc])", "move 2: illegal move: C7 is occupied"),
+        ("(;GM[2];B[cc])", r"not a game of Go: GM\[2\]"),
+    ],
+)
+def test_one_line_for_what_cannot_be_continued(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message) as error:
+        open_game(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_a_move_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no move 3, the game has 2 moves"):
+        open_game(saved(tmp_path, record()), move=3)
+
+
+@pytest.mark.parametrize("result", ["?", "Void", ""])
+def test_results_without_a_winner_are_unfinished(tmp_path: Path, result: str) -> None:
+    assert open_game(saved(tmp_path, record(result=result))).is_own
+
+
+def test_a_game_that_two_passes_have_ended_is_still_to_be_scored(tmp_path: Path) -> None:
+    opened = open_game(saved(tmp_path, record("C3 pass pass")))
+    assert opened.game.is_over
+    assert opened.game.moves[-1].point == PASS
+
+
+def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
+    wanted = saved(tmp_path, record(), "wanted.sgf", age=50)
+    older = saved(tmp_path, record(), "older.sgf", age=60)
+    saved(tmp_path, record(result="B+R"), "finished.sgf", age=40)
+    saved(tmp_path, record(application="Sabaki"), "other.sgf", age=30)
+    saved(tmp_path, record(black="gtp_engine a"), "selfplay.sgf", age=20)
+    (tmp_path / "broken.sgf").write_text("(;")
+    re_encoded = record().to_sgf().replace("GM[1]", "GM[1]GN[ゾ]").replace("UTF-8", "Shift_JIS").encode("cp932")
+    wanted.write_bytes(re_encoded)  # this character's second byte is that of "]"
+    os.utime(wanted, (wanted.stat().st_atime, older.stat().st_mtime + 10))
+    (tmp_path / "folder.sgf").mkdir()
+    assert list(unfinished_games(tmp_path)) == [wanted, older]
+    assert latest_unfinished(tmp_path) == wanted
+    assert latest_unfinished(tmp_path, other_than=wanted) == older
+
+
+def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = record()
+    made.main_line[0].comment = "a \\] b; (RE[B+R"
+    wanted = saved(tmp_path, made, "wanted.sgf", age=50)
+    other = saved(tmp_path, record(), "other.sgf", age=60)
+    saved(tmp_path, record(result="B+R"), "finished.sgf")
+    (tmp_path / "bare.sgf").write_text("(SZ[9]AP[gtp_engine]PB[human];B[ee])")  # the root has no semicolon
+    moves: list[int] = []
+
+    def read(data: bytes) -> GameRecord:
+        moves.append(data.count(b";B"))
+        return read_sgf(data)
+
+    monkeypatch.setattr("gtp_engine.table.loading.read_sgf", read)
+    assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
+    assert sorted(moves) == [0, 0, 0, 1, 1, 1]
+    moves.clear()
+    assert list(unfinished_games(tmp_path, name="wanted")) == [wanted] and len(moves) == 2
+    assert list(unfinished_games(tmp_path, name="../wanted")) == []
+
+
+def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "games"
+    folder.mkdir()
+    present, other = saved(folder, record(), "present.sgf"), saved(folder, record(), "other.sgf", age=10)
+    monkeypatch.chdir(tmp_path)
+    for path in (present, Path("games/present.sgf"), folder / ".." / "games" / "present.sgf"):
+        assert list(unfinished_games(folder, path)) == [other]
+        assert latest_unfinished(folder, other_than=path) == other
+    assert list(unfinished_games(Path("games"), present)) == [Path("games/other.sgf")]
+    assert list(unfinished_games(folder, Path("games/missing.sgf"))) == [present, other]
+
+
+def test_no_unfinished_game(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(UserError, match=f"no unfinished game in {folder}"):
+            latest_unfinished(folder)
+
+
+def test_names_of_saved_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path, record(), "a game.sgf")
+    monkeypatch.chdir(tmp_path.parent)
+    assert find_game(str(path), Path("nowhere")) == path
+    assert find_game("a game.sgf", tmp_path) == find_game("a game", tmp_path) == path
+    assert find_game(f"{tmp_path.name}/a game.sgf", Path("nowhere")).samefile(path)
+    for name in ("b", "~nobody-has-this-name/b", ""):
+        with pytest.raises(UserError, match="no saved game"):
+            find_game(name, tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in (".", "folder", str(tmp_path / "folder")):
+        with pytest.raises(UserError, match=rf"^{re.escape(name)} is a folder: name a file in it$"):
+            find_game(name, tmp_path)
