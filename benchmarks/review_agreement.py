@@ -52,7 +52,7 @@ def reviewed(
 ) -> tuple[list[tuple[MoveReview, ...]], list[float]]:
     """Returns the moves after the first and after the second look, and the seconds until the end of each."""
     reviewer = Reviewer(settings)
-    steps = reviewer.steps(ReviewTask(record, with_ranks=False))
+    steps = reviewer.steps(ReviewTask(record))
     next(steps)  # loads the network
     began = time.perf_counter()
     moves: list[tuple[MoveReview, ...]] = []

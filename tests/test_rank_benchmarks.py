@@ -1,50 +1,10 @@
-"""The fits of the rank benchmarks: the curve from which strengths are read, and the shares of the kinds of moves."""
+"""The fit of the rank benchmark: the curve from which strengths are read."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rank_ladder import Curve, Pairing, fit
-from rank_moves import fit as fit_shares
-from rank_moves import model_as_toml
-
-from gtp_engine.engine.ranks import Rank
-from gtp_engine.study.rank_estimate import KINDS, read_models
-
-RANKS = [Rank(number) for number in range(-9, 3)]
-RANDOM = np.random.default_rng(1)
-
-
-def true_shares(rank: Rank) -> np.ndarray:
-    """Shares of the kinds that change evenly with the rank."""
-    slopes = np.linspace(-0.1, 0.1, KINDS)
-    shares = np.exp(slopes * rank.number)
-    return np.asarray(shares / shares.sum())
-
-
-def counts(moves: int) -> dict[Rank, np.ndarray]:
-    """The kinds of the moves in 300 games of each rank."""
-    return {rank: RANDOM.multinomial(moves, true_shares(rank), size=300) for rank in RANKS}
-
-
-def test_a_fit_recovers_the_shares_and_the_spread_of_independent_moves(tmp_path: Path) -> None:
-    model = fit_shares(counts(40))
-    assert list(model.shares) == RANKS
-    for rank in RANKS[2:-2]:  # the ends are averaged with ranks on one side only
-        np.testing.assert_allclose(model.shares[rank], true_shares(rank), rtol=0.1)
-    assert model.spread == pytest.approx(1, abs=0.1)
-    file = tmp_path / "models.toml"
-    file.write_text(model_as_toml(model, "net", 9, "some games"))
-    again = read_models(file)["net"][9, 9]
-    assert list(again.shares) == RANKS and again.spread == pytest.approx(model.spread, abs=1e-3)
-    for rank in RANKS:
-        np.testing.assert_allclose(again.shares[rank], model.shares[rank], atol=2e-5)
-
-
-def test_the_spread_is_that_of_moves_which_come_in_groups() -> None:
-    grouped = fit_shares({rank: 5 * games for rank, games in counts(8).items()})
-    assert grouped.spread == pytest.approx(5, rel=0.15)
 
 
 def test_a_strength_has_the_elo_for_which_it_was_chosen() -> None:

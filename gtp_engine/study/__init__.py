@@ -1,1 +1,1 @@
-"""KataGo's JSON analysis protocol, the review of game records, and the estimation of players' ranks."""
+"""The review of game records."""

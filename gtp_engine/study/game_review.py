@@ -12,7 +12,6 @@ from ..go.sgf import GameRecord
 from ..search.request import Limits
 from .mistakes import Mistake, Unit, find_mistakes
 from .play_statistics import PlayerFigures, player_figures
-from .rank_estimate import RankEstimate
 from .review import MoveReview, black_lead, black_winrate, cost_text
 
 BOTH_PLAYERS = (BLACK, WHITE)
@@ -88,8 +87,6 @@ class GameReview:
         player: The only player whose moves are judged; None for both.
         by: What the cost of a mistake is measured in.
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
-        ranks: The estimated ranks of the players, by colour; empty if ranks were not measured with the network and the
-            board, or if there are too few moves.
         is_checked: Whether a second look has been completed: only what it has confirmed is a mistake.
     """
 
@@ -99,7 +96,6 @@ class GameReview:
     player: int | None = None
     by: Unit = "points"
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
-    ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
     is_checked: bool = False
 
     @property
@@ -153,10 +149,7 @@ class GameReview:
     def figures(self, language: str = DEFAULT) -> dict[int, PlayerFigures]:
         """Returns how well each of the judged players who have moves played, by colour; names are in the language."""
         judged = {colour: moves for colour in self.players if (moves := self.judged(colour))}
-        return {
-            colour: player_figures(self.name(colour, language), moves, rank=self.ranks.get(colour))
-            for colour, moves in judged.items()
-        }
+        return {colour: player_figures(self.name(colour, language), moves) for colour, moves in judged.items()}
 
     def __repr__(self) -> str:
         worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .mistakes import CLASSES, loss_class
-from .rank_estimate import RankEstimate
 from .review import MoveReview, Phase
 
 FIRST_CHOICES = 5
@@ -49,14 +48,12 @@ class PlayerFigures:
         all: All the player's moves.
         phases: Those of each phase, in the order of `Phase`; None for one without moves.
         games: The number of games.
-        rank: The estimated rank; None if it is not known, or for several games.
     """
 
     name: str
     all: PlayStatistics
     phases: tuple[PlayStatistics | None, ...]
     games: int = 1
-    rank: RankEstimate | None = None
 
     @property
     def worst_phase(self) -> Phase:
@@ -76,14 +73,10 @@ class PlayerFigures:
         return part.lost if part else 0.0
 
 
-def player_figures(
-    name: str, moves: Sequence[MoveReview], games: int = 1, rank: RankEstimate | None = None
-) -> PlayerFigures:
+def player_figures(name: str, moves: Sequence[MoveReview], games: int = 1) -> PlayerFigures:
     """Returns the figures of a player's moves, of which there is at least one."""
     parts = ([move for move in moves if move.phase == phase] for phase in Phase)
-    return PlayerFigures(
-        name, statistics(moves), tuple(statistics(part) if part else None for part in parts), games, rank
-    )
+    return PlayerFigures(name, statistics(moves), tuple(statistics(part) if part else None for part in parts), games)
 
 
 def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:

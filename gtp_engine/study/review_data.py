@@ -11,7 +11,6 @@ from ..go.coords import colour_name
 from .game_review import GameReview
 from .mistakes import CLASSES, Mistake
 from .play_statistics import PlayerFigures, PlayStatistics
-from .rank_estimate import estimate_as_data
 from .review import MoveReview, Phase
 
 _DIGITS = 4  # after the decimal point
@@ -87,7 +86,6 @@ def _game(review: GameReview) -> dict[str, Any]:
 def _player(figures: PlayerFigures) -> dict[str, Any]:
     phases = zip(Phase, figures.phases, strict=True)
     return _numbers(figures.all) | {
-        "estimated_rank": estimate_as_data(figures.rank),
         "phases": {phase.label: _numbers(part) for phase, part in phases if part},
     }
 

@@ -21,7 +21,6 @@ from ..search.evaluate.evaluator import Evaluator
 from ..search.parameters import SearchParameters
 from .game_review import Conditions, GameReview
 from .mistakes import Unit
-from .player_ranks import estimate_ranks
 from .reasons.explain import Explainer, worth_explaining
 from .record_searches import RecordSearches
 from .review import review_moves
@@ -69,7 +68,6 @@ class ReviewTask:
         by: What the cost of a mistake is measured in.
         rules: Rules instead of the record's.
         komi: Komi instead of the record's.
-        with_ranks: Whether the players' ranks are estimated too.
     """
 
     record: GameRecord
@@ -78,7 +76,6 @@ class ReviewTask:
     by: Unit = "points"
     rules: Rules | None = None
     komi: float | None = None
-    with_ranks: bool = True
 
 
 @dataclass(frozen=True)
@@ -147,8 +144,6 @@ class Reviewer:
             for moves in look_again(searches, step.review.moves, task.by, task.player):
                 yield (step := _next(step, moves=moves))
         review = replace(step.review, is_checked=not self.stopped)
-        if task.with_ranks:
-            review = replace(review, ranks=estimate_ranks(review, searches))
         explained = worth_explaining(review.mistakes)
         yield (step := replace(step, stage="reasons", done=0, total=len(explained), review=review))
         explainer = Explainer(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.clients.analysis import protocol
 from gtp_engine.clients.analysis.answers import answer
 from gtp_engine.clients.analysis.protocol import Conversation
 from gtp_engine.clients.analysis.query import Defaults, Query, parse_query
@@ -21,7 +22,6 @@ from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler
-from gtp_engine.clients.analysis import protocol
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 BASE: dict[str, Any] = {"moves": [], "rules": "chinese", "komi": 5, "boardXSize": 5, "boardYSize": 5}

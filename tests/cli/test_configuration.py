@@ -107,7 +107,7 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("gtp = 1", "'gtp' is not a table; write [gtp]"),
         (
             "[rank]\nthreads = 2",
-            "'rank' is a setting, not a table; write rank = VALUE at the top; the command `rank` has",
+            "'rank' is a setting, not a table; write rank = VALUE at the top",
         ),
         ("[network]", "'network' is a setting, not a table; write network = VALUE at the top; the command `network`"),
         ("[visits]\nplay = 1", "'visits' is a setting, not a table; write visits = VALUE at the top\n"),
@@ -124,14 +124,6 @@ def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, mess
     assert done.exit_code == 1
     assert done.stderr.startswith(f"Error: {file}: {message}") and done.stderr.count("\n") == 1
     assert run("gtp", "--help").exit_code == 0
-
-
-def test_a_table_of_the_command_rank_is_not_ignored(file: Path, tmp_path: Path) -> None:
-    file.write_text("[rank]\nthreads = 2\n")
-    game = tmp_path / "game.sgf"
-    game.write_text("(;SZ[9];B[ee])")
-    done = run("rank", str(game))
-    assert (done.exit_code, "the command `rank` has no table" in done.stderr) == (1, True)
 
 
 def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,9 @@ from gtp_engine.clients.cli.review_display import (
     show_game,
     show_total,
 )
-from gtp_engine.engine.ranks import Rank
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.study.mistakes import find_mistakes
 from gtp_engine.study.play_statistics import player_figures
-from gtp_engine.study.rank_estimate import RankEstimate
 from gtp_engine.study.review import MoveReview
 
 MOVES = [
@@ -105,19 +103,6 @@ def test_the_first_reason_is_shown_below_the_mistakes(capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "11 D4 [3] is a neutral point: it gains no territory.\n" in re.sub(" +", " ", shown)
     assert "the second" not in shown and "12 G7" not in shown
-
-
-def test_estimated_ranks_are_shown_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    ranks = {BLACK: RankEstimate(Rank(-8), Rank(-12), Rank(-5), 30, False, False)}
-    show_game(game_of(MOVES, ranks=ranks), all_moves=False)
-    shown = capsys.readouterr().out
-    assert "Black plays like the engine at rank 9k (13k to 6k)\nThe rank is the engine's rank whose play" in shown
-    assert "A single game says little, ten make the interval narrow. People and other programs" in " ".join(
-        shown.split()
-    )
-    assert "White plays like" not in shown
-    show_game(game_of(MOVES), all_moves=False)
-    assert "plays like" not in capsys.readouterr().out
 
 
 def test_names_cannot_change_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.engine.ranks import Rank
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
@@ -19,7 +18,6 @@ from gtp_engine.study.curve import check_picture, plot_curve
 from gtp_engine.study.mistakes import class_label, find_mistakes, loss_class
 from gtp_engine.study.play_statistics import accuracy, statistics
 from gtp_engine.study.player_names import player_colour
-from gtp_engine.study.rank_estimate import RankEstimate
 from gtp_engine.study.review import MoveReview, Phase
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
@@ -260,21 +258,6 @@ def test_json_holds_moves_mistakes_and_players() -> None:
 def test_a_rank_that_the_name_ends_with_is_not_repeated() -> None:
     record = GameRecord(black="gtp_engine 12k", black_rank="12k", white="Ann", white_rank="2k")
     assert replace(game_of([loss(1, BLACK, D4, E5, 4.0)]), record=record).title == "gtp_engine 12k - Ann 2k"
-
-
-def test_json_holds_the_estimated_ranks() -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0)]
-    ranks = {BLACK: RankEstimate(Rank(1), Rank(-2), Rank(4), 30, False, True)}
-    players = json.loads(to_json([game_of(moves, ranks=ranks)]))["games"][0]["players"]
-    assert players["black"]["estimated_rank"] == {
-        "rank": "1d",
-        "low": "3k",
-        "high": "4d",
-        "or_weaker": False,
-        "or_stronger": True,
-        "moves": 30,
-    }
-    assert players["white"]["estimated_rank"] is None
 
 
 def test_csv_has_a_line_per_judged_move() -> None:

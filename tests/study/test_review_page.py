@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from reviews import D4, E5, F6, G7, game_of, loss, reason
 
 import gtp_engine.study.page
 from gtp_engine.base.languages.texts import LANGUAGES, texts
-from gtp_engine.engine.ranks import Rank
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, read_sgf
@@ -28,7 +26,6 @@ from gtp_engine.study.page.script_data import script_data
 from gtp_engine.study.page.turning_points import turning_points
 from gtp_engine.study.page.wording import wording
 from gtp_engine.study.play_statistics import player_figures
-from gtp_engine.study.rank_estimate import RankEstimate
 from gtp_engine.study.review import MoveReview, Phase
 
 FOLDER = Path(gtp_engine.study.page.__file__).parent
@@ -117,7 +114,6 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
-    used += (FOLDER.parent / "rank_estimate.py").read_text()  # which the page and the terminal share
     used += (FOLDER.parents[1] / "go" / "sgf" / "result.py").read_text()  # the ways to win
     for name in texts().names:
         section, _, key = name.rpartition(".")
@@ -412,24 +408,6 @@ def test_an_index_says_how_many_players_it_leaves_out() -> None:
     page = review_page(reviews)
     assert "Players left out, who have no more games than these: 4." in page
     assert ">White 3</th>" in page and ">Black 4</th>" not in page
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_estimated_ranks_are_a_line_of_the_players_table(language: str) -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0)]
-    text = texts(language)
-    assert text("players.rank") not in review_page([game_of(moves)], language)
-    ranks = {
-        BLACK: RankEstimate(Rank(-8), Rank(-12), Rank(-5), 30, False, False),
-        WHITE: RankEstimate(Rank(4), Rank(4), Rank(4), 30, False, True),
-    }
-    page = review_page([game_of(moves, ranks=ranks)], language)
-    black = text("players.rankInterval", rank="9k", interval=text("players.interval", low="13k", high="6k"))
-    white = text("players.orStronger", rank="4d")
-    assert f'<th scope="row">{text("players.rank")}</th><td>{black}</td><td>{white}</td>' in page
-    assert unescape(page).count(text("players.rankNote")) == 1
-    assert wording(language).rank(None) == "-"
-    assert f"{text('players.classNote')} " not in unescape(page)  # Chinese has no space between sentences
 
 
 def luminance(colour: str) -> float:

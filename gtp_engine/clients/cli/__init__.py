@@ -27,7 +27,6 @@ COMMANDS = {
     "web": "Play against the engine in the browser.",
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
     "review": "Find the mistakes in a game record.",
-    "rank": "Estimate players' ranks from their moves.",
     "selfplay": "Play the engine against itself and save the games.",
     "learn": "Train a network on game records.",
     "train": "Train a network on its own games.",

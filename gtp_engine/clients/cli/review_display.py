@@ -62,11 +62,6 @@ def show_notice(text: str) -> None:
         console.print(Text(text), soft_wrap=not console.is_terminal)
 
 
-def show_rank_note() -> None:
-    """Prints what an estimated rank means, in the words of the page of a review."""
-    Console(highlight=False).print(Text(texts()("players.rankNote"), style="dim"))
-
-
 def show_game(review: GameReview, *, all_moves: bool) -> None:
     """Prints the most costly mistakes of a game, how well each player played, and all moves if they are wanted."""
     console = Console(highlight=False)
@@ -85,21 +80,10 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
         console.print(players_table(heads, board=(review.record.width, review.record.height)))
     else:
         console.print("no move can be judged: stones are set up after each of them")
-    _show_ranks(review)
     if all_moves:
         console.print(Text(_LIST_HEAD, style="bold"))
         for move in review.own_moves:
             console.print(move_line(move))
-
-
-def _show_ranks(review: GameReview) -> None:
-    """Prints the estimates of the players' ranks, if there are any."""
-    console = Console(highlight=False)
-    for colour, rank in review.ranks.items():
-        console.print(Text(f"{colour_name(colour).capitalize()} plays like the engine at rank {rank}"))
-    if review.ranks:
-        show_rank_note()
-        console.print()
 
 
 def _show_reasons(review: GameReview) -> None:

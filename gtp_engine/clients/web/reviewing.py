@@ -106,7 +106,7 @@ class Reviewing(Part):
         self.guessing.end()
         self.problem = None
         positions = [*(node.parent or node for node in moves), line[-1]]
-        task = ReviewTask(tree.copy(), rules=engine.rules, komi=engine.komi, with_ranks=False)
+        task = ReviewTask(tree.copy(), rules=engine.rules, komi=engine.komi)
         job = self.job = Job(reviewer, task, positions, moves)
         self._thread = threading.Thread(target=self._run, args=(job,), name="review", daemon=True)
         self._thread.start()

@@ -11,7 +11,6 @@ from ...base.languages.texts import DEFAULT, texts
 from ...go.coords import BLACK, PASS, colour_name
 from ...go.sgf import read_result
 from ...search.report import SearchReport
-from ..rank_estimate import RankEstimate
 from ..review import MoveReview, Phase, black_lead, black_winrate
 
 _PHASES = {
@@ -83,13 +82,9 @@ class Wording:
         """Returns the name of a phase."""
         return self.text(_PHASES[phase])
 
-    def rank(self, found: RankEstimate | None) -> str:
-        """Returns an estimated rank with its interval; a dash without one."""
-        return "-" if found is None else found.text(self._language)
-
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Returns all of these as filters of templates."""
-        own = ("vertex", "colour", "tick", "result", "rules", "phase", "rank")
+        own = ("vertex", "colour", "tick", "result", "rules", "phase")
         return {name: getattr(self, name) for name in own} | {
             "line": lambda names: "  ".join(f"{number} {name}" for number, name in enumerate(names, start=1)),
             "points": points,
