@@ -39,7 +39,7 @@ from gtp_engine.nets.model import Model
 from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.storage import GameWriter
-from gtp_engine.training.workers import LocalPool
+from gtp_engine.training.workers import SelfPlayPool
 
 # Runs in TamaGo's folder. Its processes are forks of this one: they have the wrapped network and the open file.
 DRIVER = """
@@ -112,7 +112,7 @@ class Ours:
         self._temporary = TemporaryDirectory()
         folder = Path(self._temporary.name)
         self._writer = GameWriter(folder, folder, self._settings.cycle.shard_games, cycle=0)
-        self._workers = LocalPool(self._settings, seed=time.time_ns())
+        self._workers = SelfPlayPool(self._settings, seed=time.time_ns())
         self._workers.play(self._network, 0)
         return self
 

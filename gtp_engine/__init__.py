@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gtp_engine.study.review import MoveReview
     from gtp_engine.study.review_sgf import annotated
     from gtp_engine.study.reviewer import review
-    from gtp_engine.training.selfplay_iterator import selfplay
+    from gtp_engine.training.selfplay_games import selfplay
 
 __version__ = VERSION
 
@@ -109,7 +109,7 @@ _MODULES = {
     "study.review": ("MoveReview",),
     "study.review_sgf": ("annotated",),
     "study.reviewer": ("review",),
-    "training.selfplay_iterator": ("selfplay",),
+    "training.selfplay_games": ("selfplay",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -21,15 +21,13 @@ def configure_process() -> None:
     Logs go to stderr. The threads of torch spin only briefly while they wait for each other: by itself GNU OpenMP lets
     them spin for a millisecond after every step of a layer, which costs most of the speed when other programs need the
     CPU (measured with b4c32 and two threads: 200 positions/s instead of 1,400), and gains nothing on a quiet machine.
-    This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept. Ray,
-    which self-play on a cluster uses, sends no statistics.
+    This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept.
     """
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # names may have letters that the locale's encoding lacks
     log_to_stderr()
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray reads it when it is imported, and sends nothing to anybody then
 
 
 def configure_torch(threads: int = 1) -> None:

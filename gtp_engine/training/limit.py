@@ -10,7 +10,7 @@ from ..base.errors import UserError
 
 
 class ProcessLostError(UserError):
-    """A process that the run needs has ended: a self-play worker, the cluster, or another training process."""
+    """A process that the run needs has ended: a self-play worker, or another training process."""
 
 
 # A run may meet these at any time; each is reported in one line, and everything saved before is kept. Other errors of

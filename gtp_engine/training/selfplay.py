@@ -5,9 +5,10 @@ policy; noise in the search; full searches for some moves, cheap ones for the ot
 game is played to its end with cheap searches, so that every game has a true result.
 """
 
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..go.game import Game
 from ..go.scoring import Score
 from ..go.sgf import GameRecord
 from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.factory import make_evaluator
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
@@ -32,6 +34,7 @@ _TREE_SEARCHES = 4
 # round of Gumbel search all considered moves get the same number of visits anyway.
 _LEAVES_PER_GAME = 2
 _LEAST_SHARE = 1e-3  # in a policy target; smaller shares are not worth their bytes
+_CALL_SECONDS = 0.5  # how long `SelfPlay.play` takes
 
 BoardSize = tuple[int, int]  # width, height
 
@@ -82,6 +85,10 @@ class Counts:
         return f"{self.moves / seconds:,.0f} moves/s, {self.positions / seconds:,.0f} evaluations/s{fill}"
 
 
+Played: TypeAlias = tuple[list[FinishedGame], Counts]
+"""The games that were finished since the last call, and all the work done so far."""
+
+
 class _Position(NamedTuple):
     """The training targets of a position, as in `SampleGame.weights`, `policies` and `values`."""
 
@@ -117,7 +124,7 @@ class _SelfPlayGame(GameInProgress):
 
 
 class SelfPlay(GameRunner[_SelfPlayGame]):
-    """Plays games side by side; each finished one is passed to `on_game` and replaced by a new one, up to `total`.
+    """Plays games side by side; each finished one is replaced by a new one, up to `total`.
 
     With a `total` every game that is begun is finished. Without it, taking the first games that finish favours short
     ones.
@@ -127,37 +134,40 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
 
     Args:
         settings: The settings of the run.
-        make_evaluator: Makes an evaluator of the current network.
-        on_game: Called with each finished game.
-        games: Number of games at a time.
-        total: Number of games in all; None for no end.
         seed: Seed of everything that is random.
-        cycle: Cycle of the run, which decides the visits of a search.
+        total: Number of games in all; None for no end.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        make_evaluator: Callable[[], Evaluator],
-        on_game: Callable[[FinishedGame], None],
-        *,
-        games: int,
-        total: int | None = None,
-        seed: int | tuple[int, ...],
-        cycle: int = 0,
-    ) -> None:
+    def __init__(self, settings: RunSettings, seed: tuple[int, ...], total: int | None = None) -> None:
         rules = settings.games
-        super().__init__(EndRules(rules.moves_per_point, rules.resign_winrate, rules.resign_moves), games)
+        end_rules = EndRules(rules.moves_per_point, rules.resign_winrate, rules.resign_moves)
+        super().__init__(end_rules, settings.machine.concurrency)
         self.settings = settings
-        self._make_evaluator = make_evaluator
-        self._on_game = on_game
         self._left = total
         self._random = np.random.default_rng(seed)
+        self._evaluator_seed = int(np.random.default_rng(seed).integers(2**62))
+        self._network = ""
+        self._finished: list[FinishedGame] = []
         self._schedulers: dict[BoardSize, Scheduler] = {}
         self._batch_sizes: dict[BoardSize, int] = {}
         self._free_searches: dict[BoardSize, list[Search]] = {}
-        self._full = settings.search.full(cycle)
         self._cheap = settings.search.cheap()
+
+    def play(self, network: str, cycle: int = 0) -> Played:
+        """Begins or resumes the games, and plays for a moment.
+
+        Args:
+            network: The network's file, or "none" for rollouts; another one takes over the games in progress too.
+            cycle: Cycle of the run, which decides the visits of a full search.
+        """
+        self._full = self.settings.search.full(cycle)
+        if network != self._network:
+            self._change_network(network)
+        end = time.monotonic() + _CALL_SECONDS
+        while time.monotonic() < end and not self.is_done:
+            self.step()
+        finished, self._finished = self._finished, []
+        return finished, self.counts
 
     @property
     def schedulers(self) -> Collection[Scheduler]:
@@ -174,20 +184,22 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         """Whether all games have been played."""
         return self._left == 0 and not self.games
 
-    def begin_cycle(self, cycle: int) -> None:
-        """Continues with the settings of a cycle; they hold for the games in progress too."""
-        self._full = self.settings.search.full(cycle)
-
-    def change_network(self, make_evaluator: Callable[[], Evaluator]) -> None:
-        """Continues with another network, which takes over the games in progress too."""
-        self._make_evaluator = make_evaluator
+    def _change_network(self, network: str) -> None:
+        self._network = network
         for board, scheduler in self._schedulers.items():
-            old, new = scheduler.evaluator, make_evaluator()
+            old, new = scheduler.evaluator, self._new_evaluator()
             scheduler.change_evaluator(new)
             playing = [game.search for game in self.games if (game.game.width, game.game.height) == board]
             for search in (*playing, *self._free_searches.get(board, ())):
                 search.evaluator = new
             old.close()
+
+    def _new_evaluator(self) -> Evaluator:
+        """Makes an evaluator of the network, without a cache: repeated positions come in another symmetry."""
+        machine, seed = self.settings.machine, self._evaluator_seed
+        return make_evaluator(
+            self._network, seed=seed, device=machine.device, precision=machine.precision, cache_megabytes=0.0
+        )
 
     def close(self) -> None:
         """Frees the evaluators' memory."""
@@ -211,7 +223,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         """Returns the scheduler of the game's board size; the first game of a size makes it."""
         board = game.width, game.height
         if board not in self._schedulers:
-            evaluator = self._make_evaluator()
+            evaluator = self._new_evaluator()
             share = self.settings.games.boards[board] / sum(self.settings.games.sizes.values())
             # With two batches in flight at a time, each game has its leaves in one of them.
             size = max(1, round(_LEAVES_PER_GAME * self._concurrency * share) // evaluator.overlap)
@@ -274,4 +286,5 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         record.set_text("GN", str(number))
         is_decided = game.decided_for != EMPTY
         is_upset = is_decided and game.decided_for != ending.winner
-        self._on_game(FinishedGame(sample, record.to_sgf(), is_decided, is_decided and game.is_checked, is_upset))
+        is_checked = is_decided and game.is_checked
+        self._finished.append(FinishedGame(sample, record.to_sgf(), is_decided, is_checked, is_upset))

@@ -1,56 +1,27 @@
-"""Self-play games that are written as they finish: those of a run's cycle, and those of `gtp_engine selfplay`."""
+"""Games of self-play that belong to no run: those of `gtp_engine selfplay`, and those of Python programs."""
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from ..base.fields import Range, invalid, parse_number
 from ..base.messages import plural
-from ..base.system import WAIT_SECONDS, available_cpus
+from ..base.system import available_cpus
+from ..go.coords import check_board_size
+from ..go.rules import Rules, as_rules, check_komi
+from ..go.sgf import GameRecord, read_sgf
+from ..nets.library import find_network
+from ..search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from .limit import Limit
-from .run_settings import RunSettings
-from .selfplay import Counts
+from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
+from .selfplay import Counts, SelfPlay
 from .storage import GameWriter, total
-from .workers import LocalPool, SelfPlayPool
+from .workers import SelfPlayPool, play_games
 
-_CYCLE = 0  # in the notes of the shards: these games do not belong to a training run
-
-
-def play_games(
-    pool: SelfPlayPool,
-    network: str,
-    cycle: int,
-    writer: GameWriter,
-    games: int,
-    limit: Limit,
-    on_progress: Callable[[], None],
-    on_message: Callable[[str], None],
-) -> None:
-    """Plays until a number of games are finished or the limit is reached, and writes what is finished.
-
-    Args:
-        pool: The workers.
-        network: File of the network, "none" for rollouts.
-        cycle: Cycle of the run.
-        writer: Writes the games.
-        games: Number of games.
-        limit: When to stop.
-        on_progress: Called several times a second.
-        on_message: Receives what a user who stops the work is waiting for.
-    """
-    pool.play(network, cycle)
-    try:
-        while writer.games < games and not limit.is_over():
-            for game in pool.collect(WAIT_SECONDS):
-                writer.add(game)
-            writer.flush_late()
-            on_progress()
-        if limit.is_stopped():
-            on_message("stopping: the finished games are being collected")
-        for game in pool.stop() if limit.is_over() else pool.pause():
-            writer.add(game)
-    finally:
-        writer.flush()
+_CYCLE = 0  # in the notes of the shards
 
 
 class SelfPlayGames:
@@ -94,7 +65,7 @@ class SelfPlayGames:
                 reported = now
                 on_progress(self._progress(workers.counts, now - start))
 
-        with LocalPool(self._worker_settings(), time.time_ns() if seed is None else seed, self._games) as workers:
+        with SelfPlayPool(self._worker_settings(), time.time_ns() if seed is None else seed, self._games) as workers:
             play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, report, on_progress)
 
     def _worker_settings(self) -> RunSettings:
@@ -121,3 +92,90 @@ class SelfPlayGames:
         if not saved.games:
             return ""
         return f"; black wins {saved.black / saved.games:.0%}, {saved.moves / saved.games:.0f} moves per game"
+
+
+def selfplay(
+    network: str | os.PathLike[str] = AUTO,
+    *,
+    games: int | None = None,
+    width: int = 9,
+    height: int | None = None,
+    visits: int = 32,
+    rules: Rules | str | None = None,
+    komi: float | None = None,
+    seed: int | None = None,
+    concurrency: int = 32,
+    comments: bool = False,
+) -> Iterator[GameRecord]:
+    """Plays the engine against itself and yields the games as they finish.
+
+    Many games are played at a time, so that they share batches; games that finish early come first. Openings vary and
+    the searches use noise, as in training; there is no resignation, so that every game is counted at its end. It runs
+    in this process, while the iterator waits for the next game; `gtp_engine selfplay` uses all CPUs.
+
+    Args:
+        network: A network's file or name; "auto" for the bundled network for the board's size, "none" for rollouts.
+        games: The number of games; None for an endless iterator.
+        width: The board's columns.
+        height: The board's rows; None for a square board.
+        visits: The visits of each search.
+        rules: The rules, by which area is counted; None to draw Chinese or Tromp-Taylor rules for each game.
+        komi: White's komi; None to vary it around the usual one.
+        seed: The seed of everything random, which repeats the same games; None for other games each time.
+        concurrency: The number of games at a time.
+        comments: Whether the records' comments report what each search found.
+
+    Raises:
+        UserError: The network is not found, or another argument is invalid.
+    """
+    height = width if height is None else height
+    check_board_size(width, height)
+    parse_size(f"{width}x{height}")
+    if not isinstance(network, str | os.PathLike):
+        raise invalid("network", network, "a name or a file")
+    evaluator = network_on(os.fspath(network), width, height)
+    if evaluator != ROLLOUTS:
+        find_network(evaluator)
+    numbers = {"number of games": games, "number of visits": visits, "concurrency": concurrency}
+    for name, value in numbers.items():
+        if value is not None or name != "number of games":
+            parse_number(name, value, Range(1, whole=True), from_text=False)
+    if seed is not None:
+        parse_number("seed", seed, Range(0, whole=True), from_text=False)
+    settings = RunSettings(
+        cycle=CycleSettings(comments=comments),
+        games=_game_settings(f"{width}x{height}", rules, komi),
+        search=SearchSettings(visits={"0": visits}),
+        machine=MachineSettings(concurrency=concurrency if games is None else min(concurrency, games)),
+    )
+    return _play(settings, evaluator, games, int.from_bytes(os.urandom(7)) if seed is None else seed)
+
+
+def _game_settings(size: str, rules: Rules | str | None, komi: float | None) -> GameSettings:
+    settings = GameSettings(sizes={size: 1.0})
+    if rules is not None:
+        settings.rules[:] = [as_rules(rules).to_json()]
+    if komi is None:
+        return settings
+    check_komi(komi)
+    return GameSettings(settings.sizes, settings.rules, komi={size: komi}, komi_spread=0.0, wide_komi_share=0.0)
+
+
+def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> Iterator[GameRecord]:
+    """Yields the games; they are played on a thread of its own, so that torch's settings elsewhere stay as they are."""
+    selfplay = SelfPlay(settings, (seed,), games)
+    yielded = 0
+    with ThreadPoolExecutor(1, "selfplay") as thread:
+        try:
+            while games is None or yielded < games:
+                finished, _ = thread.submit(selfplay.play, network, 0).result()
+                for game in finished:
+                    yielded += 1
+                    yield read_sgf(game.sgf.encode())
+        finally:
+            try:
+                closed = thread.submit(selfplay.close)
+            except RuntimeError:  # the program ends, and threads take no more work
+                selfplay.close()
+            else:
+                closed.result()

@@ -8,7 +8,7 @@ network.
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,11 @@ from .observer import Observer
 from .pace import FIRST_MOVES_PER_POINT, PlayingPace, first_estimate, measured_pace
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
-from .run_settings import LearnerSettings, RunSettings
+from .run_settings import LearnerSettings
 from .selfplay import Counts
-from .selfplay_games import play_games
 from .storage import GameWriter, ShardFacts, shard_facts, total
 from .strength import elo_fields, last_rated, play_match
-from .workers import LocalPool, SelfPlayPool
+from .workers import SelfPlayPool, play_games
 
 logger = logging.getLogger(__name__)
 
@@ -57,12 +56,7 @@ class _Played:
 
 
 class SelfPlayRun(Run):
-    """A run of `train`: each cycle adds games.
-
-    Args:
-        folder, observer, limit, group: As in `Run`.
-        make_pool: Makes the self-play workers, from the settings and a seed.
-    """
+    """A run of `train`: each cycle adds games."""
 
     command = "train"
 
@@ -73,10 +67,8 @@ class SelfPlayRun(Run):
         *,
         limit: Limit | None = None,
         group: ProcessGroup | None = None,
-        make_pool: Callable[[RunSettings, int], SelfPlayPool] = LocalPool,
     ) -> None:
         super().__init__(folder, observer, limit=limit, group=group)
-        self._make_pool = make_pool
         self._damaged: set[str] = set()  # messages about damaged shards, each logged once
 
     def _learner_settings(self) -> LearnerSettings:
@@ -105,7 +97,7 @@ class SelfPlayRun(Run):
             self.observer.message(pace)
         self.limit.restart()
         seed = cycle.seed + total(self._facts().values()).games
-        with self._make_pool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
+        with SelfPlayPool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
             while self.state.cycle <= cycle.cycles:
                 if self.state.cycle == 0:
                     self._make_first_network()

@@ -10,93 +10,26 @@ import logging
 import multiprocessing
 import signal
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import Any, Self, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Self
 
 from ..base.errors import EXPECTED
-from ..base.system import available_cpus, configure_process
-from ..search.evaluate.evaluator import Evaluator
-from ..search.evaluate.factory import make_evaluator
-from .limit import RESOURCE_ERRORS, ProcessLostError
+from ..base.system import WAIT_SECONDS, available_cpus, configure_process
+from .limit import RESOURCE_ERRORS, Limit, ProcessLostError
 from .run_settings import RunSettings
-from .selfplay import Counts, FinishedGame, SelfPlay
+from .selfplay import Counts, FinishedGame, Played, SelfPlay
+
+if TYPE_CHECKING:
+    from .storage import GameWriter
 
 logger = logging.getLogger(__name__)
 
-_CALL_SECONDS = 0.5  # how long a worker plays per call
 _PATIENCE_SECONDS = 10.0  # for a process to end, and for the last games of all
 # A terminal, torchrun and systemd send them to all processes; the main process decides what they do to the others.
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-Played: TypeAlias = tuple[list[FinishedGame], Counts]
-"""The result of a call: the games that were finished since the last one, and all the work done so far."""
-
-
-class SelfPlayPool(ABC):
-    """Workers that play by themselves between `play` and `pause`. A context manager: the workers end with it.
-
-    Args:
-        settings: The settings of the run.
-        seed: Seed of the games.
-    """
-
-    def __init__(self, settings: RunSettings, seed: int) -> None:
-        self.settings = settings
-        self._seed = seed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    @property
-    @abstractmethod
-    def counts(self) -> Counts:
-        """The work done by all workers since they began, at most about a second old."""
-
-    @abstractmethod
-    def play(self, network: str, cycle: int) -> None:
-        """Starts the workers, or lets them resume their games.
-
-        Args:
-            network: File of the network, "none" for rollouts.
-            cycle: Cycle of the run, which decides the settings of the searches.
-        """
-
-    @abstractmethod
-    def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        """Yields the games that are finished within a time.
-
-        Args:
-            seconds: How long to wait if there is none.
-
-        Raises:
-            ProcessLostError: A worker or the cluster is gone.
-            Exception: The error that ended a worker.
-        """
-
-    @abstractmethod
-    def pause(self) -> Iterator[FinishedGame]:
-        """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
-
-    @abstractmethod
-    def stop(self) -> Iterator[FinishedGame]:
-        """Yields the games that the workers had finished before `close` ends them.
-
-        It takes seconds at most: a user waits. Workers that are lost or do not answer only lack their games.
-        """
-
-    @abstractmethod
-    def close(self) -> None:
-        """Ends the workers; their games in progress are lost."""
 
 
 @dataclass(eq=False)
@@ -118,8 +51,10 @@ class _Member:
     is_playing: bool = False
 
 
-class LocalPool(SelfPlayPool):
-    """A pool of processes on this machine.
+class SelfPlayPool:
+    """Processes on this machine that play by themselves between `play` and `pause`.
+
+    A context manager: the workers end with it, and their games in progress are lost.
 
     Args:
         settings: The settings of the run.
@@ -128,16 +63,39 @@ class LocalPool(SelfPlayPool):
     """
 
     def __init__(self, settings: RunSettings, seed: int, total: int | None = None) -> None:
-        super().__init__(settings, seed)
-        self._total = total
+        self.settings = settings
+        self._seed, self._total = seed, total
         self._members: list[_Member] = []
         self._order: tuple[str, int] | None = None  # network and cycle
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the workers."""
+        for member in self._members:
+            member.pipe.close()
+        for member in self._members:
+            member.process.join(_PATIENCE_SECONDS)
+            if member.process.is_alive():
+                member.process.kill()
+        self._members = []
+
     @property
     def counts(self) -> Counts:
+        """The work done by all workers since they began, at most about a second old."""
         return sum((member.counts for member in self._members), Counts())
 
     def play(self, network: str, cycle: int) -> None:
+        """Starts the workers, or lets them resume their games.
+
+        Args:
+            network: File of the network, "none" for rollouts.
+            cycle: Cycle of the run, which decides the settings of the searches.
+        """
         self._order = network, cycle
         if not self._members:
             count = self.settings.machine.workers or available_cpus()
@@ -166,18 +124,32 @@ class LocalPool(SelfPlayPool):
             member.is_playing = True
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
+        """Yields the games that are finished within a time.
+
+        Args:
+            seconds: How long to wait if there is none.
+
+        Raises:
+            ProcessLostError: A worker is gone.
+            Exception: The error that ended a worker.
+        """
         ready = wait([member.pipe for member in self._members], seconds)
         for member in self._members:
             if member.pipe in ready:
                 yield from self._result(member)
 
     def pause(self) -> Iterator[FinishedGame]:
+        """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
         self._order = None
         for member in self._members:
             if member.is_playing:
                 yield from self._result(member)
 
     def stop(self) -> Iterator[FinishedGame]:
+        """Yields the games that the workers had finished before they end.
+
+        It takes seconds at most: a user waits. Workers that are lost or do not answer only lack their games.
+        """
         self._order = None
         end = time.monotonic() + _PATIENCE_SECONDS
         for member in self._members:
@@ -208,15 +180,6 @@ class LocalPool(SelfPlayPool):
                     return message
         member.process.join(_PATIENCE_SECONDS)
         return ProcessLostError(f"self-play worker lost: {_exit_text(member.process.exitcode)}")
-
-    def close(self) -> None:
-        for member in self._members:
-            member.pipe.close()
-        for member in self._members:
-            member.process.join(_PATIENCE_SECONDS)
-            if member.process.is_alive():
-                member.process.kill()
-        self._members = []
 
 
 def _exit_text(status: int | None) -> str:
@@ -249,73 +212,54 @@ def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...], 
     for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     configure_process()
-    worker = SelfPlayWorker(settings, seed, total)
+    selfplay = SelfPlay(settings, seed, total)
     try:
         while True:
-            pipe.send(worker.play(*pipe.recv()))
+            pipe.send(selfplay.play(*pipe.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the pool is closed, or the main process is gone
     except Exception as error:
+        # An unexpected error may hold what cannot be pickled.
+        is_known = isinstance(error, (*EXPECTED, *RESOURCE_ERRORS))
+        answer = error if is_known else RuntimeError(f"self-play worker failed: {error!r}")
         try:
-            pipe.send(worker_error(error, "self-play"))
+            pipe.send(answer)
         except OSError:
-            logger.error(str(worker_error(error, "self-play")))
+            logger.error(str(answer))
 
 
-def worker_error(error: Exception, kind: str) -> Exception:
-    """Returns the error to raise for one that ended a worker; it can be pickled, whatever an unexpected one holds."""
-    if isinstance(error, (*EXPECTED, *RESOURCE_ERRORS)):
-        return error
-    return RuntimeError(f"{kind} worker failed: {error!r}")
-
-
-class SelfPlayWorker:
-    """The self-play of one process.
+def play_games(
+    pool: SelfPlayPool,
+    network: str,
+    cycle: int,
+    writer: "GameWriter",
+    games: int,
+    limit: Limit,
+    on_progress: Callable[[], None],
+    on_message: Callable[[str], None],
+) -> None:
+    """Plays until a number of games are finished or the limit is reached, and writes what is finished.
 
     Args:
-        settings: The settings of the run.
-        seed: Seed of the games.
-        total: The number of games to play; None for no end.
+        pool: The workers.
+        network: File of the network, "none" for rollouts.
+        cycle: Cycle of the run.
+        writer: Writes the games.
+        games: Number of games.
+        limit: When to stop.
+        on_progress: Called several times a second.
+        on_message: Receives what a user who stops the work is waiting for.
     """
-
-    def __init__(self, settings: RunSettings, seed: tuple[int, ...], total: int | None = None) -> None:
-        self._settings, self._seed, self._total = settings, seed, total
-        self._selfplay: SelfPlay | None = None
-        self._network = ""
-        self._finished: list[FinishedGame] = []
-
-    def play(self, network: str, cycle: int) -> Played:
-        """Begins or resumes the games, with this network and the settings of that cycle, and plays for a moment."""
-        if self._selfplay is None:
-            self._selfplay = SelfPlay(
-                self._settings,
-                partial(self._evaluator, network),
-                self._finished.append,
-                games=self._settings.machine.concurrency,
-                total=self._total,
-                seed=self._seed,
-                cycle=cycle,
-            )
-        else:
-            self._selfplay.begin_cycle(cycle)
-            if network != self._network:
-                self._selfplay.change_network(partial(self._evaluator, network))
-        self._network = network
-        end = time.monotonic() + _CALL_SECONDS
-        while time.monotonic() < end and not self._selfplay.is_done:
-            self._selfplay.step()
-        finished = self._finished.copy()
-        self._finished.clear()
-        return finished, self._selfplay.counts
-
-    def close(self) -> None:
-        """Frees the evaluators' memory."""
-        if self._selfplay:
-            self._selfplay.close()
-
-    def _evaluator(self, network: str) -> Evaluator:
-        seed, machine = int(np.random.default_rng(self._seed).integers(2**62)), self._settings.machine
-        # Without a cache: repeated positions come in another symmetry.
-        return make_evaluator(
-            network, seed=seed, device=machine.device, precision=machine.precision, cache_megabytes=0.0
-        )
+    pool.play(network, cycle)
+    try:
+        while writer.games < games and not limit.is_over():
+            for game in pool.collect(WAIT_SECONDS):
+                writer.add(game)
+            writer.flush_late()
+            on_progress()
+        if limit.is_stopped():
+            on_message("stopping: the finished games are being collected")
+        for game in pool.stop() if limit.is_over() else pool.pause():
+            writer.add(game)
+    finally:
+        writer.flush()

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
+from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
 from unittest.mock import Mock
@@ -25,7 +25,6 @@ from gtp_engine.go.sgf import GameRecord, read_sgf_games
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.model import Model
-from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.training import workers as selfplay_workers
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.random_games import random_games
@@ -37,7 +36,7 @@ from gtp_engine.training.limit import ProcessLostError
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
 from gtp_engine.training.settings_toml import parse_settings
-from gtp_engine.training.workers import LocalPool, _Member
+from gtp_engine.training.workers import SelfPlayPool, _Member
 
 LIMIT = 400  # seconds; the first start may compile the core
 SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--network", "none", "--workers", "1", "--seed", "3"]
@@ -52,17 +51,21 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def play(settings: RunSettings, network: str, games: int, side_by_side: int = 8) -> list[FinishedGame]:
+def play(settings: RunSettings, network: str, games: int) -> list[FinishedGame]:
     done: list[FinishedGame] = []
-    make = partial(make_evaluator, network, device="cpu", precision="float32", cache_megabytes=0.0)
-    selfplay = SelfPlay(settings, make, done.append, games=side_by_side, seed=1)
+    selfplay = SelfPlay(settings, (1,))
     while len(done) < games:
-        selfplay.step()
+        done += selfplay.play(network)[0]
     counts = selfplay.counts
     assert counts.positions / counts.capacity > 0.5
     assert counts.positions > counts.moves > 0
     selfplay.close()
     return done
+
+
+def few_at_a_time() -> RunSettings:
+    settings = miniature.settings()
+    return replace(settings, machine=replace(settings.machine, concurrency=4))
 
 
 def as_samples(settings: str, network: str, games: int) -> list[SampleGame]:
@@ -108,17 +111,13 @@ def test_games_agree_with_their_records(network: str, tmp_path: Path) -> None:
 def test_a_number_of_games_is_begun_and_finished(network: str) -> None:
     """The first games to finish would be the short ones."""
     done: list[FinishedGame] = []
-    make = partial(make_evaluator, network, device="cpu", precision="float32", cache_megabytes=0.0)
-    selfplay = SelfPlay(miniature.settings(), make, done.append, games=4, total=6, seed=1)
-    begun: set[int] = set()
+    selfplay = SelfPlay(few_at_a_time(), (1,), total=6)
     while not selfplay.is_done:
-        selfplay.step()
-        begun.update(map(id, selfplay.games))
+        done += selfplay.play(network)[0]
         assert len(selfplay.games) + len(done) <= 6
-    selfplay.close()
     assert len(done) == 6 and not selfplay.games
-    selfplay.step()
-    assert len(done) == 6
+    assert selfplay.play(network)[0] == []
+    selfplay.close()
 
 
 def test_targets_are_the_movers(network: str) -> None:
@@ -180,18 +179,14 @@ def test_puct_with_noise(network: str) -> None:
 
 
 def test_another_network_takes_over_games_under_way(network: str, tmp_path: Path) -> None:
-    done: list[FinishedGame] = []
-    make = partial(make_evaluator, network, device="cpu", precision="float32", cache_megabytes=0.0)
-    selfplay = SelfPlay(miniature.settings(), make, done.append, games=4, seed=1)
-    for _ in range(40):
-        selfplay.step()
+    selfplay = SelfPlay(few_at_a_time(), (1,))
+    selfplay.play(network)
     other = tmp_path / "other.bin.gz"
     write_katago_file(Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(2)).stored(), other)
-    begun = len(done)
-    selfplay.change_network(partial(make_evaluator, str(other), device="cpu", precision="float32", cache_megabytes=0.0))
-    while len(done) < begun + 8:
-        selfplay.step()
-    assert all("PB[other]" in game.sgf for game in done[begun:])
+    done: list[FinishedGame] = []
+    while len(done) < 8:
+        done += selfplay.play(str(other))[0]
+    assert all("PB[other]" in game.sgf for game in done)
     selfplay.close()
 
 
@@ -306,7 +301,7 @@ SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSett
     ],
 )
 def test_the_end_of_a_lost_process_is_reported(number: signal.Signals, how: str) -> None:
-    with LocalPool(SETTINGS, seed=1) as workers:
+    with SelfPlayPool(SETTINGS, seed=1) as workers:
         workers.play("none", 1)
         os.kill(workers._members[0].process.pid, number)
         with pytest.raises(ProcessLostError, match=f"self-play worker lost: {how}$"):
@@ -318,7 +313,7 @@ def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(selfplay_workers, "_PATIENCE_SECONDS", 0.1)
-    workers = LocalPool(SETTINGS, seed=1)
+    workers = SelfPlayPool(SETTINGS, seed=1)
     pipes, ends = zip(*(Pipe() for _ in range(3)), strict=True)
     workers._members = [_Member(Mock(exitcode=1), pipe, None, is_playing=True) for pipe in pipes]
     lost, _, playing = ends

@@ -9,7 +9,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.sgf import GameRecord
-from gtp_engine.training.selfplay_iterator import selfplay
+from gtp_engine.training.selfplay_games import selfplay
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 

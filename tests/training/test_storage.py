@@ -107,7 +107,7 @@ def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
 
     shown: list[str] = []
     pool = Mock(counts=Counts(), collect=stop, stop=last_games)
-    monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
     games.play(1, shown.append, interval=math.inf)
     assert games.saved == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
@@ -121,7 +121,7 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
 
     monkeypatch.setattr(storage, "write_shard", refuse)
     pool = Mock(counts=Counts(), collect=lambda seconds: map(finished, range(3)))
-    monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
         games.play(1, Mock(), interval=60.0)
@@ -133,7 +133,7 @@ def test_a_full_disk_at_the_first_shard_is_one_line(tmp_path: Path, monkeypatch:
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "disk")
     monkeypatch.setattr(storage, "write_shard", Mock(side_effect=error))
     pool = Mock(counts=Counts(), collect=lambda seconds: map(finished, range(3)))
-    monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     command = ["selfplay", "--network", "none", "--games", "3", "--sgf-dir", str(tmp_path)]
     done = CliRunner().invoke(main, command)
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (1, "Error: disk: No space left on device")

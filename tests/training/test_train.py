@@ -19,23 +19,23 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from gtp_engine.cli import main
 from making import random_game, sample_game
 from running import check_whole, children_of, curves
 
 from gtp_engine.arena.elo import elo_difference
 from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from gtp_engine.base import interrupts
-from gtp_engine.clients.cli import main
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
+from gtp_engine.training import selfplay_run
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
-from gtp_engine.training.run_settings import RunSettings
-from gtp_engine.training.selfplay import Counts, FinishedGame
+from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.selfplay_run import SelfPlayRun
 from gtp_engine.training.storage import GameWriter, shard_facts
 from gtp_engine.training.workers import SelfPlayPool
@@ -236,13 +236,7 @@ class Silent(Observer):
 class EndingPool(SelfPlayPool):
     """A pool that stops the run once it is asked for games; three are finished only then."""
 
-    def __init__(self, settings: RunSettings, limit: Limit) -> None:
-        super().__init__(settings, 1)
-        self.limit = limit
-
-    @property
-    def counts(self) -> Counts:
-        return Counts()
+    limit: Limit
 
     def play(self, network: str, cycle: int) -> None:
         pass
@@ -263,6 +257,14 @@ class EndingPool(SelfPlayPool):
         pass
 
 
+def stopping_run(
+    folder: RunFolder, observer: Observer, limit: Limit, monkeypatch: pytest.MonkeyPatch, pool: type = EndingPool
+) -> SelfPlayRun:
+    monkeypatch.setattr(EndingPool, "limit", limit, raising=False)
+    monkeypatch.setattr(selfplay_run, "SelfPlayPool", pool)
+    return SelfPlayRun(folder, observer, limit=limit)
+
+
 class Heard(Observer):
     """Keeps the messages."""
 
@@ -273,29 +275,29 @@ class Heard(Observer):
         self.messages.append(text)
 
 
-def test_games_that_were_finished_when_the_run_is_stopped_are_kept(tmp_path: Path) -> None:
+def test_games_that_were_finished_when_the_run_is_stopped_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Announced(EndingPool):
         def stop(self) -> Iterator[FinishedGame]:
             assert observer.messages[-1] == "stopping: the finished games are being collected"
             return super().stop()
 
     folder, limit, observer = new_run(tmp_path, shard_games="100"), Limit(), Heard()
-    run = SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Announced(settings, limit))
-    assert not run.go()
+    assert not stopping_run(folder, observer, limit, monkeypatch, Announced).go()
     assert [facts.games for facts in shard_facts(folder.shards, 1).values()] == [3]
 
 
-def test_a_piece_is_measured_on_its_own_games(tmp_path: Path) -> None:
+def test_a_piece_is_measured_on_its_own_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, limit, observer = new_run(tmp_path), Limit(), Heard()
     sample = sample_game(random_game(9, 5, moves=10), 9)
     copied = FinishedGame(sample, "(;SZ[5]GN[9])", is_decided=False, is_checked=False, is_upset=False)
     GameWriter(folder.shards, folder.records, 1, cycle=9).add(copied)
-    run = SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: EndingPool(settings, limit))
-    assert not run.go()
+    assert not stopping_run(folder, observer, limit, monkeypatch).go()
     assert "positions of the newest games of cycle 1: " in observer.messages[-1]
 
 
-def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path) -> None:
+def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take seconds, in which a second Ctrl-C may come."""
 
     class Interrupted(EndingPool):
@@ -312,7 +314,8 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path) -> None
 
     folder, limit, observer = new_run(tmp_path, random_games="20"), SoonStopped(), Heard()
     with pytest.raises(KeyboardInterrupt):
-        SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Interrupted(settings, limit)).go()
+        stopping_run(folder, observer, limit, monkeypatch, Interrupted).go()
+    monkeypatch.undo()
     assert SelfPlayRun(folder, Silent()).learner.samples == 4 * 64
     assert observer.messages[-1] == "stopping: the state is being saved"
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...base.fields import Text
 from ...base.settings import setting
 from ...engine.settings import NETWORK
 from ...training.presets import NAMES
@@ -18,12 +17,9 @@ from .options import EXISTING_FILE, FOLDER
 from .run_command import ReportOptions, carry_out, in_process_group, write_report_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...training.ddp import ProcessGroup
     from ...training.run_folder import RunFolder
     from ...training.run_settings import RunSettings
-    from ...training.workers import SelfPlayPool
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,6 @@ class TrainOptions:
         settings_file: Settings of a new run: a TOML file instead of a preset.
         start: Start a new run from this network: a file or a name.
         minutes: Stop after N minutes, with a measurement.
-        cluster: Play on a Ray cluster: auto (the one this machine belongs to), host:port, or local (this machine only).
     """
 
     run: Path = setting(None, accepts=FOLDER, argument=True)
@@ -44,7 +39,6 @@ class TrainOptions:
     settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"])
     start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
-    cluster: str | None = setting(None, accepts=Text(), metavar="ADDRESS")
 
 
 @command(
@@ -66,7 +60,6 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
       gtp_engine train demo --preset demo       the loop in three minutes
       gtp_engine train run                      9x9 from random weights
       gtp_engine train run --minutes 30         the next half hour
-      gtp_engine train run --cluster auto       plays on a Ray cluster
       gtp_engine train run --report curves.html  the progress so far
       gtp_engine train run --report both.html --compare other
       gtp_engine train other --preset mini      searches as AlphaGo Zero did
@@ -86,7 +79,7 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
             value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
         )
     settings = given_settings(preset, options.settings_file)
-    in_process_group(partial(_train, folder, settings, start, options.minutes, options.cluster))
+    in_process_group(partial(_train, folder, settings, start, options.minutes))
 
 
 def _train(
@@ -94,7 +87,6 @@ def _train(
     settings: "RunSettings | None",
     start: str | None,
     minutes: float | None,
-    cluster: str | None,
     group: "ProcessGroup",
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
@@ -102,26 +94,14 @@ def _train(
     from ...training.new_run import RunConflictError, begin_self_play, starting_network
     from ...training.selfplay_run import SelfPlayRun
 
-    limit, make_pool = Limit(minutes), _pool_class(cluster)
+    limit = Limit(minutes)
     try:
         network = starting_network(folder, start or (settings.start if settings else ""))
         carry_out(
             folder,
             limit,
             lambda: begin_self_play(folder, settings, network),
-            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group, make_pool=make_pool),
+            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group),
         )
     except RunConflictError as error:
         raise click.UsageError(str(error)) from error
-
-
-def _pool_class(cluster: str | None) -> "Callable[[RunSettings, int], SelfPlayPool]":
-    """Returns the class whose processes play the games, after joining the cluster if there is one."""
-    if cluster:
-        from ...training.cluster import ClusterPool, connect
-
-        connect(cluster)
-        return ClusterPool
-    from ...training.workers import LocalPool
-
-    return LocalPool
