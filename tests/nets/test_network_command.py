@@ -58,35 +58,3 @@ def test_what_is_not_there(folder: Path) -> None:
     done = run("nosuch")
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: no network 'nosuch': no such file, and none in")
-
-
-def test_a_larger_network_is_written(folder: Path) -> None:
-    write_katago_file(Model(parse_config("b2c16")).initialise().stored(), folder / "small.bin.gz")
-    larger = folder / "larger.bin.gz"
-    enlarge = ("small", "--enlarge", "b3c32", "--out", str(larger))
-    assert run(*enlarge).stdout == f"wrote {larger}\n"
-    assert "channels     32\n" in run("larger").stdout
-    first = larger.read_bytes()
-    refused = run(*enlarge)
-    assert refused.exit_code == 1 and "already exists" in refused.stderr
-    run(*enlarge, "--force")
-    assert larger.read_bytes() == first
-
-
-def test_a_larger_network_needs_a_size_and_a_file_that_fit(folder: Path) -> None:
-    write_katago_file(Model(parse_config("b2c16")).initialise().stored(), folder / "small.bin.gz")
-    out = str(folder / "out.bin.gz")
-    for arguments in (
-        ["--enlarge", "b3c16"],
-        ["--out", out],
-        ["--force"],
-        ["small", "--enlarge", "b3c16", "--out", out],
-    ):
-        refused = run("small", *arguments)
-        assert refused.exit_code == 2 and "needs one FILE, --enlarge and --out" in refused.stderr
-    assert "choose such a name" in run("small", "--enlarge", "b3c16", "--out", "out.pt").stderr
-    assert "cannot contain" in run("small", "--enlarge", "b1c16", "--out", out).stderr
-    assert "unknown architecture 'large'" in run("small", "--enlarge", "large", "--out", out).stderr
-    same = str(folder / "small.bin.gz")
-    assert "one of the files to read" in run("small", "--enlarge", "b3c16", "--out", same, "--force").stderr
-    assert not Path(out).exists()

@@ -1,4 +1,4 @@
-"""`gtp_engine network`: describes network files, and writes enlarged ones."""
+"""`gtp_engine network`: describes network files."""
 
 import sys
 from collections import Counter
@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ...base.errors import UserError, error_text
-from ...base.fields import Text
 from ...base.messages import printable
 from ...base.settings import setting
 from ...engine.settings import NETWORK
 from .command import command
-from .options import FILE
-from .outputs import check_outputs, report_written
 
 if TYPE_CHECKING:
     from ...nets.config import NetworkConfig
@@ -24,55 +21,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """Which networks, and what to write.
+    """Which networks.
 
     Attributes:
         files: Names or files of networks.
-        enlarge: Write a network of this larger size with the same outputs.
-        out: File of the larger network, .bin.gz.
-        force: Overwrite existing files.
     """
 
     files: tuple[str, ...] = setting((), accepts=NETWORK, argument=True, nargs=-1, metavar="[FILE|NAME]...")
-    enlarge: str | None = setting(None, accepts=Text(), metavar="SIZE")
-    out: Path | None = setting(None, accepts=FILE)
-    force: bool = setting(False)
 
 
-@command(common=("enlarge", "out"), groups={"options": NetworkOptions})
+@command(groups={"options": NetworkOptions})
 def network(options: NetworkOptions) -> None:
     """Describe network files: version, size, what they predict.
 
     One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
     table. Without FILE, lists the networks that are found by name.
 
-    With --enlarge, writes a network with more blocks or channels whose outputs are those of this one, so that `learn
-    --from` trains it further from there. This works with networks of `learn` and `train`, not with KataGo's.
-
     \b
     Examples:
       gtp_engine network                    the installed networks
       gtp_engine network kata1-b18c384      by its name
       gtp_engine network run/*.pt           a table
-      gtp_engine network b6c64-19x19 --enlarge b10c96 --out b10c96.bin.gz
 
     The exit status is 1 if a file is not a network.
     """
-    files, enlarge, out = options.files, options.enlarge, options.out
-    if enlarge or out or options.force:
-        if not enlarge or not out or len(files) != 1:
-            raise click.UsageError("a larger network needs one FILE, --enlarge and --out")
-        if not out.name.endswith(".bin.gz"):
-            raise click.UsageError(f"--out {out}: the network is written as .bin.gz; choose such a name")
-        _write_enlarged(files[0], enlarge, out, options.force)
-        return
     from ...nets.library import find_card, find_network, list_networks, network_folders
 
-    names = files or tuple(map(str, list_networks()))
+    names = options.files or tuple(map(str, list_networks()))
     if not names:
         raise click.ClickException(f"no network in {', '.join(map(str, network_folders()))}")
-    if len(files) == 1:
-        path = find_network(files[0])
+    if len(options.files) == 1:
+        path = find_network(names[0])
         for title, text in _description(path, _config(path)):
             click.echo(f"{title:<12} {printable(text)}")
         if card := find_card(path):
@@ -81,22 +60,6 @@ def network(options: NetworkOptions) -> None:
     bad = sum(not _print_row(name) for name in names)
     if bad:
         sys.exit(1)
-
-
-def _write_enlarged(name: str, size: str, out: Path, force: bool) -> None:
-    """Writes a network with the outputs of the named one and the architecture that `size` names."""
-    import torch
-
-    from ...nets.config import parse_config
-    from ...nets.enlarge import enlarged
-    from ...nets.katago_file import write_katago_file
-    from ...nets.library import find_network, load_network
-
-    path = find_network(name)
-    check_outputs([out], [path], force=force)
-    larger = enlarged(load_network(path), parse_config(size), torch.Generator().manual_seed(1))
-    write_katago_file(larger, out)
-    report_written(out)
 
 
 def _config(path: Path) -> "NetworkConfig":
