@@ -49,8 +49,9 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, l
         status = EXIT_INTERRUPTED
     except ClientGoneError:
         status = 0
-    restore_terminal()
-    if not session.close():
+    has_closed = session.close()
+    restore_terminal()  # last: until now the thread that reads lines may have prepared the terminal for another one
+    if not has_closed:
         # The interpreter would wait for a thread that compiles, or crash it.
         os._exit(status)
     return status
