@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from queue import Queue
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from gtp_engine.base.errors import UserError, answer_text, error_place, error_te
 from gtp_engine.clients.analysis.protocol import Conversation
 from gtp_engine.clients.analysis.query import Defaults
 from gtp_engine.clients.cli import main
-from gtp_engine.clients.gtp import loop
-from gtp_engine.clients.gtp.protocol import Command, GtpError
+from gtp_engine.clients.gtp.lines import Command
+from gtp_engine.clients.gtp.session import COMMANDS, GtpError, Session
 from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
@@ -58,19 +59,6 @@ def test_the_place_of_an_error_is_where_it_was_raised() -> None:
     assert error_place(ValueError("never raised")) == "unknown place"
 
 
-class RecordedSession:
-    """The part of a `gtp.session.Session` that `loop.answer` uses."""
-
-    def __init__(self) -> None:
-        self.responses: list[tuple[str, bool]] = []
-
-    def begin_response(self, number: int | None) -> None:
-        pass
-
-    def end_response(self, text: str, *, failed: bool = False) -> None:
-        self.responses.append((text, failed))
-
-
 @pytest.mark.parametrize(
     ("handler", "response", "is_logged"),
     [
@@ -81,10 +69,10 @@ class RecordedSession:
 def test_gtp_tells_bugs_from_refusals(
     handler: Any, response: str, is_logged: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(loop.COMMANDS, "name", handler)
-    session: Any = RecordedSession()
-    loop.answer(session, Command(None, "name", []))
-    assert session.responses == [(response, True)]
+    monkeypatch.setitem(COMMANDS, "name", handler)
+    output = Mock()
+    Session(Mock(), Mock(), output).answer(Command(None, "name", []))
+    output.write.assert_called_once_with(f"? {response}\n\n")
     logged = capsys.readouterr().err
     assert (f"name: {INTERNAL}" in logged, f"{HERE}:" in logged) == (is_logged, is_logged)
 

@@ -7,12 +7,12 @@ import pytest
 from click import UsageError
 from click.testing import CliRunner
 
+import gtp_engine.clients.gtp.commands  # noqa: F401  (which registers them)
 from gtp_engine.clients.analysis.schedulers import Schedulers
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.cli.doctor import doctor
 from gtp_engine.clients.cli.selfplay import _network
-from gtp_engine.clients.gtp.inbox import Inbox
-from gtp_engine.clients.gtp.loop import converse
+from gtp_engine.clients.gtp.lines import Inbox
 from gtp_engine.clients.gtp.session import Session
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
@@ -117,7 +117,7 @@ def test_gtp_says_which_network_of_a_board_is_damaged(weights: Path, capfd: pyte
         session = Session(engine, inbox, Mock())
         for line in (b"boardsize 19", b"boardsize 13", b"quit"):
             inbox.post_line(line)
-        converse(session)
+        session.converse()
         engine.ready.result()
     failures = [line for line in capfd.readouterr().err.splitlines() if "cannot load the evaluator" in line]
     assert len(failures) == 1

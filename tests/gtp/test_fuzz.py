@@ -4,7 +4,7 @@ from random import Random
 
 from fuzz_gtp import fuzz, parse, raw_line
 
-from gtp_engine.clients.gtp import protocol
+from gtp_engine.clients.gtp.lines import parse_line
 
 
 def test_strange_lines_get_their_responses() -> None:
@@ -15,7 +15,7 @@ def test_two_readings_of_lines_agree() -> None:
     random = Random(1)
     for _ in range(5000):
         line = raw_line(random).replace(b"\n", b"_")
-        command = protocol.parse(protocol.clean(line))
+        command = parse_line(line).command
         expected = parse(line)
         if expected is None or command is None:
             assert expected is command

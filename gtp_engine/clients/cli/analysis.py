@@ -17,7 +17,7 @@ from .common_options import LARGEST, network_file, search_options
 from .katago_options import KataGoOptions
 
 if TYPE_CHECKING:
-    from ..gtp.output import Output
+    from ..gtp.lines import Output
 
 _LINES_AHEAD = 256  # more than are ever answered between two looks at the input
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
@@ -62,7 +62,7 @@ def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolO
       gtp_engine analysis --network kata1-b18c384nbt.bin.gz
       echo '{"id":"1","moves":[["B","D4"]],"rules":"chinese","boardXSize":9,"boardYSize":9}' | gtp_engine analysis
     """
-    from ..gtp.output import ClientGoneError, make_blocking, take_standard_output
+    from ..gtp.lines import ClientGoneError, make_blocking, take_standard_output
 
     output = take_standard_output()
     make_blocking(0)

@@ -1,5 +1,5 @@
 """GTP version 2: lines in, answers out.
 
-`inbox` reads lines, `loop` answers them in order, `commands` contains one function per command, and `session` holds
-what they share. `protocol` defines the form of lines, `formats` the form of analysis.
+`lines` has the form of lines and reads them, `session` answers them in order and holds what the commands share;
+`commands` contains one function per command, `formats` the form of analysis.
 """

@@ -1,17 +1,14 @@
-"""The command loop: it answers every line in order, even if a command fails."""
+"""The program that speaks GTP on standard input and output, from its first line to the end."""
 
 import logging
 import os
 from typing import TYPE_CHECKING
 
 from ...base import VERSION
-from ...base.errors import EXPECTED, answer_text
 from ...base.log import NOTICE, log_to_stderr
 from ...base.system import EXIT_INTERRUPTED
-from .commands import COMMANDS
-from .inbox import Inbox, is_terminal, terminal_keeper
-from .output import ClientGoneError, take_standard_output
-from .protocol import Command, GtpError
+from . import commands  # noqa: F401  (which registers them)
+from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output, terminal_keeper
 from .session import Session
 
 if TYPE_CHECKING:
@@ -44,7 +41,7 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, l
     session = Session(engine, inbox, output, name=name, version=version, live_graphics=live_graphics)
     inbox.start_reading()
     try:
-        status = converse(session)
+        status = session.converse()
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     except ClientGoneError:
@@ -55,36 +52,3 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, l
         # The interpreter would wait for a thread that compiles, or crash it.
         os._exit(status)
     return status
-
-
-def converse(session: Session) -> int:
-    """Answers lines in order until the session ends; returns the exit status."""
-    while not session.quitting:
-        line = session.inbox.next_line()
-        if line is None:
-            return EXIT_INTERRUPTED if session.inbox.signalled else 0
-        session.engine.stop()
-        if line.command is not None:
-            answer(session, line.command)
-            session.watch_engine()  # the board's size may have changed the network
-    return 0
-
-
-def answer(session: Session, command: Command) -> None:
-    """Runs one command and sends its response."""
-    session.begin_response(command.id)
-    try:
-        handler = COMMANDS.get(command.name)
-        if handler is None:
-            raise GtpError("unknown command")
-        session.end_response(handler(session, command.arguments) or "")
-    except GtpError as error:
-        if error.detail:
-            logger.log(NOTICE, f"{command.name}: {error.detail}")
-        session.end_response(str(error), failed=True)
-    except ClientGoneError:
-        raise
-    except Exception as error:
-        if not isinstance(error, EXPECTED):  # a bug
-            logger.error(f"{command.name}: {answer_text(error)}", exc_info=error)
-        session.end_response(answer_text(error), failed=True)

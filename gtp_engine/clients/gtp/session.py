@@ -1,17 +1,25 @@
-"""What commands share: their names, the engine, the last search, the current response, and waiting for searches."""
+"""What commands share: their names, the engine, their arguments, the response, and waiting for searches.
+
+Arguments that cannot be converted are a `syntax error`.
+"""
 
 import logging
+import math
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from ...base import VERSION
-from ...base.errors import error_text
-from ...go.coords import vertex
-from . import protocol
-from .inbox import Inbox
-from .output import Output
+from ...base.errors import EXPECTED, UserError, answer_text, error_text
+from ...base.fields import Range
+from ...base.log import NOTICE
+from ...base.messages import plural
+from ...base.system import EXIT_INTERRUPTED
+from ...go.coords import PASS, parse_colour, parse_vertex, vertex
+from .lines import ClientGoneError, Command, Inbox, Output, opening, response
 
 if TYPE_CHECKING:
     from ...engine.engine import Decision, Engine
@@ -22,8 +30,23 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+SYNTAX_ERROR = "syntax error"
 # Time for a search to answer after SIGINT: the program has to exit within 2 s.
 _PATIENCE_SECONDS = 1.0
+# GTP's integers go up to 2^31 - 1. Negative ones are accepted here: some commands have an error text of their own.
+_LEAST, _MOST = -(2**31), 2**31 - 1
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+# GTP version 2, section 2.11: the form of a vertex, whatever the board size.
+_VERTEX = re.compile(r"[A-HJ-Z](1?\d|2[0-5])", re.ASCII | re.IGNORECASE)
+
+
+class GtpError(UserError):
+    """A command failed and changed nothing. `str()` is the response; `detail` goes to stderr."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
 
 
 class Session:
@@ -56,7 +79,7 @@ class Session:
         self._is_streaming = False
         self._watched: Future[None] | None = None
         self._is_closing = False
-        self.watch_engine()
+        self._watch_engine()
 
     @property
     def game(self) -> "Game":
@@ -72,7 +95,66 @@ class Session:
     def last_report(self, report: "SearchReport | None") -> None:
         self._report, self._reported_game = report, self.engine.games_begun
 
-    def watch_engine(self) -> None:
+    def vertex(self, point: int) -> str:
+        """Returns GTP's name of a point on the current board."""
+        return vertex(point, self.engine.width, self.engine.height)
+
+    def close(self) -> bool:
+        """Closes the engine; returns False if its thread is still busy after a moment (most likely compiling)."""
+        self._is_closing = True
+        return self.engine.close(_PATIENCE_SECONDS)
+
+    # The conversation.
+
+    def converse(self) -> int:
+        """Answers every line in order, even if a command fails, until the session ends; returns the exit status."""
+        while not self.quitting:
+            line = self.inbox.next_line()
+            if line is None:
+                return EXIT_INTERRUPTED if self.inbox.signalled else 0
+            self.engine.stop()
+            if line.command is not None:
+                self.answer(line.command)
+                self._watch_engine()  # the board's size may have changed the network
+        return 0
+
+    def answer(self, command: Command) -> None:
+        """Runs one command and sends its response."""
+        self._response_id, self._is_streaming = command.id, False
+        try:
+            handler = COMMANDS.get(command.name)
+            if handler is None:
+                raise GtpError("unknown command")
+            self._end_response(handler(self, command.arguments) or "")
+        except GtpError as error:
+            if error.detail:
+                logger.log(NOTICE, f"{command.name}: {error.detail}")
+            self._end_response(str(error), failed=True)
+        except ClientGoneError:
+            raise
+        except Exception as error:
+            if not isinstance(error, EXPECTED):  # a bug
+                logger.error(f"{command.name}: {answer_text(error)}", exc_info=error)
+            self._end_response(answer_text(error), failed=True)
+
+    def stream(self, line: str = "") -> None:
+        """Sends a line of the response at once; the first call also sends the sign and id on a line of their own."""
+        if not self._is_streaming:
+            self._is_streaming = True
+            self._output.write(opening(self._response_id) + "\n")
+        if line:
+            self._output.write(line + "\n")
+
+    def _end_response(self, text: str, *, failed: bool = False) -> None:
+        """Ends the response with `text`; after streamed lines it is too late to fail, so the failure is only logged."""
+        if not self._is_streaming:
+            self._output.write(response(self._response_id, text, failed=failed))
+            return
+        if failed:
+            logger.warning(text)
+        self._output.write("\n")
+
+    def _watch_engine(self) -> None:
         """Logs a failure to load the evaluator that the engine changes to."""
         if self.engine.ready is not self._watched:
             self._watched = self.engine.ready
@@ -83,15 +165,6 @@ class Session:
         error = None if ready.cancelled() else ready.exception()
         if error is not None and not self._is_closing:
             logger.error(f"cannot load the evaluator: {error_text(error)}")
-
-    def vertex(self, point: int) -> str:
-        """Returns GTP's name of a point on the current board."""
-        return vertex(point, self.engine.width, self.engine.height)
-
-    def close(self) -> bool:
-        """Closes the engine; returns False if its thread is still busy after a moment (most likely compiling)."""
-        self._is_closing = True
-        return self.engine.close(_PATIENCE_SECONDS)
 
     # Waiting.
 
@@ -139,30 +212,6 @@ class Session:
             self.last_report = decision.report
         return decision
 
-    # The response.
-
-    def begin_response(self, number: int | None) -> None:
-        """Starts the response to the command with this id."""
-        self._response_id = number
-        self._is_streaming = False
-
-    def stream(self, line: str = "") -> None:
-        """Sends a line of the response at once; the first call also sends the sign and id on a line of their own."""
-        if not self._is_streaming:
-            self._is_streaming = True
-            self._output.write(protocol.opening(self._response_id) + "\n")
-        if line:
-            self._output.write(line + "\n")
-
-    def end_response(self, text: str = "", *, failed: bool = False) -> None:
-        """Ends the response with `text`; after streamed lines it is too late to fail, so the failure is only logged."""
-        if not self._is_streaming:
-            self._output.write(protocol.response(self._response_id, text, failed=failed))
-            return
-        if failed:
-            logger.warning(text)
-        self._output.write("\n")
-
 
 Handler = Callable[[Session, list[str]], str | None]
 
@@ -185,3 +234,69 @@ def command(*names: str) -> Callable[[Handler], Handler]:
         return handler
 
     return register
+
+
+# Arguments.
+
+
+@contextmanager
+def refusing_as(text: str) -> Iterator[None]:
+    """Within a `with` block, whatever the user or a file did wrong is answered by this text; stderr has the reason."""
+    try:
+        yield
+    except (UserError, OSError) as error:
+        raise GtpError(text, error_text(error)) from error
+
+
+def expect(arguments: Sequence[str], least: int, most: int | None = None) -> None:
+    """Raises GtpError unless there are `least` arguments, or `least` to `most`."""
+    if not least <= len(arguments) <= (least if most is None else most):
+        count = str(least) if most is None else f"{least} to {most}"
+        raise GtpError(SYNTAX_ERROR, f"expected arguments: {count}, got: {len(arguments)}")
+
+
+def integer(text: str, least: int = _LEAST, most: int = _MOST) -> int:
+    """Returns a whole number from `least` to `most`."""
+    if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
+        limits = "" if least == _LEAST else f" from {least} to {most}"
+        raise GtpError(SYNTAX_ERROR, f"expected a whole number{limits}, got {text!r}")
+    return int(text)
+
+
+def number(text: str, low: float | None = None, high: float | None = None) -> float:
+    """Returns a finite number from `low` to `high`."""
+    value, accepted = float(text) if _NUMBER.fullmatch(text) else math.nan, Range(low, high)
+    if value not in accepted:
+        raise GtpError(SYNTAX_ERROR, f"expected {accepted}, got {text!r}")
+    return value
+
+
+def is_colour(text: str) -> bool:
+    """Returns whether `text` names a colour."""
+    return text.lower() in ("b", "w", "black", "white")
+
+
+def colour(text: str) -> int:
+    """Returns BLACK or WHITE."""
+    if not is_colour(text):
+        raise GtpError(SYNTAX_ERROR, f"expected b, w, black or white, got {text!r}")
+    return parse_colour(text)
+
+
+def point(session: Session, text: str, off_board: str, *, may_pass: bool = True) -> int:
+    """Returns the point of a vertex, or PASS; raises GtpError(`off_board`) for a vertex that is not on this board."""
+    try:
+        value = parse_vertex(text, session.engine.width, session.engine.height)
+    except UserError as error:
+        raise GtpError(off_board if _VERTEX.fullmatch(text) else SYNTAX_ERROR, str(error)) from error
+    if value == PASS and not may_pass:
+        raise GtpError(off_board, "expected a point on the board, not a pass")
+    return value
+
+
+def coloured_points(session: Session, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Returns the pairs of colour and vertex in `b D4 w E5 ...`; passes are allowed."""
+    if len(words) % 2:
+        raise GtpError(SYNTAX_ERROR, f"expected pairs of colour and vertex, got {plural(len(words), 'word')}")
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return [(colour(first), point(session, second, "illegal move")) for first, second in pairs]

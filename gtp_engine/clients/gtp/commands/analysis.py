@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any
 from ....go.coords import BLACK, PASS, WHITE, all_points
 from ....go.symmetry import COUNT
 from ....search.request import RootMoves, SearchRequest
-from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number, point
 from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
-from ..protocol import GtpError
-from ..session import Session, command
-from .moves import commit
+from ..session import (
+    SYNTAX_ERROR,
+    GtpError,
+    Session,
+    colour,
+    command,
+    expect,
+    integer,
+    is_colour,
+    number,
+    point,
+)
+from .game import commit
 
 if TYPE_CHECKING:
     from ....search.evaluate.batch import Evaluation

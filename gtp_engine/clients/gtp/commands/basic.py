@@ -10,9 +10,7 @@ from ....base import VERSION
 from ....base.fields import Words
 from ....base.messages import plural
 from ....search.parameters import PARAMETERS
-from ..arguments import SYNTAX_ERROR, expect
-from ..protocol import GtpError
-from ..session import COMMANDS, Session, command
+from ..session import COMMANDS, SYNTAX_ERROR, GtpError, Session, command, expect
 
 # The conversation.
 

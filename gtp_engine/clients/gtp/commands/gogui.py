@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 from ....base.messages import plural
 from ....go.coords import BLACK, WHITE, colour_letter, point_of_index
 from ....search.request import Limits
-from ..arguments import colour, coloured_points, expect
 from ..formats import grid, influence, main_line, visit_map, win_rate_map
-from ..protocol import GtpError
-from ..session import Session, command
-from .position import expect_empty, play_all, set_up
+from ..session import GtpError, Session, colour, coloured_points, command, expect
+from .game import expect_empty, play_all, set_up
 
 if TYPE_CHECKING:
     import numpy as np

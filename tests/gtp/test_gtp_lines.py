@@ -2,12 +2,7 @@
 
 import pytest
 
-from gtp_engine.clients.gtp import protocol
-from gtp_engine.clients.gtp.protocol import Command
-
-
-def parsed(line: bytes) -> Command | None:
-    return protocol.parse(protocol.clean(line))
+from gtp_engine.clients.gtp.lines import Command, parse_line, response
 
 
 @pytest.mark.parametrize(
@@ -32,25 +27,19 @@ def parsed(line: bytes) -> Command | None:
         (b"  \t \r", None),
         (b"# name", None),
         (b"\x01\x02", None),
+        ("٣ name".encode(), Command(None, "٣", ["name"])),  # digits of other scripts are no id
+        (b"0" * 100_000 + b"12 name", Command(12, "name", [])),
+        (b"9" * 100_000, Command(None, "9" * 100_000, [])),
+        (b"loadsgf \xff\xfe.sgf", Command(None, "loadsgf", ["\udcff\udcfe.sgf"])),  # not UTF-8
     ],
 )
 def test_line(line: bytes, expected: Command | None) -> None:
-    assert parsed(line) == expected
+    assert parse_line(line).command == expected
 
 
-def test_digits_of_other_scripts_are_no_id() -> None:
-    assert parsed("٣ name".encode()) == Command(None, "٣", ["name"])
-
-
-def test_bytes_that_are_not_utf8_survive() -> None:
-    command = parsed(b"loadsgf \xff\xfe.sgf")
-    assert command is not None
-    assert command.arguments[0].encode("utf-8", "surrogateescape") == b"\xff\xfe.sgf"
-
-
-def test_endless_digits_are_no_id() -> None:
-    assert protocol.parse_id("9" * 100_000) is None
-    assert protocol.parse_id("0" * 100_000 + "12") == 12
+@pytest.mark.parametrize(("line", "is_urgent"), [(b"2 quit", True), (b"# interrupt", True), (b"# quit", False)])
+def test_urgent_lines(line: bytes, is_urgent: bool) -> None:
+    assert parse_line(line).is_urgent == is_urgent
 
 
 @pytest.mark.parametrize(
@@ -70,4 +59,4 @@ def test_endless_digits_are_no_id() -> None:
     ],
 )
 def test_response(number: int | None, text: str, failed: bool, expected: str) -> None:
-    assert protocol.response(number, text, failed=failed) == expected
+    assert response(number, text, failed=failed) == expected
