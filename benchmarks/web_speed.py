@@ -34,7 +34,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from gtp_engine.clients.web.moves import Moves
+from gtp_engine.clients.web.playing import Playing
 from gtp_engine.clients.web.server import Server
 from gtp_engine.engine.engine import Decision, Engine
 from gtp_engine.engine.settings import EngineSettings
@@ -76,14 +76,14 @@ def _serve(pipe: Connection, folder: str, humans: frozenset[int], visits: int) -
         server = Server(port=0)
 
         def opened() -> None:
-            (moves,) = (part for part in server.session.parts if isinstance(part, Moves))
-            decided = moves._decided
+            (playing,) = (part for part in server.session.parts if isinstance(part, Playing))
+            decided = playing._decided
 
             def note(decision: Decision) -> None:
                 pipe.send(time.time())
                 decided(decision)
 
-            moves._decided = note  # type: ignore[method-assign]
+            playing._decided = note  # type: ignore[method-assign]
             asyncio.get_running_loop().add_reader(pipe.fileno(), lambda: obey(pipe.recv()))
             pipe.send(server.guard.address)
 

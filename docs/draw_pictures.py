@@ -10,8 +10,8 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from gtp_engine import BLACK, WHITE, Engine, EngineSettings
-from gtp_engine.clients.terminal.board import board_view
-from gtp_engine.clients.terminal.panel import (
+from gtp_engine.clients.terminal.board import (
+    board_view,
     candidate_marks,
     candidate_table,
     lead_in_words,

@@ -7,6 +7,7 @@ variations: whoever plays both colours may play in any of its positions, a game 
 import datetime
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,13 +20,20 @@ from ..go.game import Game, Move, count_handicap
 from ..go.sgf import Edit, Editor, GameRecord, TreeNode
 from ..go.sgf.record import APPLICATION
 from ..go.sgf.values import escaped, rules_text
+from ..search.request import Limits
 from .game_clock import GameClock, overtime_text
-from .loading import HUMAN, SavedGame
-from .notes import Notes, read_notes
-from .saving import GameFile
+from .saved_games import HUMAN, GameFile, Notes, SavedGame, read_notes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+
+class Mode(Enum):
+    """What people do with a game. Where they play both colours, they may play on in any position."""
+
+    GAME = "play against the engine"
+    PAIR = "play each other"
+    RECORD = "look at somebody's record, whose players, result and date stay"
 
 
 @dataclass(frozen=True)
@@ -36,11 +44,13 @@ class _End:
         result: As SGF writes it.
         engine: The engine's name.
         settings: The engine's settings.
+        dead: The points of the stones that the count removes; None if the position has not been counted.
     """
 
     result: str
     engine: str
     settings: EngineSettings
+    dead: frozenset[int] | None = None
 
 
 class PlayedGame:
@@ -55,7 +65,6 @@ class PlayedGame:
         tree: The game with its variations and comments.
         editor: Changes it, so that changes can be undone.
         node: The node of the engine's position.
-        is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
         handicap: The handicap stones that it began with, whatever has been edited since.
         time: The time limits of the game.
         clock: The clocks of the players; without limits if this program does not show a clock.
@@ -72,7 +81,6 @@ class PlayedGame:
         folder: Path,
         comments: bool = False,
         saved: SavedGame | None = None,
-        as_record: bool = False,
         has_clock: bool = False,
     ) -> None:
         """Begins with the position of the engine.
@@ -83,7 +91,6 @@ class PlayedGame:
             folder: The folder for the records of new games.
             comments: Whether to save the engine's win rate, score and main line with its moves.
             saved: The saved game that the engine's position comes from, if any.
-            as_record: Whether to look at it as somebody's record (`is_record`).
             has_clock: Whether players lose on time in games with time limits; otherwise their clocks stand still.
         """
         self.engine = engine
@@ -94,9 +101,9 @@ class PlayedGame:
         self._is_paused = False
         self.is_unsaved = False
         self.keep: Callable[[], object] = self.save
-        self._begin(saved, as_record=as_record)
+        self._begin(saved)
 
-    def _begin(self, saved: SavedGame | None, *, as_record: bool = False, time: TimeSettings = NO_LIMIT) -> None:
+    def _begin(self, saved: SavedGame | None, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved
         self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node
@@ -106,27 +113,32 @@ class PlayedGame:
             self.node = self.editor.change_turn(self.node, opponent(self.game.to_move))
             self.editor.edits.clear()
         self.handicap = self._handicap_stones()
-        self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
-        self.time = saved.time if saved and not as_record else time
+        self.time = time if saved is None else saved.time
         limits = self.time if self._has_clock else NO_LIMIT
         self.clock = GameClock(self.tree, limits, read_notes(self.tree.root.properties).used)
         self.engine.clock.settings = limits
         self._ends: dict[TreeNode, _End] = {}
-        self._dead: dict[TreeNode, frozenset[int]] = {}
-        self._date = saved.date if saved and saved.is_own else None
+        self._date = saved.tree.date if saved and saved.is_own else None
         self.file = GameFile(self.folder, self._label(), None if saved is None else self._file_of(saved))
-        if not as_record:
+        if self.mode is not Mode.RECORD:
             self.editor.allow_undo(self.node)
         self._run_clock()
 
     def _file_of(self, saved: SavedGame) -> Path | None:
         """Returns the file that saving updates; None for a new one."""
-        if not self.is_record:
+        if not saved.is_record:
             return saved.path if saved.is_own else None
         # Elsewhere it is a file that somebody has made or copied, which only looks like one of ours.
         is_here = saved.path is not None and saved.path.parent.resolve() == self.folder.resolve()
         return saved.path if saved.is_edited and is_here else None
+
+    @property
+    def mode(self) -> Mode:
+        """What people do with the game."""
+        if self.saved is not None and self.saved.is_record:
+            return Mode.RECORD
+        return Mode.PAIR if len(self.humans) == 2 else Mode.GAME
 
     # Time.
 
@@ -139,7 +151,8 @@ class PlayedGame:
         """Has the clock of the player to move run, from the first move to the end of the game, at its last position."""
         self.clock.follow()
         is_playing = self.node is self.clock.last and any(node.move for node in self.node.path)
-        is_running = is_playing and not (self.result or self.game.is_over or self.is_record or self._is_paused)
+        is_over = self.result is not None or self.game.is_over
+        is_running = is_playing and not (is_over or self._is_paused or self.mode is Mode.RECORD)
         self.clock.switch(self.game.to_move if is_running else None)
 
     def genmove(self) -> "Future[Decision]":
@@ -171,17 +184,22 @@ class PlayedGame:
     @property
     def is_counted(self) -> bool:
         """Whether this position has been counted; after two passes a player may also resign before that."""
-        return self.result is not None and self.node in self._dead
+        return self.node in self._ends and self._ends[self.node].dead is not None
 
     @property
     def dead(self) -> frozenset[int]:
         """The points of the stones that the count of this position removes; none if it has not been counted."""
-        return self._dead.get(self.node, frozenset())
+        return (self.node in self._ends and self._ends[self.node].dead) or frozenset()
 
-    @property
-    def is_study(self) -> bool:
-        """Whether people play both colours, so that they may play on in any position."""
-        return len(self.humans) == 2
+    def position(self, node: TreeNode) -> Game:
+        """Returns the position of a node of the tree; nobody may change it.
+
+        Raises:
+            SgfError: A move that leads to it is illegal.
+        """
+        if node is self.node:
+            return self.game
+        return self.tree.position(node, self.engine.rules, self.engine.komi)
 
     @property
     def is_humans_turn(self) -> bool:
@@ -211,9 +229,10 @@ class PlayedGame:
     def _note_move(self, move: Move, comment: str = "") -> None:
         """Goes to the node of a move that has been played: a new variation if the tree goes on otherwise."""
         known = next((child for child in self.node.children if child.move == move), None)
-        if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
+        is_game = self.mode is Mode.GAME  # which is the main line, whatever its file has too
+        if known is None or is_game:
             properties = {"C": [escaped(comment)]} if comment else {}
-            known = self.editor.add(self.node, properties, move=move, first=not self.is_study)
+            known = self.editor.add(self.node, properties, move=move, first=is_game)
             if self.node is self.clock.last:
                 self.clock.end_turn(known)
             self.has_content = True
@@ -257,7 +276,7 @@ class PlayedGame:
         if place is None:
             return None
         edit = self.editor.edits[place]
-        return edit.node if edit.is_annotation and (edit.node is self.node or not self.is_study) else None
+        return edit.node if edit.is_annotation and (edit.node is self.node or self.mode is Mode.GAME) else None
 
     def takes_back(self, node: TreeNode) -> bool:
         """Whether `undo` takes back the move of a node."""
@@ -286,7 +305,7 @@ class PlayedGame:
             self.editor.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
-        self.has_content |= not (self.is_record and len(self._ends) < ends)  # a result is not saved there
+        self.has_content |= not (self.mode is Mode.RECORD and len(self._ends) < ends)  # a result is not saved there
         self.save_soon()
         return self.node is node and self.result != result
 
@@ -299,7 +318,7 @@ class PlayedGame:
         while True:
             edit = self.editor.edits[-1]
             before = self.editor.undo()
-            if self.is_study or shown.is_gone:
+            if self.mode is not Mode.GAME or shown.is_gone:
                 shown = before
             if edit.move is None or edit.move.colour in self.humans:
                 return shown
@@ -330,9 +349,9 @@ class PlayedGame:
 
     def count(self, dead: Iterable[int]) -> None:
         """Counts a game that two passes have ended, without these dead stones, and saves it."""
-        removed = self._dead[self.node] = frozenset(dead)
+        removed = frozenset(dead)
         end = self._ends.get(self.node) or self._end()  # a count that is disputed has the opponent of the first one
-        self._ends[self.node] = replace(end, result=str(self.game.score(removed)))
+        self._ends[self.node] = replace(end, result=str(self.game.score(removed)), dead=removed)
         self._finish()
 
     def _end(self, result: str = "") -> _End:
@@ -342,58 +361,50 @@ class PlayedGame:
     def _finish(self) -> None:
         """Saves a game that has ended; what has been decided about somebody's record is only shown."""
         self._run_clock()
-        self.has_content |= not self.is_record
+        self.has_content |= self.mode is not Mode.RECORD
         self.save_soon()
 
     # Games and files.
 
-    def record(self, *, is_copy: bool = False) -> GameRecord:
-        """Returns the record of the game so far, with its variations; it is the game's own tree.
+    def update_record(self, *, is_copy: bool = False) -> GameRecord:
+        """Writes into the tree what there is to say about the game so far, and returns the tree.
 
         Args:
-            is_copy: Whether it is written to a file in which editing does not continue.
+            is_copy: Whether it is for a file in which editing does not continue.
         """
-        if not self.is_record:
-            end = self._last_end()
-            rank = "" if end.settings.rank is None else str(end.settings.rank)
-            names = {colour: HUMAN if colour in self.humans else end.engine for colour in (BLACK, WHITE)}
-            ranks = {colour: "" if colour in self.humans else rank for colour in (BLACK, WHITE)}
-            tree = self.tree
-            tree.rules, tree.komi = rules_text(self.game.rules), self.game.komi
-            tree.handicap = self._handicap_stones()
-            tree.black, tree.white, tree.result = names[BLACK], names[WHITE], end.result
-            tree.black_rank, tree.white_rank = ranks[BLACK], ranks[WHITE]
-            tree.date = datetime.date.today().isoformat() if self._date is None else self._date
-            tree.time_limit = None if self.time == NO_LIMIT else self.time.main
-            tree.overtime = overtime_text(self.time)
-            if self.clock.last not in self._ends:
-                self.clock.note_turn()
         root = self.tree.root
-        if (properties := self._notes(is_copy=is_copy).added_to(root.properties)) != root.properties:
+        if self.mode is Mode.RECORD:
+            is_edited = not is_copy and (self.has_content or self.file.path is not None)
+            notes = replace(read_notes(root.properties), is_edited=is_edited)
+        else:
+            ends = (self._ends[node] for node in reversed(self.tree.main_line) if node in self._ends)
+            notes = self._update_info(next(ends, self._end()))
+        if (properties := notes.added_to(root.properties)) != root.properties:
             root.properties = properties
         return self.tree
+
+    def _update_info(self, end: _End) -> Notes:
+        """Writes who plays, by which rules, in which time and with which result; returns the program's own notes."""
+        tree, settings = self.tree, end.settings
+        rank = "" if settings.rank is None else str(settings.rank)
+        human, engine = (HUMAN, ""), (end.engine, rank)
+        players = [human if colour in self.humans else engine for colour in (BLACK, WHITE)]
+        (tree.black, tree.black_rank), (tree.white, tree.white_rank) = players
+        tree.rules, tree.komi, tree.handicap = rules_text(self.game.rules), self.game.komi, self._handicap_stones()
+        tree.date = datetime.date.today().isoformat() if self._date is None else self._date
+        tree.result, tree.overtime = end.result, overtime_text(self.time)
+        tree.time_limit = None if self.time == NO_LIMIT else self.time.main
+        if self.clock.last not in self._ends:
+            self.clock.note_turn()
+        used, limits = dict[int, float](), Limits(settings.visits, settings.seconds)
+        if self.time == NO_LIMIT:  # otherwise the moves say what is left, and the engine needs no limit of its own
+            used, limits = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}, settings.limits()
+        return Notes(used, limits.seconds, limits.visits) if self.mode is Mode.GAME else Notes(used)
 
     def _handicap_stones(self) -> int:
         """Returns how many handicap stones the root has now."""
         stones = (Move(colour, point) for point, colour in self.tree.root.setup.items() if colour != EMPTY)
         return count_handicap(stones, ())
-
-    def _last_end(self) -> _End:
-        """Returns the last end on the main line, or one without a result."""
-        return next((self._ends[node] for node in reversed(self.tree.main_line) if node in self._ends), self._end())
-
-    def _notes(self, *, is_copy: bool) -> Notes:
-        if self.is_record:
-            is_edited = not is_copy and (self.has_content or self.file.path is not None)
-            return replace(read_notes(self.tree.root.properties), is_edited=is_edited)
-        settings = self._last_end().settings
-        if self.time == NO_LIMIT:
-            limits = settings.limits()
-            seconds, visits = limits.seconds, limits.visits
-            used = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}
-        else:  # the moves say what is left, and the engine needs no limit of its own
-            seconds, visits, used = settings.seconds, settings.visits, {}
-        return Notes(used) if self.is_study else Notes(used, seconds, visits)
 
     def save_soon(self) -> None:
         """Has a change saved, once for all changes until then."""
@@ -404,28 +415,26 @@ class PlayedGame:
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
         self.is_unsaved = False
-        return not self.has_content or self.file.save(self.record())
+        return not self.has_content or self.file.save(self.update_record())
 
-    def load(self, saved: SavedGame, *, as_record: bool = False) -> None:
-        """Continues a saved game instead of this one; its opponent plays at its rank and within its limits again.
+    def save_as(self, name: str) -> bool:
+        """Saves the game to another file from now on; returns False and sets the file's `error` if that fails."""
+        return self.file.save_as(self.update_record(), name)
 
-        Somebody's record, which has no opponent, leaves the engine's settings as they are, also if it looks like ours.
-
-        Args:
-            saved: The saved game.
-            as_record: Whether to look at it as somebody's record (`is_record`).
+    def load(self, saved: SavedGame) -> None:
+        """Continues a saved game instead of this one; its opponent, if any, plays at its rank and within its limits.
 
         Raises:
             UserError: The engine refuses its board; the present game stays.
         """
         self.engine.load(saved.game)
-        if saved.opponent is not None and not as_record:
+        if saved.opponent is not None:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
             if saved.opponent.has_limits or saved.time != NO_LIMIT:
                 limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}
                 self.engine.settings = replace(self.engine.settings, **limits)
         self.humans = saved.humans
-        self._begin(saved, as_record=as_record)
+        self._begin(saved)
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a new game instead of this one, from a position.
@@ -440,20 +449,18 @@ class PlayedGame:
         """
         self.engine.load(game)
         self.humans = humans
-        self._begin(None, time=time)
+        self._begin(None, time)
 
     def restart(self) -> None:
         """Begins a new game with the same board, handicap, komi, rules and players."""
-        start = self.tree.position(self.tree.root, self.engine.rules, self.engine.komi)
-        self.begin(start, self.humans)
+        self.begin(self.position(self.tree.root), self.humans)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""
-        if self.is_record:
-            return f"{self.engine.width}x{self.engine.height}-edited"
         rank = self.engine.settings.rank
-        players = "two-players" if len(self.humans) == 2 else "engine" if rank is None else f"engine-{rank}"
-        return f"{self.engine.width}x{self.engine.height}-{players}"
+        engine = "engine" if rank is None else f"engine-{rank}"
+        label = {Mode.GAME: engine, Mode.PAIR: "two-players", Mode.RECORD: "edited"}[self.mode]
+        return f"{self.engine.width}x{self.engine.height}-{label}"
 
 
 def check_move(game: Game, point: int) -> None:

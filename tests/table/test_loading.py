@@ -13,7 +13,7 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, parse_rules
 from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
-from gtp_engine.table.loading import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
+from gtp_engine.table.saved_games import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 
 
 def record(moves: str = "C3 E5", **fields: object) -> GameRecord:
@@ -49,7 +49,7 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
     assert game.humans == {BLACK}
     assert game.opponent == Opponent("b6c64", Rank(-11))
     assert game.is_own
-    assert (game.date, comments(game)) == ("2020-02-02", {0: "the start", 2: "well played"})
+    assert (game.tree.date, comments(game)) == ("2020-02-02", {0: "the start", 2: "well played"})
     assert game.in_words() == f"continuing {tmp_path / 'game.sgf'} after 2 moves"
 
 
@@ -217,7 +217,7 @@ def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, mo
         moves.append(data.count(b";B"))
         return read_sgf(data)
 
-    monkeypatch.setattr("gtp_engine.table.loading.read_sgf", read)
+    monkeypatch.setattr("gtp_engine.table.saved_games.read_sgf", read)
     assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
     assert sorted(moves) == [0, 0, 0, 1, 1, 1]
     moves.clear()

@@ -2,7 +2,7 @@
 
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
-from gtp_engine.table.notes import Notes, read_notes
+from gtp_engine.table.saved_games import Notes, read_notes
 
 
 def test_notes_survive_a_file() -> None:

@@ -12,9 +12,8 @@ from gtp_engine.engine.clock import TimeSettings
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
-from gtp_engine.table.loading import open_game
-from gtp_engine.table.notes import read_notes
 from gtp_engine.table.played_game import PlayedGame
+from gtp_engine.table.saved_games import open_game, read_notes
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, read_sgf
-from gtp_engine.table.saving import GameFile
+from gtp_engine.table.saved_games import GameFile
 
 
 def record(*moves: str) -> GameRecord:

@@ -15,6 +15,7 @@ from gtp_engine.engine import worker
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.table.played_game import PlayedGame
 
 LIMIT = 120  # seconds; the rules may have to be compiled
 
@@ -45,7 +46,7 @@ def test_a_cold_start_waits_for_the_rules_only(
 ) -> None:
     monkeypatch.setattr(play, "is_cold", Mock(return_value=True))
     screen = Mock(is_interactive=is_interactive, redraws=False, working=lambda doing: threading.Lock())
-    game = TerminalGame(engine, screen, humans=frozenset((BLACK,)), folder=tmp_path)
+    game = TerminalGame(PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path), screen)
     game._get_ready()
     assert not engine.ready.done()
     assert (play._COMPILING in game._opening) == is_interactive
@@ -58,7 +59,7 @@ def test_a_warm_start_waits_for_the_engine(
 ) -> None:
     monkeypatch.setattr(play, "is_cold", Mock(return_value=False))
     screen = Mock(is_interactive=True, working=lambda doing: threading.Lock())
-    game = TerminalGame(engine, screen, humans=frozenset((BLACK,)), folder=tmp_path)
+    game = TerminalGame(PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path), screen)
     threading.Timer(0.3, rest.set).start()
     game._get_ready()
     assert engine.ready.done() and play._COMPILING not in game._opening
@@ -76,5 +77,5 @@ def test_a_new_game_says_that_the_engine_plays_at_full_strength(
     engine: Engine, humans: tuple[int, ...], rank: str | None, lines: list[str], tmp_path: Path
 ) -> None:
     engine.settings = replace(engine.settings, rank=rank)
-    game = TerminalGame(engine, Mock(), humans=frozenset(humans), folder=tmp_path)
+    game = TerminalGame(PlayedGame(engine, humans=frozenset(humans), folder=tmp_path), Mock())
     assert game._opening.splitlines() == lines

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.clients.web.parts import new_session
 from gtp_engine.clients.web.searches import Searches
+from gtp_engine.clients.web.server import new_session
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.table.played_game import PlayedGame

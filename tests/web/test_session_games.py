@@ -7,13 +7,13 @@ import pytest
 from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.parts import new_session
+from gtp_engine.clients.web.server import new_session
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.table.game_clock import GameClock
-from gtp_engine.table.loading import open_game, open_tree
+from gtp_engine.table.saved_games import open_game, open_tree
 
 
 def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import TreeNode, read_sgf
 from gtp_engine.study.reviewer import Reviewer
-from gtp_engine.table.loading import open_tree, unfinished_games
-from gtp_engine.table.played_game import PlayedGame
+from gtp_engine.table.played_game import Mode, PlayedGame
+from gtp_engine.table.saved_games import open_tree, unfinished_games
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
 
@@ -117,10 +117,10 @@ def test_a_file_outside_the_folder_is_never_overwritten(study: Desk, engine: Eng
     assert "GEDIT" in file.read_text() and "GEDIT" not in text and "mine" in text
     assert study.played.save() and "GEDIT" in file.read_text()
     folder, content = tmp_path / "games", file.read_bytes()  # a copy of an edited file has the note
-    saved = replace(open_tree(read_sgf(file), file), humans=frozenset((BLACK, WHITE)))
+    saved = open_tree(read_sgf(file), file).as_record()
     assert saved.is_edited
     engine.load(saved.game)
-    played = PlayedGame(engine, humans=saved.humans, folder=folder, saved=saved, as_record=True)
+    played = PlayedGame(engine, humans=saved.humans, folder=folder, saved=saved)
     played.play("A1")
     assert file.read_bytes() == content and played.file.path is not None and played.file.path.parent == folder
 
@@ -371,7 +371,7 @@ def test_undo_against_the_engine_stays_in_the_game(engine: Engine, tmp_path: Pat
     desk = Desk(engine, tmp_path)
     desk.wait(engine.ready.done)
     desk.send("resume", game="game")
-    assert desk.played.game.moves[-1].point == desk.played.game.point("B4") and not desk.played.is_study
+    assert desk.played.game.moves[-1].point == desk.played.game.point("B4") and desk.played.mode is Mode.GAME
     desk.send("comment", text="mine")
     desk.send("undo")
     assert desk.vertices == ["C3", "B4"]

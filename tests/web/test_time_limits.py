@@ -15,7 +15,7 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import read_sgf, read_text
-from gtp_engine.table.loading import open_game
+from gtp_engine.table.saved_games import open_game
 
 NEW = {**conftest.NEW, "width": 5, "height": 5, "colour": "black", "rank": "max"}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...engine.engine import Engine
     from ...go.game import Game
     from ...go.rules import Rules
-    from ...table.loading import SavedGame
+    from ...table.saved_games import SavedGame
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ def saved_game(
         if options.move is not None:
             raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
         return None
-    from ...table.loading import open_game
+    from ...table.saved_games import open_game
 
     rules = options.rules if is_given(context, "rules") else None
     komi = options.komi if is_given(context, "komi") else None
@@ -142,7 +142,7 @@ def _path(context: click.Context, options: PlayersOptions, folder: Path, *, with
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
     and to a new game if there is none to continue.
     """
-    from ...table.loading import find_game, latest_unfinished, unfinished_games
+    from ...table.saved_games import find_game, latest_unfinished, unfinished_games
 
     resumes = options.resume and is_given(context, "resume")
     if options.file is not None and is_given(context, "resume"):
@@ -160,12 +160,11 @@ def _path(context: click.Context, options: PlayersOptions, folder: Path, *, with
 
 def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
     """Returns a record to look at, with people on both sides; None for an unfinished game that `play` has saved."""
-    from ...go.coords import BLACK, WHITE
     from ...go.sgf import read_sgf
-    from ...table.loading import open_tree
+    from ...table.saved_games import BOTH, open_tree
 
     saved = open_tree(read_sgf(path), path, rules=rules, komi=komi)
-    return None if saved.is_own else replace(saved, humans=frozenset((BLACK, WHITE)))
+    return None if saved.is_own else replace(saved, humans=BOTH)
 
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:

@@ -64,6 +64,7 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
     from ...base.folders import games_dir
+    from ...table.played_game import PlayedGame
     from ..terminal.play import TerminalGame
     from ..terminal.screen import Screen
 
@@ -73,17 +74,16 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
     status = 1
     interrupts.raise_again()
     try:
-        played = TerminalGame(
-            first.engine,
+        played = PlayedGame(
+            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
+        )
+        shown = TerminalGame(
+            played,
             screen,
-            humans=first.humans,
-            folder=folder,
-            comments=players.comments,
             shown=display.shown,
-            saved=first.saved,
             review=lambda path: _review(path, first.search, first.engine.parameters.profile),
         )
-        status = 0 if played.run() else 1
+        status = 0 if shown.run() else 1
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     finally:

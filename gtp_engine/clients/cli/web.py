@@ -83,14 +83,16 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
+    saved = first.saved
+    if saved is not None and not saved.is_own and len(first.humans) == 2:
+        saved = saved.as_record()
     try:
         played = PlayedGame(
             first.engine,
             humans=first.humans,
             folder=folder,
             comments=players.comments,
-            saved=first.saved,
-            as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
+            saved=saved,
             has_clock=True,
         )
         server.run(played, lambda: _show(server, server_options.browser))

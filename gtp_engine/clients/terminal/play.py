@@ -22,26 +22,29 @@ from ...base.messages import plural
 from ...base.program import program_line, quoted
 from ...base.system import wait_for
 from ...engine.clock import NO_LIMIT
-from ...engine.engine import Decision, Engine
+from ...engine.engine import Decision
 from ...engine.ranks import STRONGEST, WEAKEST
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.diagram import Marks
 from ...go.life import area_map
 from ...search.report import SearchReport
-from ...table.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from ...table.new_game import described_game
-from ...table.played_game import PlayedGame
-from .board import SIDE_WIDTH, board_view, legend, side_width
-from .panel import (
+from ...table.played_game import Mode, PlayedGame
+from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
+from .board import (
+    SIDE_WIDTH,
+    board_view,
     candidate_marks,
     candidate_table,
     engine_move_line,
     hint_line,
     hint_marks,
     lead_in_words,
+    legend,
     main_line,
     result_in_words,
     side_lines,
+    side_width,
     territory_marks,
 )
 from .screen import Screen
@@ -69,57 +72,46 @@ class TerminalGame:
     """Games on the engine's board, one after the other, each saved after every move.
 
     Args:
-        engine: The engine, with the position to begin from.
+        played: The game to begin with.
         screen: Where the game is shown, and where the lines come from.
-        humans: The colours that are played at the prompt; the engine plays the others.
-        folder: Folder for the records of new games.
-        comments: Save the engine's win rate, score and main line with its moves.
         shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
-        saved: The saved game that the engine's position comes from, if any.
         review: Shows the mistakes in a finished game, by its file.
     """
 
     def __init__(
         self,
-        engine: Engine,
+        played: PlayedGame,
         screen: Screen,
         *,
-        humans: frozenset[int],
-        folder: Path,
-        comments: bool = False,
         shown: str = "winrate",
-        saved: SavedGame | None = None,
         review: Callable[[Path], object] = lambda path: None,
     ) -> None:
-        self._engine = engine
+        self._played = played
+        self._engine = played.engine
         self._screen = screen
-        self._played = PlayedGame(engine, humans=humans, folder=folder, comments=comments, saved=saved)
         self._shown = shown
         self._review = review
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
-        self._begin(saved)
-
-    def _begin(self, saved: SavedGame | None) -> None:
-        """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
-        self._opening = self._greeting() if saved is None else self._continuing(saved)
+        self._opening = self._greeting()
 
     def _greeting(self) -> str:
-        """Returns what to type; before it, that the opponent is as strong as can be if nobody has chosen a strength."""
-        settings = self._engine.settings
-        is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
-        return CHOICES if is_chosen or len(self._played.humans) == 2 else f"{_FULL_STRENGTH}\n{CHOICES}"
+        """Returns what to type in a new game, or how a saved one continues.
 
-    def _continuing(self, saved: SavedGame) -> str:
-        """Returns a line about the saved game, with the engine's limits, which the file may have changed."""
-        clock = "" if saved.time == NO_LIMIT else "; the clocks of the game stand still here"
-        if len(self._played.humans) == 2:
-            return f"{saved.in_words()}{clock}"
-        limits = self._engine.settings.limits()
+        A new one says that the opponent is as strong as can be if nobody has chosen a strength; a saved one the
+        engine's limits, which the file may have changed.
+        """
+        settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
+        if saved is None:
+            is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile
+            return CHOICES if is_chosen else f"{_FULL_STRENGTH}\n{CHOICES}"
+        limits = settings.limits()
         parts = [] if limits.seconds is None else [f"{limits.seconds:g} s"]
         parts += [] if limits.visits is None else [plural(limits.visits, "visit")]
-        return f"{saved.in_words()}; the engine's limit is {' and '.join(parts)} a move{clock}"
+        limit = "" if is_pair else f"; the engine's limit is {' and '.join(parts)} a move"
+        clock = "" if saved.time == NO_LIMIT else "; the clocks of the game stand still here"
+        return f"{saved.in_words()}{limit}{clock}"
 
     def run(self) -> bool:
         """Plays until the player quits; without a person at the prompt, until the game ends.
@@ -208,7 +200,7 @@ class TerminalGame:
         self._check_not_over()
         game = self._engine.game
         self._change(lambda: self._played.play(parse_vertex(name, game.width, game.height)))
-        if not game.is_over and (len(self._played.humans) == 2 or self._screen.redraws):
+        if not game.is_over and (self._played.mode is Mode.PAIR or self._screen.redraws):
             self._show()
 
     def _check_not_over(self) -> None:
@@ -317,19 +309,17 @@ class TerminalGame:
 
     def _command_resign(self, _: str) -> None:
         self._check_not_over()
-        if self._screen.is_interactive and not self._confirm("resign the game?"):
-            self._print("the game continues")
-            return
+        if self._screen.is_interactive:
+            answer = self._screen.ask("resign the game? [y/N] ")
+            if answer is None or answer.lower() not in ("y", "yes"):
+                self._print("the game continues")
+                return
         self._played.resign()
-
-    def _confirm(self, question: str) -> bool:
-        answer = self._screen.ask(f"{question} [y/N] ")
-        return answer is not None and answer.lower() in ("y", "yes")
 
     def _command_save(self, name: str) -> None:
         if not name:
             raise UserError("missing file name: type, for example, save game.sgf")
-        if not self._played.file.save_as(self._played.record(), name):
+        if not self._played.save_as(name):
             raise UserError(self._played.file.error)
         self._is_saved = True if self._played.result else None
         self._print(f"saved to {self._played.file.path}")
@@ -369,7 +359,7 @@ class TerminalGame:
         saved = open_game(path, move=move)
         self._keep()
         self._played.load(saved)
-        self._begin_another(saved)
+        self._begin_another()
         network = self._engine.network
         if saved.opponent is not None and saved.opponent.network != network:
             before = saved.opponent.network or _ROLLOUTS
@@ -382,11 +372,11 @@ class TerminalGame:
             self._played.begin(game, humans)
         else:
             self._played.restart()
-        self._begin_another(None)
+        self._begin_another()
 
-    def _begin_another(self, saved: SavedGame | None) -> None:
+    def _begin_another(self) -> None:
         """Begins the game that has been loaded into the engine; the one before is on disk."""
-        self._begin(saved)
+        self._is_saved, self._opening = None, self._greeting()
         self._get_ready()
         self._show()
         self._print(self._opening, "dim")
@@ -482,7 +472,7 @@ class TerminalGame:
             self._print_next_command()
         else:
             self._print("the game could not be saved; copy this record to keep it:", "yellow")
-            sys.stdout.write(self._played.record().to_sgf() + "\n")
+            sys.stdout.write(self._played.update_record().to_sgf() + "\n")
         return saved
 
     def _print_next_command(self) -> None:
@@ -506,7 +496,7 @@ class TerminalGame:
             if line is None or line.lower() == "quit":
                 return False
             word, _, name = line.partition(" ")
-            if word.lower() == "save" and name and self._played.file.save_as(self._played.record(), name.strip()):
+            if word.lower() == "save" and name and self._played.save_as(name.strip()):
                 return True
 
     # Showing.
@@ -519,7 +509,7 @@ class TerminalGame:
 
     def _names(self) -> dict[int, str]:
         """Returns the players' names next to the board."""
-        if len(self._played.humans) == 2:
+        if self._played.mode is Mode.PAIR:
             return {BLACK: HUMAN, WHITE: HUMAN}
         rank = self._engine.settings.rank
         engine = "engine" if rank is None else f"engine, {rank}"

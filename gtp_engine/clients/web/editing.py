@@ -1,18 +1,16 @@
 """Editing a record: comments, marks, stones that are set up, and its tree of variations. All of it can be undone."""
 
-from typing import Any
-
 from ...base.errors import UserError
 from ...go.coords import as_colour, colour_name
 from ...go.sgf import TreeNode
-from .messages import text_of
-from .session import Message, Part
+from ...table.played_game import Mode
+from .part import Document, Message, Part, text_of
 
 
 class Editing(Part):
     """Changes of the tree at the position that is shown; each message names its `tree` and its `node`."""
 
-    def on_tree(self, _: Message) -> dict[str, Any]:
+    def on_tree(self, _: Message) -> Document:
         """Returns the tree: for each node its number, its parent's, what it is, whether it has a comment."""
         nodes = [
             [node.number, node.parent.number if node.parent else -1, _kind(node), bool(node.comment)]
@@ -20,7 +18,7 @@ class Editing(Part):
         ]
         return {"type": "tree", "version": self.session.tree_version, "nodes": nodes}
 
-    def on_comment(self, message: Message) -> dict[str, Any]:
+    def on_comment(self, message: Message) -> Document:
         """Changes a comment; the page keeps what was typed until it gets this answer, with the text as it sent it."""
         text = text_of(message, "text")
         try:
@@ -86,7 +84,7 @@ class Editing(Part):
     def _check_free(self, message: Message) -> None:
         """Raises UserError for another position, and in a game against the engine, whose moves are not edited."""
         self.check_shown(message)
-        if not self.session.played.is_study:
+        if self.session.played.mode is Mode.GAME:
             raise UserError("this is a game against the engine: save it, and open the file to change its moves")
 
     def _show(self, node: TreeNode) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
 
 from ...base.errors import UserError
 from ...base.fields import Range, parse_number, parse_word
@@ -19,13 +18,13 @@ from ...go.sgf import TreeNode, read_sgf
 from ...nets.library import list_networks, network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
-from ...table.loading import HUMAN, open_tree, unfinished_games
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
-from .messages import bytes_of, text_of, visits_of, whole_number
-from .moves import result_in_parts
-from .session import Message, Part, Session, phrase_parts
+from ...table.played_game import Mode
+from ...table.saved_games import HUMAN, open_tree, unfinished_games
+from .part import Document, Message, Part, bytes_of, phrase_parts, text_of, visits_of, whole_number
+from .playing import result_in_parts
+from .session import Session
 
-_BOTH = frozenset((BLACK, WHITE))
 _LISTED = 20  # unfinished games that a page offers
 _SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
 _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
@@ -44,7 +43,7 @@ class Opening(Part):
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
 
-    def on_games(self, _: Message) -> dict[str, Any]:
+    def on_games(self, _: Message) -> Document:
         """Returns the names of unfinished games."""
         return {"type": "games", "games": [path.stem for path in islice(self._unfinished(), _LISTED)]}
 
@@ -81,9 +80,8 @@ class Opening(Part):
         if path is None:
             raise UserError(f"no unfinished game {name[:80]!r}")
         saved = open_tree(read_sgf(path), path)
-        if saved.is_edited:
-            saved = replace(saved, humans=_BOTH)
-        self._replace(saved.game, lambda: self.session.played.load(saved, as_record=saved.is_edited))
+        game = saved.as_record() if saved.is_edited else saved
+        self._replace(saved.game, lambda: self.session.played.load(game))
 
     def on_open(self, message: Message) -> None:
         """Shows a record, a `file` or `sgf` that was pasted; what is played on is saved as a new game."""
@@ -91,9 +89,8 @@ class Opening(Part):
             data = bytes_of(message, "file")
         else:  # text has left its charset behind, whatever its CA says
             data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
-        tree = read_sgf(data)
-        saved = replace(open_tree(tree), humans=_BOTH)
-        self._replace(saved.game, lambda: self.session.played.load(saved, as_record=True))
+        saved = open_tree(read_sgf(data)).as_record()
+        self._replace(saved.game, lambda: self.session.played.load(saved))
 
     def on_branch(self, message: Message) -> None:
         """Begins a new game against the engine from the position that is shown, with the same time limits."""
@@ -143,22 +140,22 @@ class Opening(Part):
         session.forget_task()
         session.look_at(session.node)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Document:
         played = self.session.played
-        saved, game, settings = played.saved, self.session.position(), played.engine.settings
-        players = {} if saved is None else saved.players
+        game, settings, tree = self.session.position(), played.engine.settings, played.tree
+        is_record, players = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
         timed = settings.visits is None and settings.seconds is None
         # A network that cannot be chosen has the name of its file.
         network = settings.network
         return {
-            "isRecord": played.is_record,
+            "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN},
-            "recordedResult": result_in_parts(saved.result if saved else None),
+            "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
             "handicap": played.handicap,
             "isUsualKomi": game.komi == usual_komi(game.width, game.height, played.handicap),
             "rank": "max" if settings.rank is None else str(settings.rank),
-            "rankNotes": [] if played.is_study else [phrase_parts(note) for note in played.engine.rank_notes],
+            "rankNotes": [phrase_parts(note) for note in played.engine.rank_notes] if played.mode is Mode.GAME else [],
             "seconds": DEFAULT_SECONDS if timed else settings.seconds,
             "visits": settings.visits,
             "network": network if network in (AUTO, ROLLOUTS) else network_name(Path(network)),

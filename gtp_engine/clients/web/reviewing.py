@@ -14,9 +14,9 @@ from ...base.errors import UserError
 from ...go.coords import colour_name
 from ...go.drawing import Candidate, DrawingOptions
 from ...go.sgf import TreeNode
-from .guessing import Guessing
-from .messages import visits_of, whole_number
-from .session import MOST_NODES, Message, Part, Session, in_words, line_drawing, phrase_parts
+from .part import MOST_NODES, Message, Part, in_words, line_drawing, phrase_parts, visits_of, whole_number
+from .playing import Playing
+from .session import Session
 
 if TYPE_CHECKING:
     from ...study.game_review import Reason
@@ -76,9 +76,9 @@ class Reviewing(Part):
         job: The review; None if there is none.
     """
 
-    def __init__(self, session: Session, guessing: Guessing) -> None:
+    def __init__(self, session: Session, playing: Playing) -> None:
         super().__init__(session)
-        self.guessing = guessing
+        self.playing = playing
         self.job: Job | None = None
         self._thread: threading.Thread | None = None
         self._published = 0.0
@@ -103,7 +103,7 @@ class Reviewing(Part):
             raise UserError("there are no moves to review")
         visits = visits_of(message) or DEFAULT_VISITS
         reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
-        self.guessing.end()
+        self.playing.end_guessing()
         self.problem = None
         positions = [*(node.parent or node for node in moves), line[-1]]
         task = ReviewTask(tree.copy(), rules=engine.rules, komi=engine.komi)

@@ -10,8 +10,8 @@ from ...go.drawing import Candidate, DrawingOptions
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
-from .messages import text_of, visits_of
-from .session import Message, Part, Session, line_drawing
+from .part import Document, Message, Part, line_drawing, text_of, visits_of
+from .session import Session
 from .values import JUDGED_VISITS, Loss
 
 LAYERS = ("candidates", "ownership", "policy")
@@ -29,7 +29,6 @@ class Searches(Part):
         layer: What an analysis draws on the board, one of `LAYERS`.
         analysis_visits: Visits after which an analysis ends; None while nothing is analysed.
         is_teaching: Whether moves that lose points are marked.
-        is_guessing: Whether moves are guessed, which hints and analyses would show.
     """
 
     def __init__(self, session: Session) -> None:
@@ -37,7 +36,6 @@ class Searches(Part):
         self.layer = LAYERS[0]
         self.analysis_visits: int | None = None
         self.is_teaching = False
-        self.is_guessing = False
         self._tried: set[tuple[TreeNode, int]] = set()  # the positions that were to be judged, and their turns
 
     @property
@@ -54,7 +52,7 @@ class Searches(Part):
         """Begins to analyse whatever is shown, or ends that."""
         session = self.session
         visits = visits_of(message)
-        if visits is not None and self.is_guessing:
+        if visits is not None and self.session.is_guessing:
             raise UserError("an analysis would show the move to guess: stop guessing first")
         self.analysis_visits = visits
         if session.task is not None and not session.task.is_of_the_game:
@@ -92,14 +90,14 @@ class Searches(Part):
         It is that of the game, but first the one before a person's move that came before its search had ended.
         """
         session, played = self.session, self.session.played
-        is_wanted = (self.is_teaching or self.is_guessing) and played.result is None
+        is_wanted = (self.is_teaching or self.session.is_guessing) and played.result is None
         if not is_wanted or (played.is_humans_turn and not session.is_latest):
             return None
         node = played.node
         last = node.first_with_position
         is_persons = last.move is not None and last.move.colour in played.humans
         # Guesses are about the position alone.
-        before = last.parent if is_persons and not self.is_guessing else None
+        before = last.parent if is_persons and not self.session.is_guessing else None
         nodes = [node] if before is None else [before, node]
         untried = (node for node in nodes if (node, session.to_move(node)) not in self._tried)
         return next((node for node in untried if not session.values.is_judged(node)), None)
@@ -119,7 +117,7 @@ class Searches(Part):
 
     def on_hint(self, _: Message) -> None:
         """Looks for the best move."""
-        if self.is_guessing:
+        if self.session.is_guessing:
             raise UserError("a hint would show the move to guess: stop guessing first")
         self._ask("hint")
 
@@ -159,7 +157,7 @@ class Searches(Part):
         request = replace(engine.request(**options), game=session.position().copy())
         task = session.begin(kind, engine.analyze(request), show)
 
-    def on_line(self, message: Message) -> dict[str, Any]:
+    def on_line(self, message: Message) -> Document:
         """Returns the board with the main line of one of the moves that are shown; without a line if it is none now."""
         vertex = text_of(message, "move")
         line = next((move.pv for move in self.shown_moves if move.vertex == vertex), ())
@@ -181,7 +179,7 @@ class Searches(Part):
         tree = self.session.played.tree
         return self.session.values.loss(self.last_own_move, tree.width, tree.height) if self.is_teaching else None
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Document:
         session, report, loss = self.session, self.session.report, self._loss()
         can_undo = session.is_latest and session.played.takes_back(self.last_own_move)
         return {
@@ -199,7 +197,7 @@ class Searches(Part):
             },
         }
 
-    def _listed_moves(self) -> list[dict[str, Any]]:
+    def _listed_moves(self) -> list[Document]:
         return [
             {
                 "vertex": move.vertex,
@@ -239,7 +237,7 @@ def _priors(report: SearchReport) -> list[Candidate]:
     return discs
 
 
-def values_of(report: SearchReport) -> dict[str, Any]:
+def values_of(report: SearchReport) -> Document:
     """Returns the values of a search; win rate and lead are those of the side to move."""
     winrate, lead = report.winrate, report.lead
     return {

@@ -24,9 +24,13 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...table.played_game import PlayedGame
+from .editing import Editing
 from .guard import Guard
-from .messages import parse_message
-from .parts import new_session
+from .opening import Opening
+from .part import parse_message
+from .playing import Playing
+from .reviewing import Reviewing
+from .searches import Searches
 from .session import Session
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
@@ -49,6 +53,21 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 logger = logging.getLogger(__name__)
+
+
+def new_session(
+    played: PlayedGame, publish: Callable[[dict[str, Any]], None], call: Callable[[Callable[[], None]], object]
+) -> Session:
+    """Begins a session with all that pages may ask for; the arguments are those of `Session`."""
+    session = Session(played, publish, call)
+    searches = Searches(session)
+    playing = Playing(session, searches)
+    Reviewing(session, playing)
+    Editing(session)
+    Opening(session)
+    session.watch_engine()
+    session.go_on()
+    return session
 
 
 class Server:

@@ -1,45 +1,37 @@
 """What all open pages show: a game, what the engine is doing, and what has been found.
 
-A session belongs to the thread that made it, as its engine does. It knows nothing of HTTP: messages come in as objects
-(`messages`), documents go out as objects, and what the engine has found comes back through `call`. What pages may ask
-for, and what they see of it, is in its parts, one for each subject: `moves`, `opening`, `searches`, `editing`,
-`guessing` and `reviewing`. `parts.new_session` makes a session with all of them.
+A session belongs to the thread that made it, as its engine does. It knows nothing of HTTP: messages come in as objects,
+documents go out as objects, and what the engine has found comes back through `call`. What pages may ask for, and what
+they see of it, is in its parts, one for each subject: `playing`, `opening`, `searches`, `editing` and `reviewing`.
 
 The engine does one thing at a time, a `Task`. What changes the game ends the task first; a result that arrives for a
 task that is no longer the present one is dropped.
 """
 
-import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from ...base.errors import EXPECTED, UserError, answer_text
-from ...base.languages.texts import Phrase
+from ...base.errors import UserError
 from ...base.messages import plural
-from ...go.coords import BLACK, PASS, WHITE, colour_name, opponent
-from ...go.drawing import BoardDrawing, DrawingOptions
+from ...go.coords import BLACK, WHITE, colour_name, opponent
+from ...go.drawing import DrawingOptions
 from ...go.game import Game
 from ...go.rules import rules_name
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
-from ...table.played_game import PlayedGame
-from .messages import whole_number
+from ...table.played_game import Mode, PlayedGame
+from .part import PIXELS, Document, Message, Part, in_words, logger
 from .values import Values
 
 T = TypeVar("T")
-Document = dict[str, Any]
-Message = Mapping[str, Any]
 
-MOST_NODES = 10**9  # more than there are nodes or trees
-_FIRST_TREES = 10**8  # far less than these
+_FIRST_TREES = 10**8  # far less than part.MOST_NODES
 _OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
-_PIXELS = 1000  # the drawing's own size, which the page's style replaces
 _LETTERS = ".XO"  # for EMPTY, BLACK and WHITE
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -77,6 +69,7 @@ class Session:
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
         notice: Why this game, or the one before it, was saved to a new file, or that only the first game of a file was
             opened, in one line; None for neither.
+        is_guessing: Whether moves are guessed, which hints and analyses would show.
         is_watched: Whether a page is open.
         tree_number: Another one for each game; the nodes of each are numbered anew.
     """
@@ -102,12 +95,12 @@ class Session:
         self.next_task: Callable[[], None] = lambda: None
         self.task: Task | None = None
         self.node = played.node
-        self._position: tuple[TreeNode, int, Game] | None = None  # of a node in a version of the tree
         self.report: SearchReport | None = None
         self.shown = ""
         self.values = Values(self.to_move)
         self.problem: str | None = None
         self.notice = self.notice_of_opening
+        self.is_guessing = False
         self.is_watched = True
         # A page that was open before a restart must not take a game of this program for one of the program before.
         self.tree_number = secrets.randbelow(_FIRST_TREES)
@@ -144,14 +137,7 @@ class Session:
         Raises:
             SgfError: A move that leads to it is illegal.
         """
-        node, played = node or self.node, self.played
-        if node is played.node:
-            return played.game
-        version = played.editor.version
-        if self._position is None or self._position[:2] != (node, version):
-            engine = played.engine
-            self._position = node, version, played.tree.position(node, engine.rules, engine.komi)
-        return self._position[2]
+        return self.played.position(node or self.node)
 
     def to_move(self, node: TreeNode) -> int:
         """Returns the player to move at a node; replays the game only if neither its move nor the next one tells.
@@ -192,7 +178,7 @@ class Session:
             "rules": rules_name(game.rules) or "other",
             "comment": self.node.comment,
             "humans": [colour_name(colour) for colour in sorted(played.humans)],
-            "isStudy": played.is_study,
+            "isStudy": played.mode is not Mode.GAME,
             "isReady": self.is_ready,
             "task": self.task and {"kind": self.task.kind, "seconds": time.monotonic() - self.task.started},
             "file": played.file.path.name if played.file.path else None,
@@ -206,7 +192,7 @@ class Session:
     def board(self) -> str:
         """Returns the drawing of the position, with the marks of its node and what the parts add."""
         marks = self.played.tree.marks(self.node)
-        labels, options = dict(marks.labels), DrawingOptions(pixels=_PIXELS, marks=marks.shapes)
+        labels, options = dict(marks.labels), DrawingOptions(pixels=PIXELS, marks=marks.shapes)
         for part in self.parts:
             drawn = part.drawn()
             labels |= drawn.pop("labels", {})
@@ -247,7 +233,7 @@ class Session:
         """Does what a page asks for; all pages get the new state.
 
         Args:
-            message: The message (`messages.parse_message`).
+            message: The message (`part.parse_message`).
 
         Returns:
             What only this page gets; None for nothing.
@@ -271,7 +257,7 @@ class Session:
 
     def download(self) -> str:
         """Returns the game as SGF, for the person who asks for it to keep."""
-        text = self.played.record(is_copy=True).to_sgf()
+        text = self.played.update_record(is_copy=True).to_sgf()
         self._downloaded = self.tree_version
         return text
 
@@ -308,9 +294,10 @@ class Session:
             SgfError: A move that leads to it is illegal.
         """
         self.position(node)
-        if self.task is not None and (self.played.is_study or not self.task.is_of_the_game):
+        is_game = self.played.mode is Mode.GAME
+        if self.task is not None and not (is_game and self.task.is_of_the_game):
             self.cancel()
-        if self.played.is_study and node is not self.played.node:
+        if node is not self.played.node and not is_game:
             self.played.show(node)
             self.forget_task()
         self.played.tree.follow(node)
@@ -331,7 +318,6 @@ class Session:
     def began(self) -> None:
         """Follows another game that has taken the place of the one before."""
         self.tree_number += 1
-        self._position = None
         for part in self.parts:
             part.forget_game()
         self.watch_engine()
@@ -393,96 +379,8 @@ class Session:
             part.forget_task()
 
 
-class Part:
-    """A part of a session: what pages may ask for about one subject, and what they see of it.
-
-    A message of type `stop-review` is for the method `on_stop_review` of the part that has it.
-
-    Attributes:
-        session: The session.
-        methods: What is done for each type of message.
-        problem: What has gone wrong, in one line, although the engine can go on; None if nothing.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.problem: str | None = None
-        names = (name for name in dir(self) if name.startswith("on_"))
-        self.methods = {name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names}
-        session.parts.append(self)
-
-    @property
-    def is_studying(self) -> bool:
-        """Whether it has people study the game instead of playing it, so that their clock stands."""
-        return False
-
-    def state(self) -> Document:
-        """Returns what pages see of it."""
-        return {}
-
-    def drawn(self) -> DrawingOptions:
-        """Returns what it adds to the drawing of the position; the labels of all parts are drawn."""
-        return {}
-
-    def forget_task(self) -> None:
-        """Follows that the engine's task was ended, or that the game has changed."""
-
-    def forget_game(self) -> None:
-        """Follows that another game has taken the place of the one before."""
-
-    def close(self) -> None:
-        """Follows that the program ends."""
-
-    def node_of(self, message: Message) -> TreeNode:
-        """Returns the node that a message is about, by its `tree` and its `node`.
-
-        Raises:
-            UserError: It is in another game, or has been deleted.
-        """
-        session = self.session
-        if whole_number(message, "tree", 0, MOST_NODES) != session.tree_number:
-            raise UserError("another game is shown now")
-        return session.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
-
-    def loss_label(self, point: int, points: float) -> dict[int, str]:
-        """Returns what is drawn on the stone of a move that has lost points, if it stands in the position shown."""
-        stands = point != PASS and self.session.position().stone_at(point)
-        return {point: f"{points:.0f}"} if stands else {}
-
-    def check_shown(self, message: Message) -> None:
-        """Raises UserError if the page showed another position when it sent the message.
-
-        The engine, or another page, may have changed what is shown meanwhile.
-        """
-        if self.node_of(message) is not self.session.node:
-            raise UserError("another position is shown now")
-
-
-def in_words(error: BaseException) -> str:
-    """Returns an error in one line; one that nobody expected is logged with its traceback too."""
-    if not isinstance(error, EXPECTED):
-        logger.error("a search failed", exc_info=error)
-    return answer_text(error)
-
-
-def line_drawing(game: Game, line: Sequence[int]) -> str:
-    """Returns the drawing of a position with a line from there on, as numbered stones."""
-    after, labels = game.copy(), dict[int, str]()
-    for number, point in enumerate(line, 1):
-        after.play(after.to_move, point)
-        if point != PASS:
-            labels.setdefault(point, str(number))
-    return BoardDrawing(after.stones(), labels=labels, pixels=_PIXELS).to_svg()
-
-
 def _last_move(game: Game) -> dict[str, str] | None:
     if not game.moves:
         return None
     colour, point = game.moves[-1]
     return {"colour": colour_name(colour), "vertex": game.vertex(point)}
-
-
-def phrase_parts(phrase: Phrase) -> Document:
-    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
-    values = {key: phrase_parts(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
-    return {"name": phrase.name, "values": values}

@@ -1,24 +1,32 @@
-"""Saved games that can be continued: those that `play` saved, and other records."""
+"""Saved games: the file of a game that is being played, and games that can be continued.
 
+The file is written after every move, so that a killed program loses nothing. What the program notes there for itself is
+in private properties of the root, which FF[4] allows: it has properties for the time that is left (`game_clock`), but
+none for the time used in a game without a limit, and none for a limit of one player alone.
+"""
+
+import itertools
 import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
 from ..base.errors import UserError
-from ..base.files import files_with, is_same_file
+from ..base.fields import Range
+from ..base.files import files_with, is_same_file, write_atomically
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, as_rank
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.rules import Rules
-from ..go.sgf import GameRecord, TreeNode, read_sgf
+from ..go.sgf import GameRecord, Properties, TreeNode, read_number, read_sgf, read_text, write_sgf
 from .game_clock import read_time_settings
-from .notes import Notes, read_notes
 
+BOTH = frozenset((BLACK, WHITE))
 HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"
 # The engine's name in a record (`Engine.name`): the program, a network if there was one, a rank if it played at one.
@@ -26,6 +34,57 @@ _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P
 # The root of a file as `play` writes it; values match as a whole.
 _ROOT = re.compile(rb"\(\s*;(?>[^\[\];()]+|\[(?>[^\\\]]+|\\.)*+\])*+", re.DOTALL)
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
+_USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
+_SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
+# Those of the options --seconds and --visits; of the time used, 0 is valid too.
+_SECONDS_RANGE, _VISITS_RANGE, _USED_RANGE = Range(0, above=True), Range(1, whole=True), Range(0)
+_OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
+
+
+@dataclass(frozen=True)
+class Notes:
+    """The notes of a game.
+
+    Attributes:
+        used: The seconds that each player has used; empty in a game with time limits.
+        seconds: The engine's longest time for a move; None if it is not known, or had no limit.
+        visits: The largest number of visits for one; None as for `seconds`.
+        is_edited: Whether it is somebody's record that is edited here.
+    """
+
+    used: dict[int, float] = field(default_factory=dict)
+    seconds: float | None = None
+    visits: int | None = None
+    is_edited: bool = False
+
+    def added_to(self, properties: Properties) -> Properties:
+        """Returns the properties of a root with these notes instead of those that it has."""
+        values = {name: f"{self.used.get(colour, 0.0):.1f}" for colour, name in _USED.items()}
+        if not any(self.used.values()):
+            values.clear()
+        if self.seconds is not None:
+            values[_SECONDS] = f"{self.seconds:g}"
+        if self.visits is not None:
+            values[_VISITS] = str(self.visits)
+        if self.is_edited:
+            values[_EDITED] = "1"
+        others = {name: found for name, found in properties.items() if name not in _NAMES}
+        return others | {name: [value.encode()] for name, value in values.items()}
+
+
+_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED}
+
+
+def read_notes(properties: Properties) -> Notes:
+    """Returns the notes in the properties of a root; what is invalid is left out."""
+
+    def number(name: str, accepted: Range) -> float | None:
+        value = read_number(read_text(properties, name))
+        return None if value is None or value not in accepted else value
+
+    visits = number(_VISITS, _VISITS_RANGE)
+    used = {colour: number(name, _USED_RANGE) or 0.0 for colour, name in _USED.items()}
+    return Notes(used, number(_SECONDS, _SECONDS_RANGE), None if visits is None else int(visits), _EDITED in properties)
 
 
 @dataclass(frozen=True)
@@ -65,11 +124,9 @@ class SavedGame:
             file.
         is_edited: Whether its file says that somebody's record is edited in it: saving updates it too if it is in the
             folder of saved games. A file with several games is never updated.
-        date: The date of the record.
-        players: The names in the record by colour, "" for none.
-        result: The result in the record, "" for none.
         time: The time limits of a game that `play` saved, also if it continues after an earlier move; `NO_LIMIT` for
             other records.
+        is_record: Whether it is looked at as somebody's record (`as_record`).
     """
 
     path: Path | None
@@ -80,10 +137,12 @@ class SavedGame:
     opponent: Opponent | None
     is_own: bool
     is_edited: bool
-    date: str
-    players: dict[int, str]
-    result: str
-    time: TimeSettings = NO_LIMIT
+    time: TimeSettings
+    is_record: bool = False
+
+    def as_record(self) -> "SavedGame":
+        """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""
+        return replace(self, humans=BOTH, opponent=None, time=NO_LIMIT, is_record=True)
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
@@ -152,18 +211,16 @@ def open_tree(
     game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
     is_ours = path is not None and not notes.is_edited and _is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1]
+    names = {BLACK: tree.black, WHITE: tree.white}
     return SavedGame(
         path=path,
         game=game,
         tree=tree,
         node=node,
-        humans=_humans(tree) or frozenset((game.to_move,)),
+        humans=frozenset(colour for colour, name in names.items() if name == HUMAN) or frozenset((game.to_move,)),
         opponent=_opponent(tree, notes),
         is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
-        date=tree.date,
-        players={BLACK: tree.black, WHITE: tree.white},
-        result=tree.result.strip(),
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
     )
 
@@ -262,11 +319,6 @@ def is_finished(record: GameRecord) -> bool:
     return record.result.strip().lower() not in _UNFINISHED
 
 
-def _humans(record: GameRecord) -> frozenset[int]:
-    names = {BLACK: record.black, WHITE: record.white}
-    return frozenset(colour for colour, name in names.items() if name == HUMAN)
-
-
 def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     if not _is_own(record):
         return None
@@ -288,3 +340,91 @@ def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
         if played == moves and following.move is not None:
             return node
     return line[-1]
+
+
+class GameFile:
+    """The file of one game. A new file never replaces an existing one, and a file that another program has changed
+    since it was last read or written here stays as that program left it: the game goes on in a new file.
+
+    Args:
+        folder: Folder for a new file, created when needed.
+        label: The board and the opponent, for the name of a new file, which begins with the time.
+        path: The file of a saved game to continue, which is then updated; None for a new file.
+
+    Attributes:
+        path: The file; None before it is first written.
+        error: The last failure in one line; None after a success.
+        notice: Why the last save went to another file than the one before, in one line; None if it did not.
+    """
+
+    def __init__(self, folder: Path, label: str = "", path: Path | None = None) -> None:
+        self._folder = folder
+        self._name = "-".join(filter(None, [time.strftime("%Y-%m-%d-%H%M%S"), label]))
+        self.path = path
+        self.error: str | None = None
+        self.notice: str | None = None
+        self._content = None if path is None else _content(path)
+
+    def save(self, record: GameRecord) -> bool:
+        """Writes the record over its earlier state; returns False and sets `error` if that fails."""
+        self.notice = None
+        try:
+            if self.path is None:
+                self.path = self._write_new(record)
+            elif (found := _content(self.path)) in (None, self._content):
+                content = record.to_sgf().encode("utf-8", "replace")
+                if found != content:  # or it would seem to be the game played last
+                    write_atomically(self.path, lambda temporary: temporary.write_bytes(content))
+            else:
+                changed, self.path = self.path, self._write_new(record)
+                self.notice = f"another program has changed {changed}: this game is now saved to {self.path}"
+        except OSError as error:
+            self.error = f"cannot save to {self.path or self._folder}: {error.strerror or error}"
+            return False
+        self.error, self._content = None, _content(self.path)
+        return True
+
+    def save_as(self, record: GameRecord, name: str) -> bool:
+        """Writes to another file, which later saves then update; refuses to replace an existing file.
+
+        The game's file before, if it is in the folder and has a name of ours, is removed, also if it was continued
+        here: it would stay behind the game, and be continued instead. One that the player has named, or that another
+        program has changed, stays.
+        """
+        try:
+            path = Path(name).expanduser()
+            if self.path is not None and (path == self.path or is_same_file(path, self.path)):
+                return self.save(record)
+            write_sgf(record, path, overwrite=False)
+        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: ~ has no home folder
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            self.error = f"cannot save to {name}: {reason}"
+            return False
+        self._remove_ours()
+        self.path, self.error, self.notice, self._content = path, None, None, _content(path)
+        return True
+
+    def _remove_ours(self) -> None:
+        if self.path is None or self._content is None or not _OUR_NAME.fullmatch(self.path.name):
+            return
+        with suppress(OSError):
+            if self.path.parent.samefile(self._folder) and _content(self.path) == self._content:
+                self.path.unlink()
+
+    def _write_new(self, record: GameRecord) -> Path:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):
+            path = self._folder / (f"{self._name}.sgf" if number == 1 else f"{self._name}-{number}.sgf")
+            try:
+                write_sgf(record, path, overwrite=False)
+            except FileExistsError:
+                continue
+            return path
+        raise AssertionError("unreachable")
+
+
+def _content(path: Path) -> bytes | None:
+    """Returns what is in a file; None if it cannot be read."""
+    with suppress(OSError):
+        return path.read_bytes()
+    return None

@@ -1,0 +1,281 @@
+"""Playing: moves of people and of the engine, undoing, resigning, the count, walking, and guessing a game's moves."""
+
+from ...base.errors import UserError
+from ...base.fields import parse_word
+from ...engine.engine import Decision
+from ...go.coords import BLACK, WHITE, colour_name, opponent
+from ...go.drawing import DrawingOptions
+from ...go.game import Move
+from ...go.life import area_map
+from ...go.regions import chain_at
+from ...go.sgf import TreeNode, read_result
+from ...table.played_game import Mode, check_move
+from .part import Document, Message, Part, text_of, whole_number
+from .searches import Searches, values_of
+from .session import Session
+
+_COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
+
+
+class Playing(Part):
+    """Playing and walking, and guess the move: the page shows a game without its next move, and the user looks for it.
+
+    Attributes:
+        guess: What pages see of the guesses: whose moves are guessed ("colour", None while nobody guesses), how many
+            were "tried" and "right", how many of them were "judged" by the engine and how many points those have
+            "lost", and the "last" one. None before the first one of a game.
+    """
+
+    def __init__(self, session: Session, searches: Searches) -> None:
+        super().__init__(session)
+        self.searches = searches
+        self.guess: Document | None = None
+        session.next_task = self._begin_task
+
+    def _begin_task(self) -> None:
+        """Has the engine count the game, judge a move, play or analyse, whatever comes first."""
+        session, played = self.session, self.session.played
+        if played.result is None and played.game.is_over:
+            session.begin("count", played.engine.dead_stones(), self._counted)
+        elif (node := self.searches.next_to_judge()) is not None:
+            self.searches.judge(node)
+        elif played.result is None and not played.is_humans_turn:
+            session.begin("move", played.genmove(), self._decided)
+        else:
+            self.searches.analyse()
+
+    def _decided(self, decision: Decision) -> None:
+        session, played = self.session, self.session.played
+        session.check_time()
+        if played.result is not None:
+            return
+        before = played.node
+        played.commit(decision)
+        session.values.opinion = None
+        if decision.report is not None:
+            session.values.opinion = decision.report, played.node
+            session.values.note(decision.report, before)
+        session.changed()
+
+    def _counted(self, dead: set[int]) -> None:
+        self.session.played.count(dead)
+        self.session.changed()
+
+    def on_play(self, message: Message) -> None:
+        """Plays a person's move, or compares it with the game's while moves are guessed."""
+        session, played = self.session, self.session.played
+        self.check_shown(message)
+        if not session.is_latest:
+            raise UserError("an earlier position is shown: go to the last move to play on")
+        if not played.is_humans_turn:
+            raise UserError("it is the engine's turn")
+        point = played.game.point(text_of(message, "point"))
+        if session.is_guessing:
+            self._guess(point)
+            return
+        played.play(point)
+        session.changed()
+
+    def on_undo(self, _: Message) -> None:
+        """Takes back a person's last change, and forgets what was found about a position with other stones."""
+        session, played = self.session, self.session.played
+        if not played.can_undo:
+            raise UserError("you have no move to take back" if played.mode is Mode.GAME else "there is nothing to undo")
+        if (annotated := played.annotation_to_undo) is not None:  # the engine goes on with what it does
+            played.undo()
+            if annotated is session.node:
+                session.publish()
+            else:
+                session.look_at(annotated)
+            return
+        session.cancel()
+        edits = played.editor.edits
+        node = edits[-1].node if edits else played.node
+        properties = node.properties
+        played.undo()
+        if node.move is None and node.properties is not properties:
+            session.values.forget(node)
+        session.changed()
+
+    def on_resign(self, message: Message) -> None:
+        """Resigns for the person to move, or for the only one."""
+        self.node_of(message)  # the engine may have moved meanwhile, in the same game
+        played = self.session.played
+        played.resign(played.game.to_move if played.is_humans_turn else opponent(played.game.to_move))
+        self.session.changed()
+
+    def on_dead(self, message: Message) -> None:
+        """Counts again with the stones of one chain dead instead of alive, or the other way round."""
+        played = self.session.played
+        if not played.is_counted:
+            raise UserError("the game has not been counted")
+        chain = chain_at(played.game.board[0], played.game.point(text_of(message, "point")))
+        if chain is None:
+            raise UserError("there is no stone")
+        played.count(played.dead ^ chain.stones)
+        self.session.publish()
+
+    def on_stop(self, _: Message) -> None:
+        """Ends the search at once; what it has found counts."""
+        self.session.played.engine.stop()
+
+    def on_go(self, message: Message) -> None:
+        """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""
+        session = self.session
+        if "node" in message:
+            session.look_at(self.node_of(message))
+        elif "step" in message:  # from where the game is, which the page may not know yet
+            step = whole_number(message, "step", -1, 1)
+            session.look_at((session.node.next if step > 0 else session.node.parent) or session.node)
+        else:
+            session.look_at(session.line[whole_number(message, "move", 0, len(session.line) - 1)])
+
+    def on_variation(self, message: Message) -> None:
+        """Shows the same place of the next or of the previous variation."""
+        step = whole_number(message, "step", -1, 1)
+        self.session.look_at(self.session.played.tree.beside(self.session.node, step))
+
+    # Guessing.
+
+    def on_guess(self, message: Message) -> None:
+        """Begins to guess from the position that is shown, or ends that; the count stays until the next one."""
+        session = self.session
+        if message.get("colour") is None:
+            self.end_guessing()
+            session.publish()
+            return
+        if session.played.mode is Mode.GAME:
+            raise UserError("open a game to guess its moves")
+        colour = parse_word("colour", message.get("colour"), _COLOURS)
+        node = _next_to_guess(session.node, _COLOURS[colour])
+        if node is None:
+            whose = "" if colour == "both" else f" of {colour.capitalize()}"
+            raise UserError(f"no move{whose} follows here: go to an earlier position to guess the moves")
+        session.position(node)  # an illegal move on the way there is refused before anything changes
+        self.guess = {"colour": colour, "tried": 0, "right": 0, "judged": 0, "lost": 0.0, "last": None}
+        session.is_guessing = True
+        self.searches.end_analysis()
+        session.look_at(node)
+
+    def end_guessing(self) -> None:
+        """Ends guessing."""
+        self.session.is_guessing = False
+        if self.guess is not None:
+            self.guess = self.guess | {"colour": None} if self.guess["tried"] else None
+
+    def forget_game(self) -> None:
+        self.session.is_guessing, self.guess = False, None
+
+    def _guess(self, point: int) -> None:
+        """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
+
+        Raises:
+            UserError: The move is illegal, there is none to guess here (`_next_move`), or the next position to show has
+                an illegal move.
+        """
+        session, guess = self.session, self.guess
+        assert guess is not None
+        colours = _COLOURS[guess["colour"]]
+        game = session.position()
+        following, move = self._next_move(colours)
+        check_move(game, point)
+        upcoming = _next_to_guess(following, colours)
+        target = upcoming or session.line[-1]
+        session.position(target)  # as in `on_guess`
+        value = session.values.get(session.node)
+        losses = {} if value is None else value.losses
+        guessed, played = game.vertex(point), game.vertex(move.point)
+        lost = losses.get(guessed)
+        guess["tried"] += 1
+        guess["right"] += guessed == played
+        if lost is not None:
+            guess["judged"] += 1
+            guess["lost"] += lost
+        # What the two moves lose against the engine's best one; None for what it has not looked at.
+        guess["last"] = {"guessed": guessed, "played": played, "lost": lost, "playedLost": losses.get(played)}
+        if upcoming is None:
+            self.end_guessing()
+        session.look_at(target)
+
+    def _next_move(self, colours: tuple[int, ...]) -> tuple[TreeNode, Move]:
+        """Returns the node of the game's next move, which may come after comments or empty nodes, and the move.
+
+        Raises:
+            UserError: The game ends here, stones are set up or the turn changes before the move, or it is not of these
+                colours.
+        """
+        shown = self.session.node
+        before = _next_to_guess(shown, _COLOURS["both"])
+        following = None if before is None else before.next
+        if before is None or following is None or following.move is None:
+            raise UserError("the game ends here: there is no move to guess")
+        if before.first_with_position is not shown.first_with_position:
+            raise UserError("the position changes before the next move: go to the next position")
+        if following.move.colour not in colours:
+            whose, guessed = (colour_name(colour).capitalize() for colour in (following.move.colour, *colours))
+            raise UserError(
+                f"the next move is {whose}'s, but you are guessing those of {guessed}: go to the next position"
+            )
+        return following, following.move
+
+    # What pages see.
+
+    @property
+    def _shows_count(self) -> bool:
+        return self.session.is_latest and self.session.played.is_counted
+
+    def state(self) -> Document:
+        session, played, clock = self.session, self.session.played, self.session.played.clock
+        is_over = played.result is not None
+        opinion, node = session.values.opinion or (None, None)
+        return {
+            "isYourTurn": session.is_latest and not is_over and not played.game.is_over and played.is_humans_turn,
+            "canUndo": played.can_undo and (session.is_latest or played.annotation_to_undo is not None),
+            "isOver": is_over,
+            "isCounted": self._shows_count,
+            "result": result_in_parts(played.result),
+            "dead": sorted(played.game.vertex(point) for point in played.dead),
+            # What the engine thought when it made its last move, if that move is in the line shown.
+            "opinion": values_of(opinion) if opinion and node in session.line else None,
+            # What is left of each clock is seconds and count as in GTP's `time_left`.
+            "clock": {
+                "running": colour_name(clock.running) if clock.running else None,
+                "system": clock.settings.system,
+                "main": clock.settings.main,
+                "increment": clock.settings.increment,
+                "period": clock.settings.period,
+                "periods": clock.settings.count,
+                "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},
+                "left": {colour_name(colour): clock.left(colour) for colour in (BLACK, WHITE)},
+            },
+            "guess": self.guess,
+        }
+
+    def drawn(self) -> DrawingOptions:
+        if not self._shows_count or self.session.report is not None:
+            return {}
+        owners = area_map(self.session.played.game, self.session.played.dead)
+        return {"ownership": (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0}
+
+
+def _next_to_guess(node: TreeNode, colours: tuple[int, ...]) -> TreeNode | None:
+    """Returns the first position from a node on after which a player of these colours moves; None if there is none."""
+    while node.next is not None:
+        if node.next.move is not None and node.next.move.colour in colours:
+            return node
+        node = node.next
+    return None
+
+
+def result_in_parts(text: str | None) -> Document | None:
+    """Returns the winner and the reason: {"winner": "black", "by": "points", "points": 3.5}; None without a result.
+
+    One that cannot be read is by "other", with its `text`.
+    """
+    if not text:
+        return None
+    result = read_result(text)
+    if result is None:
+        return {"winner": None, "by": "other", "points": 0.0, "text": text}
+    winner = None if result.winner is None else colour_name(result.winner)
+    return {"winner": winner, "by": result.by, "points": float(result.points or 0)}
