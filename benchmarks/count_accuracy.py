@@ -50,7 +50,8 @@ def main() -> None:
             print(f"{name} is left out: {error}", file=sys.stderr)
             continue
         games += 1
-        score = worker.final_score(SearchRequest(game, parameters=default_parameters(network))).points
+        dead = worker.dead_stones(SearchRequest(game, parameters=default_parameters(network)))
+        score = game.score(dead).points
         agreed = agreed_score(record)
         equal += score == agreed
         winners += sign(score) == sign(agreed)

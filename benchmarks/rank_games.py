@@ -12,10 +12,9 @@ from network_strength import gnugo
 from gtp_engine.arena.gtp_client import GtpClient
 from gtp_engine.arena.openings import random_openings
 from gtp_engine.engine.decision import PlayStyle, choose_move
-from gtp_engine.engine.ranks import RANKS_FILE, Rank, read_ranks
+from gtp_engine.engine.ranks import RANKS_FILE, Rank, Strength, read_ranks
 from gtp_engine.engine.resigning import is_hopeless
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.engine.strength import Strength
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from gtp_engine.go.game import Game
@@ -126,7 +125,7 @@ class RankGames:
         """Returns who has won by the count; 0 for a draw, or a game that was broken off."""
         if not game.is_over:
             return 0
-        return self._worker.final_score(SearchRequest(game, parameters=self._parameters)).winner
+        return game.score(self._worker.dead_stones(SearchRequest(game, parameters=self._parameters))).winner
 
     def _program(self, game: Game) -> GtpClient:
         """Returns GNU Go, with the position on its board."""

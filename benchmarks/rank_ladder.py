@@ -29,8 +29,7 @@ from rank_games import GNUGO, PlayedGame, RankGames, opened_games
 
 from gtp_engine.arena.elo import Tally, elo_difference, elo_interval
 from gtp_engine.base.errors import UserError
-from gtp_engine.engine.ranks import RANKS, Rank, as_rank
-from gtp_engine.engine.strength import Strength
+from gtp_engine.engine.ranks import RANKS, Rank, Strength, as_rank
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 

@@ -11,8 +11,8 @@ from ..search.parameters import SearchParameters
 from ..search.report import MoveReport, SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 from .rank_play import choose_at
+from .ranks import Strength
 from .status import Status, has_filled_up, status_of
-from .strength import Strength
 from .worker import SearchWorker
 
 # How long each of the two looks of rollouts takes at most: a share of the time for the move, and seconds. Chosen by

@@ -10,11 +10,11 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
@@ -28,11 +28,10 @@ from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
-from .ranks import Rank, RankPlay, as_rank, next_rank, play_at
+from .ranks import Rank, Strength, as_rank, next_rank, play_at
 from .resigning import HopelessTurns, is_hopeless
 from .search_thread import SearchThread
 from .settings import EngineSettings
-from .strength import Strength
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from .worker import SearchWorker
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # Seconds that the end of the program waits for the batch in flight of an engine that was not closed, and `close` for an
 # engine that is still getting ready.
@@ -407,7 +407,7 @@ class Engine:
         """
         started = time.monotonic()
         self._end_pondering()
-        request = self._with_stop(_checked(request) or self.request())
+        request = self._checked(request or self.request())
         game, colour = request.game, request.game.to_move
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
@@ -435,19 +435,15 @@ class Engine:
     @property
     def rank_notes(self) -> tuple[Phrase, ...]:
         """What a user should know about how the rank of the settings is played on the board; empty if nothing."""
-        play = self._rank_play(self.settings)
-        return () if play is None else play.notes
-
-    def _rank_play(self, settings: EngineSettings) -> RankPlay | None:
-        """Returns how the settings' rank is played on the board; None for full strength."""
-        rank = as_rank(settings.rank)
-        return None if rank is None else play_at(rank, self._network, self._width, self._height)
+        rank = as_rank(self.settings.rank)
+        return () if rank is None else play_at(rank, self._network, self._width, self._height).notes
 
     def _strength(self, settings: EngineSettings) -> Strength | None:
         """Returns the strength of the settings' rank; logs once what a user should know about it."""
-        play = self._rank_play(settings)
-        if play is None:
+        rank = as_rank(settings.rank)
+        if rank is None:
             return None
+        play = play_at(rank, self._network, self._width, self._height)
         if play.note and play.note not in self._notes:
             self._notes.add(play.note)
             logger.warning(play.note)
@@ -470,7 +466,7 @@ class Engine:
                 until `stop` is called. None for the present position within the limits of the settings.
         """
         self._end_pondering()
-        search_request = self._with_stop(_checked(request) or self._limited_request())
+        search_request = self._checked(request or self.request(limits=self.settings.limits()))
         if noise := self.settings.analysis_wide_root_noise:
             parameters = search_request.parameters or self.parameters
             search_request = replace(search_request, parameters=parameters.widened(noise))
@@ -500,9 +496,7 @@ class Engine:
 
     def ownership(self) -> "Future[np.ndarray]":
         """Returns the ownership of each point, float32 [height, width] in -1..1, + for Black."""
-        self._end_pondering()
-        request = self.request()
-        return self._thread.submit(lambda worker: worker.ownership(request))
+        return self._ask(lambda worker, request: worker.ownership(request))
 
     def dead_stones(self) -> "Future[set[int]]":
         """Returns the points of the stones that are removed for the count.
@@ -511,9 +505,7 @@ class Engine:
         game is over, the stones are judged together (`play.status`); under rules that count stones as they stand
         (Tromp-Taylor) none are dead then.
         """
-        self._end_pondering()
-        request = self.request()
-        return self._thread.submit(lambda worker: worker.dead_stones(request))
+        return self._ask(lambda worker, request: worker.dead_stones(request))
 
     def final_score(self) -> "Future[Score]":
         """Returns the score under the rules of the present board without the dead stones.
@@ -522,15 +514,17 @@ class Engine:
         unfinished game is only rough. Under territory rules points that have to be filled once the neutral points are,
         and territory in seki, count for nobody.
         """
-        self._end_pondering()
-        request = self.request()
-        return self._thread.submit(lambda worker: worker.final_score(request))
+        return self._ask(lambda worker, request: request.game.score(worker.dead_stones(request)))
 
     def statuses(self) -> "Future[dict[str, list[list[int]]]]":
         """Returns the chains by their status: "alive", "dead" or "seki"."""
+        return self._ask(lambda worker, request: worker.statuses(request))
+
+    def _ask(self, question: "Callable[[SearchWorker, SearchRequest], T]") -> "Future[T]":
+        """Has the worker answer a question about the present position."""
         self._end_pondering()
         request = self.request()
-        return self._thread.submit(lambda worker: worker.statuses(request))
+        return self._thread.submit(lambda worker: question(worker, request))
 
     def ponder(self) -> None:
         """Searches in the opponent's time, if the settings ask for it, until any other method is called.
@@ -595,19 +589,14 @@ class Engine:
 
     def evaluate(self) -> "SearchReport":
         """Searches within the settings' limits and returns the report, with ownership, for the player to move."""
-        return self.analyze(self._limited_request(ownership=True)).result()
+        return self.analyze(self.request(limits=self.settings.limits(), ownership=True)).result()
 
-    def _with_stop(self, request: SearchRequest) -> SearchRequest:
-        """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it."""
+    def _checked(self, request: SearchRequest) -> SearchRequest:
+        """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it.
+
+        Raises:
+            UserError: It is something else.
+        """
+        if not isinstance(request, SearchRequest):
+            raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
         return request if request.stop is not None else replace(request, stop=self._thread.stop_event)
-
-    def _limited_request(self, *, ownership: bool = False) -> SearchRequest:
-        """Returns a request within the limits of the settings."""
-        return self.request(limits=self.settings.limits(), ownership=ownership)
-
-
-def _checked(request: SearchRequest | None) -> SearchRequest | None:
-    """Returns the request; raises UserError if it is something else."""
-    if not isinstance(request, SearchRequest | None):
-        raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
-    return request

@@ -1,16 +1,150 @@
-"""The move of a player of some strength: drawn from the policy, or the best one of a small search, and never absurd."""
+"""The move of a player of some strength: drawn from the policy, or the best one of a small search, and never absurd.
+
+What no player does is decided by the rules and the reader of ladders as far as they can; the rest is the network's
+ownership, for points where nothing is at stake any more.
+"""
 
 import numpy as np
 
-from ..go.coords import PASS, point_of_index
+from ..go.board import CAUGHT_BEFORE
+from ..go.coords import EMPTY, PASS, WALL, index_of_point, opponent, point_of_index
 from ..go.game import Game
+from ..go.life import proven_owners
+from ..go.regions import Chain, chain_at
+from ..search.evaluate.features import mark_caught, new_workspace
 from ..search.report import SearchReport
-from .blunders import Blunders
+from .ranks import Strength
 from .status import has_filled_up
-from .strength import Strength
 
 # From so many visits on a search finds the answer to an atari, or something larger, by itself.
 _SEES_ATARI = 32
+# Chosen by judgement.
+LARGE_GROUP = 5  # stones: an atari of as many is answered
+_SETTLED = 0.9  # ownership from which a point counts as settled,
+_NEEDED = 0.02  # unless the policy gives a move there this much: a threat has to be answered
+_LARGE_SACRIFICE = 3  # stones that are not put into atari for nothing
+_SURE = 0.5  # the policy's probability of a move that is right although it looks absurd: a nakade, for example
+_LOST = -0.5  # ownership below which a group is not worth an answer
+_NARROW = 4  # rows or columns of a board on which the edge is all there is
+_NEARBY = 2  # rows and columns within which a stone gives a move on the edge a purpose
+
+
+class Blunders:
+    """The moves that no player makes in a position, as the player to move sees it.
+
+    Args:
+        game: The position.
+        report: An evaluation of it, with ownership.
+    """
+
+    def __init__(self, game: Game, report: SearchReport) -> None:
+        assert report.ownership is not None
+        self._game, self._board = game, game.board[0]
+        self._me = game.to_move
+        self._stones = game.stones()
+        self._priors, self._ownership = report.priors, report.ownership.reshape(-1)
+        self._stride = game.width + 1
+        self._workspace = new_workspace()
+        self._proven = proven_owners(game).reshape(-1)
+        self._caught = self._find_caught(game)
+
+    def is_absurd(self, point: int) -> bool:
+        """Returns whether no player makes this legal move."""
+        index = index_of_point(point, self._game.width, self._game.height)
+        if self._proven[index] != EMPTY or self.is_own_eye(point) or self._is_on_empty_edge(index):
+            return True
+        if abs(self._ownership[index]) >= _SETTLED and self._priors[index] < _NEEDED:
+            return True
+        return self._priors[index] < _SURE and self._gives_stones_away(point)
+
+    def is_own_eye(self, point: int) -> bool:
+        """Returns whether a point is an eye of the player to move, which no atari forces to be filled."""
+        stones, stride = self._board["stones"], self._stride
+        for near in self._near(point):
+            if stones[near] not in (self._me, WALL) or (stones[near] == self._me and self._in_atari(near)):
+                return False
+        corners = [stones[point + step] for step in (-stride - 1, -stride + 1, stride - 1, stride + 1)]
+        # At most one corner may be the opponent's, at the edge none.
+        return corners.count(opponent(self._me)) + (WALL in corners) < 2
+
+    def _is_on_empty_edge(self, index: int) -> bool:
+        """Returns whether a point lies on the edge of a board that has more than edges, with no stone nearby."""
+        if min(self._stones.shape) <= _NARROW:
+            return False
+        y, x = divmod(index, self._game.width)
+        if 0 < x < self._game.width - 1 and 0 < y < self._game.height - 1:
+            return False
+        rows, columns = (slice(max(0, centre - _NEARBY), centre + _NEARBY + 1) for centre in (y, x))
+        return not self._stones[rows, columns].any()
+
+    def saving_moves(self) -> list[int]:
+        """Returns the moves that save the largest own group in atari from capture; none without a large one."""
+        for chain in self._large_groups_in_atari():
+            moves = sorted(self._ways_out(chain))
+            found = [point for point in moves if self._game.is_legal(point) and self._saves(point, min(chain.stones))]
+            if found:
+                return found
+        return []
+
+    def _large_groups_in_atari(self) -> list[Chain]:
+        """Returns the player's large chains in atari that are worth saving, the largest first."""
+        board = self._board
+        is_head = board["chain"] == np.arange(len(board["chain"]))
+        heads = np.flatnonzero((board["stones"] == self._me) & is_head & (board["chain_size"] >= LARGE_GROUP))
+        large = [chain for head in heads.tolist() if (chain := chain_at(board, head)) and len(chain.liberties) == 1]
+        worth = [chain for chain in large if self._mean_ownership(chain) > _LOST]
+        return sorted(worth, key=lambda chain: -len(chain.stones))
+
+    def _mean_ownership(self, chain: Chain) -> float:
+        width, height = self._game.width, self._game.height
+        return float(np.mean([self._ownership[index_of_point(stone, width, height)] for stone in chain.stones]))
+
+    def _ways_out(self, chain: Chain) -> frozenset[int]:
+        """Returns the chain's last liberty, and those of the opponent's chains in atari next to it."""
+        near = {point for stone in chain.stones for point in self._near(stone)}
+        others = (chain_at(self._board, point) for point in near if self._board["stones"][point] == opponent(self._me))
+        return chain.liberties.union(*(other.liberties for other in others if other and len(other.liberties) == 1))
+
+    def _saves(self, point: int, stone: int) -> bool:
+        """Returns whether after a move the chain of this stone has two liberties and is not caught."""
+        after = self._game.copy()
+        after.play(self._me, point)
+        chain = chain_at(after.board[0], stone)  # None: suicide
+        return chain is not None and len(chain.liberties) > 1 and not self._find_caught(after)[stone]
+
+    def _gives_stones_away(self, point: int) -> bool:
+        """Returns whether a move saves caught stones in vain, or puts several into atari, and captures nothing."""
+        around = {chain_at(self._board, near) for near in self._near(point)}
+        own = [chain for chain in around if chain and chain.colour == self._me]
+        in_vain = any(len(chain.liberties) == 1 and self._caught[min(chain.stones)] for chain in own)
+        stones = 1 + sum(len(chain.stones) for chain in own)
+        if not in_vain and stones < _LARGE_SACRIFICE:
+            return False
+        after = self._game.copy()
+        after.play(self._me, point)
+        if after.captures(self._me) > self._game.captures(self._me):
+            return False
+        chain = chain_at(after.board[0], point)
+        if chain is None:
+            return True  # suicide
+        if len(chain.liberties) == 1:
+            return in_vain or stones >= _LARGE_SACRIFICE
+        return in_vain and bool(self._find_caught(after)[point])
+
+    # The board.
+
+    def _near(self, point: int) -> tuple[int, int, int, int]:
+        return point - self._stride, point - 1, point + 1, point + self._stride
+
+    def _in_atari(self, stone: int) -> bool:
+        chain = chain_at(self._board, stone)
+        return chain is not None and len(chain.liberties) == 1
+
+    def _find_caught(self, game: Game) -> np.ndarray:
+        """Returns which stones a ladder catches, by point."""
+        marked = game.board.copy()
+        mark_caught(game.board[0], CAUGHT_BEFORE, self._workspace, marked[0])
+        return np.asarray(marked[0]["ladders"] & CAUGHT_BEFORE, bool)
 
 
 def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.random.Generator | None) -> int:

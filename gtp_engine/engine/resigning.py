@@ -1,12 +1,13 @@
 """When to resign: after several hopeless turns in a row."""
 
+from itertools import takewhile
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from .strength import Strength
+from .ranks import Strength
 
 if TYPE_CHECKING:
-    from ..go.game import Game, Move  # which imports numba
+    from ..go.game import Game  # which imports numba
     from ..search.report import SearchReport
 
 # Chosen by judgement.
@@ -37,14 +38,6 @@ def is_hopeless(game: "Game", report: "SearchReport", threshold: float, strength
     return is_late and is_searched and report.winrate < threshold and report.lead < far_behind
 
 
-class _Turn(NamedTuple):
-    """A position in which a player had to move: how the game began, and the moves so far."""
-
-    start: tuple[Any, ...]
-    moves: "tuple[Move, ...]"
-    colour: int
-
-
 class HopelessTurns:
     """The latest hopeless turns.
 
@@ -53,19 +46,16 @@ class HopelessTurns:
     """
 
     def __init__(self) -> None:
-        self._turns: list[_Turn] = []  # the latest one last
+        self._turns: list[tuple[object, ...]] = []  # the latest one last
 
     def row(self, game: "Game", colour: int) -> int:
         """Returns how many of a player's last turns were hopeless, one after the other, without the present one."""
-        start, moves = _start(game), tuple(game.moves)
-        own = (turn for turn in self._turns if turn.start == start and turn.colour == colour)
-        noted = {len(turn.moves) for turn in own if turn.moves == moves[: len(turn.moves)]}
-        turns = [number for number, move in enumerate(moves) if move.colour == colour]
-        return next((row for row, number in enumerate(reversed(turns)) if number not in noted), len(turns))
+        own = [number for number, move in enumerate(game.moves) if move.colour == colour]
+        return sum(1 for _ in takewhile(lambda number: _turn(game, colour, number) in self._turns, reversed(own)))
 
     def note(self, game: "Game", colour: int, *, hopeless: bool) -> None:
         """Notes whether the present turn is hopeless."""
-        turn = _Turn(_start(game), tuple(game.moves), colour)
+        turn = _turn(game, colour, len(game.moves))
         self._turns = [other for other in self._turns if other != turn]
         if hopeless:
             self._turns = [*self._turns, turn][-_MOST_TURNS:]
@@ -75,5 +65,6 @@ class HopelessTurns:
         self._turns = []
 
 
-def _start(game: "Game") -> tuple[Any, ...]:
-    return game.width, game.height, game.rules, game.komi, tuple(game.setup_stones)
+def _turn(game: "Game", colour: int, number: int) -> tuple[object, ...]:
+    """Returns a position in which a player had to move: how the game began, and the moves before that one."""
+    return game.width, game.height, game.rules, game.komi, tuple(game.setup_stones), tuple(game.moves[:number]), colour

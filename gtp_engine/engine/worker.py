@@ -14,7 +14,6 @@ from ..base.messages import plural
 from ..base.warm_up import Step, warm_up
 from ..go.coords import BLACK, PASS, WHITE, opponent
 from ..go.game import Game
-from ..go.scoring import Score
 from ..go.symmetry import COUNT as SYMMETRIES
 from ..nets.library import default_network
 from ..search.evaluate.choices import AUTO, ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
@@ -317,10 +316,6 @@ class SearchWorker:
     def dead_stones(self, request: SearchRequest) -> set[int]:
         """Returns the points of the dead stones (`status.find_dead`)."""
         return find_dead(request.game, lambda: self.ownership(request))
-
-    def final_score(self, request: SearchRequest) -> Score:
-        """Returns the score of the present board without the dead stones."""
-        return request.game.score(self.dead_stones(request))
 
     def statuses(self, request: SearchRequest) -> dict[str, list[list[int]]]:
         """Returns the chains by their status (`status.chain_statuses`)."""

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from gtp_engine.engine.blunders import Blunders
-from gtp_engine.engine.rank_play import choose_at
-from gtp_engine.engine.strength import Strength
+from gtp_engine.engine.rank_play import Blunders, choose_at
+from gtp_engine.engine.ranks import Strength
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.points import index_of_point

@@ -18,8 +18,8 @@ from gtp_engine.engine.decision import (
     should_pass,
     useful_move,
 )
+from gtp_engine.engine.ranks import Strength
 from gtp_engine.engine.status import Status, find_dead
-from gtp_engine.engine.strength import Strength
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.go.game import Game

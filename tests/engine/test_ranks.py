@@ -14,13 +14,13 @@ from gtp_engine.engine.ranks import (
     STRONGEST,
     WEAKEST,
     Rank,
+    Strength,
     as_rank,
     next_rank,
     parse_rank,
     play_at,
     read_ranks,
 )
-from gtp_engine.engine.strength import Strength
 from gtp_engine.nets.library import bundled_folder, default_networks, network_name
 
 
