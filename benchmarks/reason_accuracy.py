@@ -33,37 +33,16 @@ from pathlib import Path
 from common import network_or_default, records_of, share
 
 from gtp_engine.go.game import Game
-from gtp_engine.go.sgf import GameRecord, SgfError
-from gtp_engine.search.evaluate.evaluator import Evaluator
 from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
-from gtp_engine.study.mistakes import find_mistakes
-from gtp_engine.study.reasons.explain import LINE_FACTOR, Explainer, reason_of
-from gtp_engine.study.reasons.facts import (
-    ALIVE,
-    DEAD,
-    LEAST_CAPTURE_CHANGE,
-    LEAST_CONNECTION_CHANGE,
-    AtariMissed,
-    Captured,
-    Connected,
-    Doubtful,
-    Fact,
-    Filled,
-    FilledKind,
-    GroupChanged,
-    Ladder,
-    LadderKind,
-    PassedTooEarly,
-    RegionChanged,
-    Sente,
-)
-from gtp_engine.study.reasons.variation import Study, cell_of
-from gtp_engine.study.record_searches import RecordSearches
-from gtp_engine.study.review import MoveReview, review_moves
-from gtp_engine.study.second_look import look_again
+from gtp_engine.study.move_review import MoveReview, find_mistakes
+from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, study_of, with_threats
+from gtp_engine.study.reasons.facts import LEAST_CAPTURE_CHANGE, LEAST_CONNECTION_CHANGE
+from gtp_engine.study.reasons.variation import Fact, Study, cell_of
+from gtp_engine.study.searches import Positions, Searches, look_again, review_moves
 
+_DOUBTS = ("notBetter", "doubtful", "doubtfulWinrate")  # names of facts
 # Half of the changes of ownership without which captures and connections are not told.
 _LEAST_CAPTURED, _LEAST_CONNECTED = LEAST_CAPTURE_CHANGE / 2, LEAST_CONNECTION_CHANGE / 2
 
@@ -73,14 +52,14 @@ def main() -> None:
     network = network_or_default(options.network, 19)
     own, judge = (make_evaluator(name, threads=1, seed=options.seed) for name in (network, options.judge))
     visits = options.visits
-    explainer = Explainer(own, default_parameters(network), Limits(visits), options.seed)
-    judge_limits = Limits(visits * options.times // LINE_FACTOR)  # the explainer multiplies them
-    examiner = Explainer(judge, default_parameters(options.judge), judge_limits, options.seed)
+    searches = Searches(own, default_parameters(network), Limits(visits), options.seed)
+    judge_limits = Limits(visits * options.times // LINE_FACTOR)  # the studies multiply them
+    judging = Searches(judge, default_parameters(options.judge), judge_limits, options.seed)
     tally = Tally()
     began = time.monotonic()
     try:
-        for name, record, move in mistakes_of(options, own, network):
-            examine(name, record.to_game(move.number - 1), move, (explainer, examiner), tally)
+        for name, game, move in mistakes_of(options, searches):
+            examine(name, game, move, (searches, judging), tally)
             if tally.mistakes == options.mistakes:
                 break
     except KeyboardInterrupt:
@@ -88,24 +67,23 @@ def main() -> None:
     tally.show(time.monotonic() - began)
 
 
-def examine(name: str, game: Game, move: MoveReview, explainers: tuple[Explainer, Explainer], tally: "Tally") -> None:
+def examine(name: str, game: Game, move: MoveReview, both: tuple[Searches, Searches], tally: "Tally") -> None:
     """Explains a mistake, and has the judge check what is told.
 
     Args:
         name: The game.
         game: The position before the move.
         move: The move.
-        explainers: The review's, and the judge's.
+        both: The review's searches, and the judge's.
         tally: Gets the result.
     """
-    explainer, examiner = explainers
-    study, judged = (each.study(game, move.move.colour, move.move.point, move.best) for each in explainers)
+    study, judged = (study_of(each, game, move.move.colour, move.move.point, move.best) for each in both)
     if study is None or judged is None:
         return
-    facts = explainer.facts(study, move.points_loss)
-    if any(isinstance(fact, Sente) for fact in facts):
-        judged = examiner.with_threats(judged)
-    sentences = [(fact, reason_of(study, fact).text) for fact in facts]
+    facts = facts_about(both[0], study, move.points_loss)
+    if any(fact.name == "sente" for fact in facts):
+        judged = with_threats(both[1], judged)
+    sentences = [(fact, study.reason(fact).text) for fact in facts]
     tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.points_loss))
 
 
@@ -127,25 +105,21 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def mistakes_of(
-    options: argparse.Namespace, evaluator: Evaluator, network: str
-) -> Iterator[tuple[str, GameRecord, MoveReview]]:
-    """Yields the most costly mistakes of the games, with the name of the game."""
+def mistakes_of(options: argparse.Namespace, searches: Searches) -> Iterator[tuple[str, Game, MoveReview]]:
+    """Yields the most costly mistakes of the games, with the name of the game and the position before the move."""
     records = list(records_of(options.records, options.member))
     random.Random(options.seed).shuffle(records)
     for name, record in records[options.skip :]:
-        limits = Limits(options.visits)
-        searches = RecordSearches(record, evaluator, default_parameters(network), limits, options.seed)
-        try:
-            moves = tuple(review_moves(searches))
-        except SgfError as error:  # an illegal move
-            print(f"{name} is left out: {error}", file=sys.stderr)
+        positions = Positions(record)
+        if positions.problem:  # an illegal move
+            print(f"{name} is left out: {positions.problem}", file=sys.stderr)
             continue
-        *_, moves = moves, *look_again(searches, moves)
+        moves = tuple(review_moves(searches, positions))
+        *_, moves = moves, *look_again(searches, positions, moves)
         checked = (mistake.worst for mistake in find_mistakes(moves) if mistake.worst.is_checked)
         worst = [move for move in checked if move.points_loss > options.least]
         for move in worst[: options.each]:
-            yield name, record, move
+            yield name, positions[move.number - 1], move
 
 
 class Tally:
@@ -167,7 +141,7 @@ class Tally:
         """
         loss, longer = losses
         is_real = judged.points_loss >= loss / 2
-        is_doubted = any(isinstance(fact, Doubtful) for fact, _ in facts)
+        is_doubted = any(fact.name in _DOUBTS for fact, _ in facts)
         self.mistakes += 1
         self.explained += bool(facts) and not is_doubted
         self.real += is_real
@@ -181,7 +155,7 @@ class Tally:
             if is_doubted:
                 print(f"  {text}", flush=True)
                 continue
-            kind, right = type(fact).__name__, holds(fact, judged)
+            kind, right = fact.name, holds(fact, judged)
             self.told[kind] += 1
             self.failed[kind] += not right
             print(f"  {'holds' if right else 'FAILS'}: {text}", flush=True)
@@ -203,30 +177,29 @@ def holds(fact: Fact, judged: Study) -> bool:
     """Returns whether a fact holds by the judge's study of the same two moves."""
     better, played = judged.better, judged.played
     change = judged.change(fact.points) if fact.points else 0.0
-    match fact:
-        case GroupChanged():
-            sign = 1 if fact.colour == judged.colour else -1
-            if max(fact.better, fact.played) >= ALIVE and min(fact.better, fact.played) <= DEAD:
-                return better.owned(fact.points) > 0 > played.owned(fact.points)
-            return change / 2 >= sign * (fact.better - fact.played) / 2
-        case Captured(is_played=False) | Ladder(kind=LadderKind.CATCHES):
+    match fact.name:
+        case "dies" | "lives":
+            return better.owned(fact.points) > 0 > played.owned(fact.points)
+        case "weaker" | "stronger":
+            return change / 2 >= abs(fact.amounts[0] - fact.amounts[1]) / 2
+        case "taken" | "catches":
             return change >= _LEAST_CAPTURED and better.owned(fact.points) > 0
-        case Captured() | AtariMissed() | Ladder(kind=LadderKind.CAUGHT):
+        case "lost" | "atari" | "caught":
             return change >= _LEAST_CAPTURED and played.owned(fact.points) < 0
-        case Ladder():
+        case "escapes" | "runs":
             return played.owned(fact.points) < 0
-        case Connected():
+        case "cut" | "connected":
             return change >= _LEAST_CONNECTED
-        case Filled():
+        case "own" | "others" | "dame":
             owned = better.ownership[cell_of(judged.move, judged.game.width)]
-            return bool({FilledKind.OWN: owned > 0.5, FilledKind.OTHERS: owned < -0.5}.get(fact.kind, abs(owned) < 0.5))
-        case RegionChanged():
-            return change * len(fact.points) >= fact.gain / 2
-        case Sente():
+            return bool({"own": owned > 0.5, "others": owned < -0.5}.get(fact.name, abs(owned) < 0.5))
+        case "region" | "elsewhere":
+            return change * len(fact.points) >= fact.amounts[0] / 2
+        case "sente":
             gain, less = better.gain_if_ignored or 0.0, played.gain_if_ignored or 0.0
-            return gain >= fact.better / 2 and gain > less
-        case PassedTooEarly():
-            return judged.points_loss >= fact.lost / 2
+            return gain >= fact.amounts[0] / 2 and gain > less
+        case "passed":
+            return judged.points_loss >= fact.amounts[0] / 2
     raise TypeError(f"no check for {fact!r}")
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.search.evaluate.choices import AUTO
-from gtp_engine.study.mistakes import LEAST_POINTS, LISTED, find_mistakes
-from gtp_engine.study.review import MoveReview
+from gtp_engine.study.move_review import LEAST_POINTS, LISTED, MoveReview, find_mistakes
 from gtp_engine.study.reviewer import Reviewer, ReviewTask
 
 

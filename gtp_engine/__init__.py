@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
     from gtp_engine.study.game_review import GameReview
+    from gtp_engine.study.move_review import MoveReview
     from gtp_engine.study.page.page import review_page
-    from gtp_engine.study.review import MoveReview
     from gtp_engine.study.review_sgf import annotated
     from gtp_engine.study.reviewer import review
     from gtp_engine.training.selfplay_games import selfplay
@@ -106,7 +106,7 @@ _MODULES = {
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
     "study.game_review": ("GameReview",),
     "study.page.page": ("review_page",),
-    "study.review": ("MoveReview",),
+    "study.move_review": ("MoveReview",),
     "study.review_sgf": ("annotated",),
     "study.reviewer": ("review",),
     "training.selfplay_games": ("selfplay",),

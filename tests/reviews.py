@@ -9,7 +9,7 @@ from gtp_engine.go.sgf import GameRecord
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.game_review import Conditions, GameReview, Reason
-from gtp_engine.study.review import MoveReview
+from gtp_engine.study.move_review import MoveReview
 
 D4, E5, F6, G7 = (parse_vertex(name, 9, 9) for name in ("D4", "E5", "F6", "G7"))
 

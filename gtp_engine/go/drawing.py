@@ -326,14 +326,12 @@ def look() -> dict[str, Any]:
         "stone": _STONE,
         "ring": _RING,
         "ringWidth": _RING_WIDTH,
-        "labelDisc": _LABEL_DISC,
         "labelFont": _LABEL_FONT,
         "labelRoom": _LABEL_ROOM,
         "candidateFonts": _CANDIDATE_FONTS,
         "candidateLines": _CANDIDATE_LINES,
         "candidateEdges": [_CANDIDATE_EDGES[False], _CANDIDATE_EDGES[True]],
         "baseline": _BASELINE,
-        "wood": _WOOD,
         "solid": {str(colour): fill for colour, fill in _SOLID.items()},
     }
 

@@ -1,4 +1,4 @@
-"""The facts of a reviewed game, in one place: tables, files and pictures only present them."""
+"""The facts of reviewed games, and how well each player played: tables, files and pictures only present them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +9,33 @@ from ..base.languages.texts import DEFAULT, Phrase, texts
 from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord
+from ..nets.library import default_networks, network_name
+from ..search.evaluate.choices import LARGEST_BOARD
 from ..search.request import Limits
-from .mistakes import Mistake, Unit, find_mistakes
-from .play_statistics import PlayerFigures, player_figures
-from .review import MoveReview, black_lead, black_winrate, cost_text
+from .move_review import (
+    CLASSES,
+    Mistake,
+    MoveReview,
+    Phase,
+    Unit,
+    black_lead,
+    black_winrate,
+    cost_text,
+    find_mistakes,
+    loss_class,
+)
 
 BOTH_PLAYERS = (BLACK, WHITE)
+_FIRST_CHOICES = 5
 _SHOWN = 3  # mistakes in a notebook
 _BOARD_PIXELS = 330
+
+
+def is_small(network: str) -> bool:
+    """Whether a network of this name is a bundled one for full boards: these are small, and miss much."""
+    return any(
+        largest == LARGEST_BOARD and network == network_name(path) for path, (_, largest) in default_networks().items()
+    )
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,11 @@ class Conditions:
         return f"{self.network}, {' or '.join(limits)} per position"
 
     @property
+    def is_small(self) -> bool:
+        """Whether the network is a bundled one for full boards, which are small."""
+        return is_small(self.network)
+
+    @property
     def text(self) -> str:
         """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
         return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
@@ -74,6 +98,109 @@ class Reason:
         """Returns the sentence in one of `languages.texts.LANGUAGES`."""
         text = texts(language).say(self.sentence)
         return text[0].upper() + text[1:]  # it may begin with a pass
+
+
+@dataclass(frozen=True)
+class PlayStatistics:
+    """How well some moves were played.
+
+    Attributes:
+        moves: The number of moves.
+        points_lost: The mean loss of a move, in points.
+        winrate_lost: The mean loss of a move, in win rate, 0 to 1.
+        accuracy: See `accuracy`, 0 to 100.
+        first_choice: How many of the moves were the search's first choice.
+        first_five: How many of them were among its first five.
+        classes: How many of them fall into each class of losses, the good ones first (`loss_class`).
+        class_losses: The points that the moves of each class lost in all.
+    """
+
+    moves: int
+    points_lost: float
+    winrate_lost: float
+    accuracy: float
+    first_choice: int
+    first_five: int
+    classes: tuple[int, ...]
+    class_losses: tuple[float, ...]
+
+    @property
+    def lost(self) -> float:
+        """The points that the moves lost in all."""
+        return sum(self.class_losses)
+
+
+@dataclass(frozen=True)
+class PlayerFigures:
+    """How well a player played.
+
+    Attributes:
+        name: The player.
+        moves: The player's moves, at least one.
+        games: The number of games.
+    """
+
+    name: str
+    moves: Sequence[MoveReview]
+    games: int = 1
+
+    @cached_property
+    def all(self) -> PlayStatistics:
+        """How well all the moves were played."""
+        return statistics(self.moves)
+
+    @cached_property
+    def phases(self) -> tuple[PlayStatistics | None, ...]:
+        """How well those of each phase were played, in the order of `Phase`; None for one without moves."""
+        parts = ([move for move in self.moves if move.phase == phase] for phase in Phase)
+        return tuple(statistics(part) if part else None for part in parts)
+
+    @property
+    def worst_phase(self) -> Phase:
+        """The phase in which most points were lost."""
+        return max(Phase, key=self._lost_in)
+
+    def share_of(self, phase: Phase) -> float:
+        """Returns the share of the points that was lost in a phase, 0 to 1."""
+        return self._lost_in(phase) / (self.all.lost or 1)
+
+    def from_class(self, number: int) -> float:
+        """Returns the share of the points that was lost in mistakes of this class and of the larger ones, 0 to 1."""
+        return sum(self.all.class_losses[number:]) / (self.all.lost or 1)
+
+    def _lost_in(self, phase: Phase) -> float:
+        part = self.phases[list(Phase).index(phase)]
+        return part.lost if part else 0.0
+
+
+def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
+    """Returns the statistics of at least one move."""
+    count = len(moves)
+    losses: list[list[float]] = [[] for _ in range(len(CLASSES) + 1)]
+    for review in moves:
+        losses[loss_class(review.points_loss)].append(review.points_loss)
+    return PlayStatistics(
+        moves=count,
+        points_lost=sum(review.points_loss for review in moves) / count,
+        winrate_lost=sum(review.winrate_loss for review in moves) / count,
+        accuracy=accuracy(moves),
+        first_choice=sum(review.place == 1 for review in moves),
+        first_five=sum((review.place or _FIRST_CHOICES + 1) <= _FIRST_CHOICES for review in moves),
+        classes=tuple(map(len, losses)),
+        class_losses=tuple(map(sum, losses)),
+    )
+
+
+def accuracy(moves: Sequence[MoveReview]) -> float:
+    """Returns the accuracy of at least one move, 0 to 100, by KaTrain's formula (`core/ai.py`, `game_report`).
+
+    It is 100 · 0.75^L, with L the weighted mean of the points lost: no loss is 100, a loss of one point a move 75, of
+    two points 56. The weight of a move is the complexity of its position (`MoveReview.complexity`), or a
+    quarter of the points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little.
+    """
+    weights = [max(0.05, min(1.0, max(review.complexity, review.points_loss / 4))) for review in moves]
+    losses = sum(weight * review.points_loss for weight, review in zip(weights, moves, strict=True))
+    return float(100 * 0.75 ** (losses / sum(weights)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +276,7 @@ class GameReview:
     def figures(self, language: str = DEFAULT) -> dict[int, PlayerFigures]:
         """Returns how well each of the judged players who have moves played, by colour; names are in the language."""
         judged = {colour: moves for colour in self.players if (moves := self.judged(colour))}
-        return {colour: player_figures(self.name(colour, language), moves) for colour, moves in judged.items()}
+        return {colour: PlayerFigures(self.name(colour, language), moves) for colour, moves in judged.items()}
 
     def __repr__(self) -> str:
         worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])

@@ -8,10 +8,8 @@ from typing import Any
 
 from ..base import VERSION
 from ..go.coords import colour_name
-from .game_review import GameReview
-from .mistakes import CLASSES, Mistake
-from .play_statistics import PlayerFigures, PlayStatistics
-from .review import MoveReview, Phase
+from .game_review import GameReview, PlayerFigures, PlayStatistics
+from .move_review import CLASSES, Mistake, MoveReview, Phase
 
 _DIGITS = 4  # after the decimal point
 

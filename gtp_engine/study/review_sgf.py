@@ -11,8 +11,7 @@ from ..go.game import Move
 from ..go.sgf import GameRecord, Properties, TreeNode, analysis_comment
 from ..go.sgf.values import escaped
 from .game_review import GameReview, Reason
-from .mistakes import LISTED, Mistake, loss_class
-from .review import LONGEST_VARIATION, MoveReview, black_lead, black_winrate
+from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, black_lead, black_winrate, loss_class
 
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
@@ -107,7 +106,7 @@ def _mistake_line(mistake: Mistake) -> str:
     played = f"{colour_letter(worst.move.colour)} {worst.vertex(worst.move.point)}"
     place = f"{worst.number} " if len(mistake.misses) > 1 else ""
     cost = f"{worst.points_loss:.1f} points, {100 * worst.winrate_loss:.1f}% win rate"
-    moves = "Move" if mistake.first == mistake.last else "Moves"
+    moves = "Moves" if "-" in mistake.span else "Move"
     return f"{moves} {mistake.span}: {place}{played}, better {worst.vertex(worst.best)} ({cost})"
 
 

@@ -1,11 +1,9 @@
 """Reviews records with the network for their boards, or with rollouts if a board is too large for the network."""
 
-import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError
@@ -15,46 +13,13 @@ from ..engine.worker import SearchWorker
 from ..go.game import Game
 from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
 from ..go.sgf import GameRecord, SgfError, read_sgf
-from ..nets.library import default_networks, network_name
-from ..search.evaluate.choices import LARGEST_BOARD, network_on
-from ..search.evaluate.evaluator import Evaluator
-from ..search.parameters import SearchParameters
 from .game_review import Conditions, GameReview
-from .mistakes import Unit
-from .reasons.explain import Explainer, worth_explaining
-from .record_searches import RecordSearches
-from .review import review_moves
-from .second_look import look_again
-
-logger = logging.getLogger(__name__)
+from .move_review import Unit
+from .reasons.explain import reasons_for, worth_explaining
+from .searches import Positions, Searches, look_again, review_moves
 
 # Per position: 200 moves in three minutes. The five seconds of a move in play would take a quarter of an hour.
 DEFAULT_SECONDS = 1.0
-# A network that anybody can download, for games that the bundled ones are too small for.
-STRONG_NETWORK = "kata1-b18c384nbt"
-
-
-def small_networks() -> dict[str, Path]:
-    """Returns the files of the bundled networks for full boards, by the names with which they can be chosen."""
-    return {str(path): path for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
-
-
-def network_advice(network: str, width: int, height: int) -> str:
-    """Returns a line on how far the bundled network for full boards can be trusted; empty for other networks.
-
-    Args:
-        network: The evaluator (`evaluate.factory`).
-        width: The number of columns.
-        height: The number of rows.
-    """
-    file = network_on(network, width, height)
-    bundled = small_networks()
-    if file not in bundled:
-        return ""
-    return (
-        f"{network_name(bundled[file])} is a small network that misses much, above all in fights of large groups. "
-        f"For reliable reviews add --network {STRONG_NETWORK}, from https://katagotraining.org/networks/."
-    )
 
 
 @dataclass(frozen=True)
@@ -97,6 +62,10 @@ class ReviewStep:
     review: GameReview
     error: str = ""
 
+    def next(self, **found: Any) -> "ReviewStep":
+        """Returns the next step of the stage, with what it has found."""
+        return replace(self, done=self.done + 1, review=replace(self.review, **found))
+
 
 class Reviewer:
     """Reviews records by the engine's settings. The network is loaded for the first record that needs it.
@@ -130,60 +99,31 @@ class Reviewer:
             UserError: The profile does not suit the network.
             SgfError: The board is too large for the network and the settings are strict.
         """
-        searches = self._searches(task)
-        searches.evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
-        review = GameReview(task.record, self._conditions(searches), (), task.player, task.by)
-        yield (step := ReviewStep("moves", 0, len(task.record.moves if task.numbers is None else task.numbers), review))
-        try:
-            for move in review_moves(searches, task.numbers):
-                yield (step := _next(step, moves=(*step.review.moves, move)))
-        except SgfError as error:
-            step = replace(step, error=str(error))
+        record, by = task.record, task.by
+        searches = self._searches(record)
+        positions = Positions(record, task.rules, task.komi)
+        numbers = task.numbers or range(1, len(positions.moves) + 1)
+        review = GameReview(record, self._conditions(searches, task), (), task.player, by)
+        yield (step := ReviewStep("moves", 0, len(numbers), review))
+        for move in review_moves(searches, positions, numbers):
+            yield (step := step.next(moves=(*step.review.moves, move)))
         if not self.stopped:
-            yield (step := replace(step, stage="again", done=0, total=0))
-            for moves in look_again(searches, step.review.moves, task.by, task.player):
-                yield (step := _next(step, moves=moves))
+            error = positions.problem if numbers.stop > positions.count else ""
+            yield (step := replace(step, stage="again", done=0, total=0, error=error))
+            for moves in look_again(searches, positions, step.review.moves, by, task.player):
+                yield (step := step.next(moves=moves))
         review = replace(step.review, is_checked=not self.stopped)
         explained = worth_explaining(review.mistakes)
         yield (step := replace(step, stage="reasons", done=0, total=len(explained), review=review))
-        explainer = Explainer(
-            searches.evaluator, searches.parameters, searches.limits, searches.seed, searches.is_stopped
-        )
         for move in explained:
             if self.stopped:
                 break
-            found = explainer.reasons(searches.game_at(move.number - 1), move, task.by)
-            yield (step := _next(step, reasons={**step.review.reasons, move.number: found}))
+            found = reasons_for(searches, positions[move.number - 1], move, by)
+            yield (step := step.next(reasons={**step.review.reasons, move.number: found}))
         yield replace(step, stage="stopped" if self.stopped else "done")
 
-    def _searches(self, task: ReviewTask) -> RecordSearches:
-        evaluator, parameters = self._evaluator_for(task.record)
-        return RecordSearches(
-            task.record,
-            evaluator,
-            parameters,
-            self._limits,
-            self._settings.seed,
-            task.rules,
-            task.komi,
-            lambda: self.stopped,
-        )
-
-    def _conditions(self, searches: RecordSearches) -> Conditions:
-        """Returns how a record is reviewed."""
-        record, evaluator = searches.record, searches.evaluator
-        used = searches.rules or record.game_rules() or RULESETS["chinese"]
-        return Conditions(
-            network=evaluator.name,
-            precision=getattr(evaluator, "precision", ""),
-            limits=self._limits,
-            seed=self._settings.seed,
-            rules=rules_name(used) or used.to_json(),
-            komi=(record.komi or 0.0) if searches.komi is None else searches.komi,
-        )
-
-    def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
-        """Returns the evaluator of a record's board with the parameters that suit it."""
+    def _searches(self, record: GameRecord) -> Searches:
+        """Returns how the positions of a record are searched: by the evaluator and the parameters of its board."""
         board = record.width, record.height
         settings = self._settings.on_board(*board)
         parameters = settings.search_parameters(settings.network)
@@ -194,9 +134,23 @@ class Reviewer:
             self._worker.announce(parameters)
             self._worker.check_profile(parameters.profile)
         try:
-            return self._worker.evaluator_on(*board), self._worker.parameters_on(*board, parameters)
+            evaluator, parameters = self._worker.evaluator_on(*board), self._worker.parameters_on(*board, parameters)
         except UserError as error:
             raise SgfError(f"{record.source}: {error}") from error
+        evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
+        return Searches(evaluator, parameters, self._limits, settings.seed, lambda: self.stopped)
+
+    def _conditions(self, searches: Searches, task: ReviewTask) -> Conditions:
+        """Returns how a record is reviewed."""
+        used = task.rules or task.record.game_rules() or RULESETS["chinese"]
+        return Conditions(
+            network=searches.evaluator.name,
+            precision=getattr(searches.evaluator, "precision", ""),
+            limits=self._limits,
+            seed=searches.seed,
+            rules=rules_name(used) or used.to_json(),
+            komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
+        )
 
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""
@@ -227,7 +181,14 @@ def review(
         SgfError: The record cannot be read or replayed, or has no moves.
         OSError: The file cannot be read.
     """
-    record = _record(game)
+    if isinstance(game, GameRecord):
+        record = game
+    elif isinstance(game, Game):
+        record = GameRecord.from_game(game)
+    elif isinstance(game, str | os.PathLike):
+        record = read_sgf(game)
+    else:
+        raise invalid("game", game, "a GameRecord, a Game, or an SGF file")
     if not isinstance(settings, EngineSettings | None):
         raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
     chosen_rules = None if rules is None else as_rules(rules)
@@ -252,19 +213,3 @@ def review(
             return reviewed.result()
         finally:
             reviewer.stopped = True  # Ctrl-C ends the review soon
-
-
-def _record(game: object) -> GameRecord:
-    """Returns the record of what is to be reviewed."""
-    if isinstance(game, GameRecord):
-        return game
-    if isinstance(game, Game):
-        return GameRecord.from_game(game)
-    if isinstance(game, str | os.PathLike):
-        return read_sgf(game)
-    raise invalid("game", game, "a GameRecord, a Game, or an SGF file")
-
-
-def _next(step: ReviewStep, **found: Any) -> ReviewStep:
-    """Returns the next step of a stage, with what it has found."""
-    return replace(step, done=step.done + 1, review=replace(step.review, **found))

@@ -16,9 +16,8 @@ from gtp_engine.clients.cli.review_display import (
     show_total,
 )
 from gtp_engine.go.coords import BLACK, WHITE
-from gtp_engine.study.mistakes import find_mistakes
-from gtp_engine.study.play_statistics import player_figures
-from gtp_engine.study.review import MoveReview
+from gtp_engine.study.game_review import PlayerFigures
+from gtp_engine.study.move_review import MoveReview, find_mistakes
 
 MOVES = [
     loss(10, BLACK, D4, E5, 3, 0.1),
@@ -73,7 +72,7 @@ def test_line_of_a_move(review: MoveReview, words: str) -> None:
 
 
 def test_players_by_phase_and_class() -> None:
-    players = {"Black\nA [b]": player_figures("A [b]", MOVES[::2]), "White": player_figures("White", MOVES[1::2])}
+    players = {"Black\nA [b]": PlayerFigures("A [b]", MOVES[::2]), "White": PlayerFigures("White", MOVES[1::2])}
     table = {row[0]: row[1:] for row in lines(players_table(players, (9, 9)))}
     assert table["A"] == ["[b]", "White"]
     assert table["moves"] == ["by", "points", "lost"]

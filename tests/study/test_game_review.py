@@ -11,14 +11,13 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.clients.cli.review import player_colour
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
-from gtp_engine.study.curve import check_picture, plot_curve
-from gtp_engine.study.mistakes import class_label, find_mistakes, loss_class
-from gtp_engine.study.play_statistics import accuracy, statistics
-from gtp_engine.study.player_names import player_colour
-from gtp_engine.study.review import MoveReview, Phase
+from gtp_engine.study.curves import check_picture, plot_curve
+from gtp_engine.study.game_review import accuracy, statistics
+from gtp_engine.study.move_review import MoveReview, Phase, class_label, find_mistakes, loss_class
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
 

@@ -1,7 +1,7 @@
 """Why a move is a mistake: what is said on drawn positions, and what is not said where it does not hold."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -11,7 +11,7 @@ import pytest
 from drawn_positions import drawn
 from reviews import D4, E5, F6, G7, game_of, loss, reason, report
 
-from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, Phrase, texts
+from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, texts
 from gtp_engine.go.board import Board
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
@@ -20,21 +20,16 @@ from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
-from gtp_engine.study.reasons.explain import Explainer, choose, find_facts, reason_of, worth_explaining
+from gtp_engine.study.move_review import Unit
+from gtp_engine.study.reasons.explain import (
+    choose,
+    facts_about,
+    find_facts,
+    study_of,
+    with_threats,
+    worth_explaining,
+)
 from gtp_engine.study.reasons.facts import (
-    AtariMissed,
-    Captured,
-    Connected,
-    Doubtful,
-    Fact,
-    Filled,
-    FilledKind,
-    GroupChanged,
-    Ladder,
-    LadderKind,
-    PassedTooEarly,
-    RegionChanged,
-    Sente,
     find_captures,
     find_connections,
     find_early_pass,
@@ -45,11 +40,14 @@ from gtp_engine.study.reasons.facts import (
     find_sente,
 )
 from gtp_engine.study.reasons.ladders import find_ladder_facts
-from gtp_engine.study.reasons.variation import Study, Variation, play_line, searched_line
+from gtp_engine.study.reasons.variation import Fact, Study, Variation, play_line, searched_line
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.review_sgf import annotated
+from gtp_engine.study.searches import Searches
 
-Marks = dict[str, int]
+# Texts that are parts of sentences.
+_PARTS = ("stones", "stonesOf", "pass", "top", "left", "centre", "right", "bottom")
+_PARTS += tuple(f"{row}{side}" for row in ("top", "bottom") for side in ("Left", "Right"))
 
 
 def variation(
@@ -79,9 +77,19 @@ def study(played: Variation, better: Variation) -> Study:
 
 
 def said(study: Study) -> list[str]:
-    return [reason_of(study, fact).text for fact in choose(find_facts(study))]
+    return [study.reason(fact).text for fact in choose(find_facts(study))]
 
 
+def inverted(diagram: str) -> str:
+    """The same with Black's stones white and White's black."""
+    return diagram.translate(str.maketrans("XO", "OX"))
+
+
+def searches(visits: int = 8, **options: Callable[[], bool]) -> Searches:
+    return Searches(UniformEvaluator(8), SearchParameters(), Limits(visits=visits), 1, **options)
+
+
+# Black's three stones in the corner live with a move at B1.
 CORNER = """
     . . . . . . .
     . . . . . . .
@@ -90,43 +98,7 @@ CORNER = """
     X X O . . . .
     . X O . . . .
     . . . . . . ."""
-
-
-def test_a_group_that_dies() -> None:
-    game, _ = drawn(CORNER)
-    stones = "A3 B3 B2"
-    better = variation(game, ["B1"], {stones: 0.9})
-    about = study(variation(game, ["E4", "B1", "pass"], {stones: -0.9}), better)
-    (fact,) = find_groups(about)
-    assert (fact.points, fact.colour) == ({game.point(name) for name in stones.split()}, BLACK)
-    assert (fact.better, fact.played) == (pytest.approx(0.95), pytest.approx(0.05))
-    assert fact.line == about.played.line
-    assert reason_of(about, fact).text == (
-        "Black's 3 stones at B3 live after B1 (95% of their points stay Black's), and die after E4 (5%)."
-    )
-    half = study(variation(game, ["E4"], {stones: 0.0}), better)
-    assert "safer after B1 (95%" in said(half)[0]
-    assert not [*find_groups(study(variation(game, ["E4"], {stones: 0.5}), better))]
-    assert not [*find_groups(study(variation(game, ["E4"], {stones: 1.0}), better))]
-
-
-def test_an_opponents_group_that_lives_and_chains_near_each_other() -> None:
-    game, _ = drawn(CORNER, WHITE)
-    better = variation(game, ["B1"], {"A3 B3 B2": 0.9})
-    about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), better)
-    assert said(about)[0].startswith("Black's 3 stones at B3 die after B1 (5% of their points stay Black's), and live")
-    assert [fact.line for fact in find_groups(about)] == [better.line]
-    apart, _ = drawn("""
-        . . . . . . .
-        X . X . . . X
-        . . . . . . X
-        . . . . . . .""")
-    both = study(variation(apart, ["D1"], rest=-0.9), variation(apart, ["E1"], rest=0.9))
-    assert sorted(len(fact.points) for fact in find_groups(both)) == [2, 2]
-    lone = study(variation(apart, ["D1"], {"A3": -0.9}), variation(apart, ["E1"], {"A3": 0.9}))
-    assert not [*find_groups(lone)]
-
-
+STONES = "A3 B3 B2"
 CAPTURE = """
     . . . . . .
     . X X . . .
@@ -134,42 +106,7 @@ CAPTURE = """
     . X X . . .
     . . . . . .
     b . . . . ."""
-
-
-def test_stones_that_only_one_line_captures() -> None:
-    game, at = drawn(CAPTURE)
-    white = "B4 C4"
-    takes = variation(game, ["D4"], {white: 1.0})
-    leaves = variation(game, ["F1", "D4", "E4"], {white: -1.0})
-    (fact,) = find_captures(study(leaves, takes))
-    assert (fact.captor, fact.number, fact.is_played, fact.line) == (BLACK, 1, False, (at["a"],))
-    assert "captures White's 2 stones at" in reason_of(study(leaves, takes), fact).text
-    also = variation(game, ["F1", "F2", "D4"], {white: -1.0})
-    assert not [*find_captures(study(also, takes))]
-    assert not [*find_captures(study(variation(game, ["F1"], {white: 1.0}), takes))]  # they are dead anyhow
-    with_white, _ = drawn(CAPTURE.replace("X", "T").replace("O", "X").replace("T", "O"), BLACK)
-    saved = variation(with_white, ["D4"], {white: 1.0})
-    (lost,) = find_captures(study(variation(with_white, ["F1", "D4", "E4"], {white: -1.0}), saved))
-    assert (lost.captor, lost.number, lost.is_played) == (WHITE, 2, True)
-
-
-def test_an_atari_missed() -> None:
-    game, _ = drawn(CAPTURE, WHITE)
-    saved = variation(game, ["D4"], {"B4 C4": 1.0})
-    about = study(variation(game, ["F1", "D4"], {"B4 C4": -1.0}), saved)
-    assert len([*find_missed_atari(about)]) == 1
-    assert said(about)[0] == "Atari: D4 saves White's 2 stones at B4; after F1, Black captures at once."
-    later = study(variation(game, ["F1", "E1", "E6", "D4"], {"B4 C4": -1.0}), saved)
-    assert not [*find_missed_atari(later)]
-    given_up = study(variation(game, ["F1", "D4"], {"B4 C4": -1.0}), variation(game, ["E1"], {"B4 C4": 1.0}))
-    assert not [*find_missed_atari(given_up)]
-
-
-def ladders(about: Study) -> list[LadderKind]:
-    return [fact.kind for fact in find_ladder_facts(about)]
-
-
-DIAGONAL = """
+LADDER = """
     . . . . . . .
     . X X . . . .
     . X O a . . .
@@ -177,55 +114,262 @@ DIAGONAL = """
     . c . . . . .
     . . . . . . .
     . . . . . . ."""
+CUT = """
+    . . . . . .
+    . X X . X X
+    . O O . O O
+    . . . . . .
+    . . . . . ."""
+EMPTY_BOARD = "\n".join([". " * 13] * 13)
+SOUTH_WEST = "A1 B1 C1 A2 B2 C2"
 
 
-def test_a_ladder_that_catches() -> None:
-    game, _ = drawn(DIAGONAL)
-    fails = variation(game, ["G1"], {"C5": -0.9})
-    about = study(fails, variation(game, ["D5"], {"C5": 0.9}))
-    (fact,) = find_ladder_facts(about)
-    assert fact.kind == LadderKind.CATCHES
-    end = play_line(game, BLACK, fact.line)
-    assert len(end) == len(fact.line) + 1 and end[-1].stone_at("C5") == 0  # the line ends with the capture
-    assert reason_of(about, fact).text == "D5 catches White's stone at C5 in a ladder."
-    assert not ladders(study(fails, variation(game, ["E2"], {"C5": 0.9})))
-    assert not ladders(study(fails, variation(game, ["D5"], {"C5": -0.9})))  # the search disagrees
+def corner(played: float, better: float, colour: int = BLACK, **better_values: float) -> Study:
+    """A study of E4 instead of B1 with these owners of Black's stones, from the player's view."""
+    game, _ = drawn(CORNER, colour)
+    line = ["E4", "B1", "pass"] if colour == BLACK else ["E4"]
+    return study(variation(game, line, {STONES: played}), variation(game, ["B1"], {STONES: better}, **better_values))
 
 
-def test_a_ladder_that_the_opponent_gets() -> None:
-    game, _ = drawn(DIAGONAL.replace("X", "T").replace("O", "X").replace("T", "O"))
-    lets = variation(game, ["G1", "D5"], {"C5": -0.9})
-    helps = variation(game, ["D5"], {"C5": 0.9})
-    about = study(lets, helps)
-    (fact,) = [fact for fact in find_ladder_facts(about) if fact.kind == LadderKind.CAUGHT]
-    assert fact.line[:2] == lets.line and play_line(game, BLACK, fact.line)[-1].stone_at("C5") == 0
-    assert not ladders(study(variation(game, ["G1", "G2"], {"C5": -0.9}), helps))
-    assert not ladders(study(lets, variation(game, ["D5"], {"C5": -0.9})))  # it is lost anyhow
+def capture(
+    played: str, better: str, owned: tuple[float, float] = (-1.0, 1.0), colour: int = BLACK, diagram: str = CAPTURE
+) -> Study:
+    """A study of two lines around White's two stones, with the owner of their points after each."""
+    game, _ = drawn(diagram, colour)
+    lines = zip((played, better), owned, strict=True)
+    return study(*(variation(game, line.split(), {"B4 C4": owner}) for line, owner in lines))
 
 
-def test_a_ladder_that_fails() -> None:
-    game, _ = drawn(DIAGONAL.replace("c", "O"))
-    better = variation(game, ["G7"], {"C5": -0.9})
-    about = study(variation(game, ["D5", "C4", "C3"], {"C5 C4": -0.9}), better)
-    assert ladders(about) == [LadderKind.ESCAPES]
-    works, _ = drawn(DIAGONAL)
-    assert not ladders(
-        study(variation(works, ["D5", "C4", "C3"], {"C5 C4": -0.9}), variation(works, ["G7"], {"C5": -0.9}))
+def ladder(played: str, better: str, owned: tuple[float, float], diagram: str = LADDER, colour: int = BLACK) -> Study:
+    """A study of two lines around the stones at C5 and C4, with the owner of their points after each."""
+    game, _ = drawn(diagram, colour)
+    lines = zip((played, better), owned, strict=True)
+    return study(*(variation(game, line.split(), {"C5 C4": owner}) for line, owner in lines))
+
+
+def cut(played: str, better: str, rest: float = 0.2) -> Study:
+    game, _ = drawn(CUT)
+    return study(variation(game, played.split()), variation(game, better.split(), rest=rest))
+
+
+def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Study:
+    """A study of D2, with the owner of the point after the better move and after D2, and that of its neighbours."""
+    game, _ = drawn(CUT)
+    near = {} if rest else {"C2 E2 D1 D3": around}
+    better = variation(game, ["D4"], {"D2": owned, "C2 E2 D1 D3": around})
+    return study(variation(game, ["D2"], {"D2": after, **near}, rest=rest), better)
+
+
+def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 0.8), lead: float = 6.0) -> Study:
+    """A study of two moves, with the owner of six points in a corner after each."""
+    game, _ = drawn(EMPTY_BOARD)
+    better_line = variation(game, [better], {SOUTH_WEST: owned[1]}, lead=lead)
+    return study(variation(game, [played], {SOUTH_WEST: owned[0]}), better_line)
+
+
+def early_pass(played: str = "pass", lead: float = -4.0) -> Study:
+    game, _ = drawn(CUT)
+    return study(variation(game, [played], lead=lead), variation(game, ["D4"], lead=3.0))
+
+
+WORKING, FAILING = ("G1", "D5", (-0.9, 0.9)), ("D5 C4 C3", "G7", (-0.9, 0.0))
+# A study for each sentence, and what is said first.
+SAID: dict[str, tuple[Callable[[], Study], str]] = {
+    "passed": (early_pass, "It is too early to pass: D4 is worth 7 points."),
+    "atari": (
+        lambda: capture("F1 D4", "D4", colour=WHITE),
+        "Atari: D4 saves White's 2 stones at B4; after F1, Black captures at once.",
+    ),
+    "catches": (lambda: ladder(*WORKING), "D5 catches White's stone at C5 in a ladder."),
+    "caught": (
+        lambda: ladder("G1 D5", "D5", (-0.9, 0.9), inverted(LADDER)),
+        "G1 lets White catch Black's stone at C5 in a ladder.",
+    ),
+    "escapes": (
+        lambda: ladder(*FAILING, LADDER.replace("c", "O")),
+        "The ladder does not work: after D5, White's stone at C5 can run.",
+    ),
+    "runs": (
+        lambda: ladder("C4", "G1", (-0.9, 0.0), LADDER.replace("a", "X"), WHITE),
+        "Running does not help: the ladder catches White's 2 stones at C5 all the same.",
+    ),
+    "dies": (
+        lambda: corner(-0.9, 0.9),
+        "Black's 3 stones at B3 live after B1 (95% of their points stay Black's), and die after E4 (5%).",
+    ),
+    "weaker": (
+        lambda: corner(0.0, 0.9),
+        "Black's 3 stones at B3 are safer after B1 (95% of their points stay Black's) than after E4 (50%).",
+    ),
+    "lives": (
+        lambda: corner(-0.9, 0.9, WHITE),
+        "Black's 3 stones at B3 die after B1 (5% of their points stay Black's), and live after E4 (95%).",
+    ),
+    "stronger": (
+        lambda: corner(0.0, 0.9, WHITE),
+        "Black's 3 stones at B3 are weaker after B1 (5% of their points stay Black's) than after E4 (50%).",
+    ),
+    "cut": (
+        lambda: cut("A1 D4", "D4"),
+        "D4 keeps Black's 2 stones at B4 and 2 stones at E4 connected; after A1, White cuts them.",
+    ),
+    "connected": (
+        lambda: cut("A1 D3", "D3"),
+        "D3 cuts White's 2 stones at B3 from 2 stones at E3; after A1 they connect.",
+    ),
+    "own": (lambda: filled(0.99, 0.99, 0.99), "D2 fills Black's own territory."),
+    "others": (lambda: filled(-0.99, -0.99, -0.99), "D2 is in White's territory, and the stone cannot live."),
+    "dame": (lambda: filled(0.0, 1.0, 0.95), "D2 is a neutral point: it gains no territory."),
+    "region": (
+        lambda: region("D2"),
+        "The points lie in the lower left corner: Black has 6 more there after C3 than after D2.",
+    ),
+    "elsewhere": (
+        lambda: region("N13"),
+        "There are bigger points elsewhere: C3 is worth 6 points more in the lower left corner.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_said(name: str) -> None:
+    make, text = SAID[name]
+    about = make()
+    assert said(about)[0] == text
+    fact = choose(find_facts(about))[0]
+    assert fact.name == name and fact.line[0] in (about.move, about.best)
+    if name in ("catches", "caught", "runs"):
+        end = play_line(about.game, about.colour, fact.line)
+        assert len(end) == len(fact.line) + 1 and end[-1].stone_at("C5") == EMPTY  # the line ends with the capture
+
+
+def sente(better: float | None = 15.0, played: float | None = 4.0) -> Study:
+    game, _ = drawn(CUT)
+    about = study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better))
+    return replace(about, better=replace(about.better, threat=(game.point("D3"),)))
+
+
+def test_sente() -> None:
+    (fact,) = find_sente(sente())
+    assert fact.line == (sente().best, 0, sente().game.point("D3"))
+    assert sente().reason(fact).text == (
+        "D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."
     )
+    for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None)):
+        assert not [*find_sente(sente(better, played))]
 
 
-def test_stones_that_run_into_a_ladder() -> None:
-    game, _ = drawn(DIAGONAL.replace("a", "X"), WHITE)
-    better = variation(game, ["G1"])
-    (fact,) = find_ladder_facts(study(variation(game, ["C4"], {"C5 C4": -0.9}), better))
-    assert fact.kind == LadderKind.RUNS and play_line(game, WHITE, fact.line)[-1].stone_at("C5") == 0
-    assert not ladders(study(variation(game, ["C4"], {"C5 C4": 0.9}), better))
-    assert not ladders(study(variation(game, ["G1"], {"C5 C4": -0.9}), variation(game, ["C4"])))
+@pytest.mark.parametrize(
+    ("by", "loss", "values", "text"),
+    [
+        ("points", 9.0, {"lead": 5.0}, "Black's 3 stones at B3 live"),
+        ("points", 11.0, {"lead": 5.0}, "A longer search doubts this: it finds B1 only 5.0 points better than E4."),
+        (
+            "points",
+            11.0,
+            {"lead": -1.0},
+            "A longer search does not confirm this: it does not find B1 better than E4.",
+        ),
+        ("winrate", 0.5, {"lead": 0.1, "winrate": 0.85}, "Black's 3 stones at B3 live"),
+        (
+            "winrate",
+            0.8,
+            {"lead": 0.1, "winrate": 0.85},
+            "A longer search doubts this: it finds that E4 costs only 35.0% of the win rate.",
+        ),
+        (
+            "winrate",
+            0.8,
+            {"lead": 9.0, "winrate": 0.505},
+            "A longer search does not confirm this: it does not find B1 better than E4.",
+        ),
+    ],
+)
+def test_only_a_doubt_is_said_if_a_longer_search_finds_less_than_half_of_the_loss(
+    by: Unit, loss: float, values: dict[str, float], text: str
+) -> None:
+    about = corner(-0.9, 0.9, **values)
+    (fact,) = facts_about(searches(), about, loss, by)
+    assert about.reason(fact).text.startswith(text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_sentence_can_be_said_in_every_language(language: str) -> None:
+    """tests/base/test_texts.py checks that all languages fill in the same values."""
+    found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
+    found.append((sente(), *find_sente(sente())))
+    about = corner(-0.9, 0.9, lead=5.0, winrate=0.6)
+    doubts = [(about, 99.0, "points"), (about, 1.0, "winrate"), (replace(about, better=about.played), 1.0, "points")]
+    found += [(doubted, *facts_about(searches(), doubted, loss, by)) for doubted, loss, by in doubts]
+    reasons = [about.reason(fact) for about, fact in found]
+    told = {each.sentence.name for each in reasons}
+    parts = {f"reason.{part}" for part in _PARTS}
+    # `find_captures` tells of the stones that a group loses only if no other fact does.
+    captures = {"reason.taken", "reason.lost"}
+    assert told | parts | captures == {name for name in texts().names if name.startswith("reason.")}
+    for each in reasons:
+        text = each.text_in(language)
+        assert not re.search(r"[{}]|None|Phrase", text)
+        assert re.search(r"B1|D[245]|A1|G1|C[35]|E4", text), "a sentence names a point"
+        assert re.search(r"[.。]$", text)
+        assert (text == each.text) == (language == DEFAULT), "nothing is left in English"
+
+
+# What is not said.
+
+
+def nothing(find: Callable[[Study], Iterable[Fact]], *studies: Study) -> bool:
+    return not [fact for about in studies for fact in find(about)]
+
+
+def test_groups_that_stay_as_they_are() -> None:
+    assert nothing(find_groups, corner(0.5, 0.9), corner(1.0, 0.9))
+    (fact,) = find_groups(corner(-0.9, 0.9, WHITE))
+    assert fact.line == corner(-0.9, 0.9, WHITE).better.line
+
+
+def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> None:
+    apart, _ = drawn("""
+        . . . . . . .
+        X . X . . . X
+        . . . . . . X
+        . . . . . . .""")
+    both = study(variation(apart, ["D1"], rest=-0.9), variation(apart, ["E1"], rest=0.9))
+    assert sorted(len(fact.points) for fact in find_groups(both)) == [2, 2]
+    single = study(variation(apart, ["D1"], {"A3": -0.9}), variation(apart, ["E1"], {"A3": 0.9}))
+    assert nothing(find_groups, single)
+
+
+def test_stones_that_only_one_line_captures() -> None:
+    about = capture("F1 D4 E4", "D4")
+    (fact,) = find_captures(about)
+    assert (fact.name, fact.line) == ("taken", about.better.line[:1])
+    assert about.reason(fact).text == "With D4, Black captures White's 2 stones at B4 in this line."
+    lost = capture("F1 D4 E4", "D4", diagram=inverted(CAPTURE))
+    (fact,) = find_captures(lost)
+    assert (fact.name, fact.line) == ("lost", lost.played.line[:2])
+    assert lost.reason(fact).text == "After F1, White captures Black's 2 stones at B4 in this line."
+    both_take, dead_anyhow = capture("F1 F2 D4", "D4"), capture("F1", "D4", (1.0, 1.0))
+    assert nothing(find_captures, both_take, dead_anyhow)
+
+
+def test_an_atari_that_is_not_missed() -> None:
+    taken_later, given_up = capture("F1 E1 E6 D4", "D4", colour=WHITE), capture("F1 D4", "E1", colour=WHITE)
+    assert nothing(find_missed_atari, taken_later, given_up)
+
+
+def test_ladders_that_do_not_count() -> None:
+    not_attacked, search_disagrees = ladder("G1", "E2", (-0.9, 0.9)), ladder("G1", "D5", (-0.9, -0.9))
+    white = inverted(LADDER)
+    not_caught, lost_anyhow = ladder("G1 G2", "D5", (-0.9, 0.9), white), ladder("G1 D5", "D5", (-0.9, -0.9), white)
+    works = ladder(*FAILING)
+    running = LADDER.replace("a", "X")
+    lives, stays = ladder("C4", "G1", (0.9, 0.0), running, WHITE), ladder("G1", "C4", (-0.9, 0.0), running, WHITE)
+    assert nothing(find_ladder_facts, not_attacked, search_disagrees, not_caught, lost_anyhow, works, lives, stays)
 
 
 def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, _ = drawn(DIAGONAL)
-    about = study(variation(game, ["G1"], {"C5": -0.9}), variation(game, ["D5"], {"C5": 0.9}))
+    about = ladder(*WORKING)
     both, used = Barrier(2), []
 
     def meet(board: Board, workspace: np.ndarray, caught: np.ndarray, working: np.ndarray) -> None:
@@ -235,173 +379,59 @@ def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.M
 
     monkeypatch.setattr("gtp_engine.study.reasons.ladders.find_ladders", meet)
     with ThreadPoolExecutor(2) as threads:
-        found = [*threads.map(ladders, (about, about))]
-    assert found == [[LadderKind.CATCHES]] * 2
+        found = [*threads.map(lambda each: [fact.name for fact in find_ladder_facts(each)], (about, about))]
+    assert found == [["catches"]] * 2
     assert used and not any(np.shares_memory(*pair) for pair in zip(used[::2], used[1::2], strict=True))
 
 
-CUT = """
-    . . . . . .
-    . X X . X X
-    . O O . O O
-    . . . . . .
-    . . . . . ."""
+def test_chains_that_nobody_cuts_or_that_do_not_matter() -> None:
+    assert nothing(find_connections, cut("A1 D4", "D4", rest=0.1), cut("A1 D3", "D4"), cut("A1 D4", "B1"))
+    assert [fact.line for fact in find_connections(cut("A1 D3", "D3"))] == [cut("A1 D3", "D3").better.line]
 
 
-def test_a_cut() -> None:
-    game, _ = drawn(CUT)
-    connects, cut = variation(game, ["D4"], rest=0.2), variation(game, ["A1", "D4"])
-    about = study(cut, connects)
-    assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(BLACK, cut.line)]
-    assert not [*find_connections(study(cut, variation(game, ["D4"], rest=0.1)))]  # it matters to nobody
-    assert said(about)[0].startswith("D4 keeps Black's 2 stones at")
-    assert not [*find_connections(study(variation(game, ["A1", "D3"]), connects))]  # nobody cuts
-    assert not [*find_connections(study(cut, variation(game, ["B1"])))]  # nobody connects
+def test_points_that_are_not_settled() -> None:
+    assert nothing(find_filled, filled(0.5, 1.0, 0.9), filled(0.0, 1.0, 0.5))
+    assert nothing(find_filled, filled(0.0, 1.0, 0.95, rest=-0.95)), "the move decides who owns the neighbours"
 
 
-def test_a_connection_of_the_opponent() -> None:
-    game, _ = drawn(CUT)
-    cuts, lets = variation(game, ["D3"], rest=0.2), variation(game, ["A1", "D3"])
-    about = study(lets, cuts)
-    assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(WHITE, cuts.line)]
-    assert "cuts White's 2 stones at" in said(about)[0]
-
-
-@pytest.mark.parametrize(
-    ("owned", "filled", "around", "kind"),
-    [
-        (0.99, 0.99, 0.99, "OWN"),
-        (-0.99, -0.99, -0.99, "OTHERS"),  # the stone played is dead
-        (0.0, 1.0, 0.95, "DAME"),  # the stone played lives
-        (0.5, 1.0, 0.9, ""),
-        (0.0, 1.0, 0.5, ""),
-    ],
-)
-def test_moves_at_settled_points(owned: float, filled: float, around: float, kind: str) -> None:
-    """`owned` and `filled`: the owner of the point after the better move, and after the move at it."""
-    game, _ = drawn(CUT)
-    near = {"C2 E2 D1 D3": around}
-    better = variation(game, ["D4"], {"D2": owned, **near})
-    about = study(variation(game, ["D2"], {"D2": filled, **near}), better)
-    assert [fact.kind for fact in find_filled(about)] == ([FilledKind[kind]] if kind else [])
-    changed = study(variation(game, ["D2"], {"D2": filled}, rest=-0.95 if around > 0 else 0.95), better)
-    assert not [*find_filled(changed)], "the move decides who owns the neighbours"
-
-
-def test_a_pass_too_early() -> None:
-    game, _ = drawn(CUT)
-    early = study(variation(game, ["pass"], lead=-4.0), variation(game, ["D4"], lead=3.0))
-    assert said(early)[0] == "It is too early to pass: D4 is worth 7 points."
-    assert not [*find_early_pass(study(variation(game, ["pass"], lead=2.5), early.better))]
-    assert not [*find_early_pass(study(variation(game, ["A1"], lead=-4.0), early.better))]
+def test_a_pass_that_costs_little_and_a_move() -> None:
+    assert nothing(find_early_pass, early_pass(lead=2.5), early_pass("A1"))
 
 
 def test_a_pass_is_told_as_a_word() -> None:
     game, _ = drawn(CORNER)
-    better = variation(game, ["B1"], {"A3 B3 B2": 0.9})
-    (fact,) = find_groups(study(variation(game, ["pass"], {"A3 B3 B2": -0.9}), better))
-    assert reason_of(study(variation(game, ["pass"]), better), fact).text.endswith("and die after a pass (5%).")
-    caught = Ladder((), frozenset((game.point("A3"),)), LadderKind.CAUGHT, BLACK)
-    text = reason_of(study(variation(game, ["pass"]), better), caught).text
-    assert text == "A pass lets White catch Black's stone at A3 in a ladder."
+    about = study(variation(game, ["pass"], {STONES: -0.9}), variation(game, ["B1"], {STONES: 0.9}))
+    assert said(about)[0].endswith("and die after a pass (5%).")
+    caught = Fact("caught", (), values={"stones": about.stones([game.point("A3")], BLACK)})
+    assert about.reason(caught).text == "A pass lets White catch Black's stone at A3 in a ladder."
 
 
-def test_where_the_points_lie() -> None:
-    game, _ = drawn("\n".join([". " * 13] * 13))
-    corner = "A1 B1 C1 A2 B2 C2"
-    gains = variation(game, ["C3"], {corner: 0.8}, lead=6.0)
-    near = study(variation(game, ["D2"], {corner: -0.2}), gains)
-    (fact,) = find_regions_changed(near)
-    assert (fact.gain, fact.side, fact.is_elsewhere) == (pytest.approx(6), (2, 0), False)
-    assert said(near) == ["The points lie in the lower left corner: Black has 6 more there after C3 than after D2."]
-    far = study(variation(game, ["N13"], {corner: -0.2}), gains)
-    assert said(far) == [
-        "There are bigger points elsewhere: C3 is worth 6 points more in the lower left corner.",
-    ]
-    neither = study(variation(game, ["N13"], {corner: -0.2}), variation(game, ["N12"], {corner: 0.8}))
-    assert not [*find_regions_changed(neither)]
-    assert not [*find_regions_changed(study(variation(game, ["D2"], {corner: 0.6}), gains))]  # too few points
-    much = replace(gains, lead=20.0)
-    assert not [*find_regions_changed(study(variation(game, ["D2"], {corner: -0.2}), much))]  # of a greater loss
-
-
-def test_sente() -> None:
-    game, _ = drawn(CUT)
-    about = study(variation(game, ["A1"], gain=4.0), variation(game, ["D4"], gain=15.0))
-    about = replace(about, better=replace(about.better, threat=(game.point("D3"),)))
-    (fact,) = find_sente(about)
-    assert fact.line == (game.point("D4"), 0, game.point("D3"))
-    assert [reason_of(about, fact).text] == [
-        "D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."
-    ]
-    for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None)):
-        assert not [*find_sente(study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better)))]
-
-
-def every_fact() -> list[Fact]:
-    """Facts of all kinds, which have every sentence, for Black."""
-    one, two, five = (frozenset(range(11, 11 + count)) for count in (1, 2, 5))
-    line = (11,)
-    return [
-        PassedTooEarly(line, one, 7.0),
-        AtariMissed(line, two),
-        *(Ladder(line, five, kind, 3 - number % 2) for number, kind in enumerate(LadderKind)),
-        *(Connected(line, five, colour, one, two) for colour in (BLACK, WHITE)),
-        *(Filled(line, one, kind) for kind in FilledKind),
-        *(
-            GroupChanged(line, five, colour, *shares)
-            for colour in (BLACK, WHITE)
-            for shares in ((0.9, 0.4), (0.4, 0.9))
-        ),
-        GroupChanged(line, five, BLACK, 0.95, 0.05),
-        GroupChanged(line, five, WHITE, 0.05, 0.95),
-        *(Captured(line, two, captor, 1, captor == WHITE) for captor in (BLACK, WHITE)),
-        *(
-            RegionChanged(line, five, 6.0, (row, column), far)
-            for row in range(3)
-            for column in range(3)
-            for far in (False, True)
-        ),
-        Sente(line, one, 15.0, 4.0),
-        Doubtful(line, one, 2.0, "points"),
-        Doubtful(line, one, 0.2, "points"),
-        Doubtful(line, one, 0.2, "winrate"),
-    ]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_sentence_can_be_said_in_every_language(language: str) -> None:
-    game, _ = drawn(CUT)
-    about = study(variation(game, ["A1"]), variation(game, ["D4"]))
-    found = [reason_of(about, fact) for fact in every_fact()]
-    values = (value for each in found for value in each.sentence.values.values())
-    used = {each.sentence.name for each in found} | {value.name for value in values if isinstance(value, Phrase)}
-    assert {name for name in texts().names if name.startswith("reason.")} == used - {"black", "white"} | {"reason.pass"}
-    for each in found:
-        text = each.text_in(language)
-        assert not re.search(r"[{}]|None|Phrase", text)
-        assert re.search(r"D[45]|A1", text), "a sentence names a point"
-        assert re.search(r"[.。]$", text)
-        assert (text == each.text) == (language == DEFAULT), "nothing is left in English"
+def test_regions_that_do_not_count() -> None:
+    far_from_both, too_few_points = region("N13", "N12"), region("D2", owned=(0.6, 0.8))
+    small_part_of_the_loss = region("D2", lead=20.0)
+    assert nothing(find_regions_changed, far_from_both, too_few_points, small_part_of_the_loss)
 
 
 def test_at_most_three_reasons_and_no_stone_twice() -> None:
-    def group(*points: int) -> GroupChanged:
-        return GroupChanged((1,), frozenset(points), BLACK, 1.0, 0.0)
+    def group(*points: int) -> Fact:
+        return Fact("dies", (1,), frozenset(points))
 
     assert choose([group(1, 2), group(2), group(3), group(4, 5), group(6)]) == [group(1, 2), group(3), group(4, 5)]
+
+
+# The searches.
 
 
 def test_searches_of_both_players_moves_see_the_same_facts() -> None:
     """The better move captures, by rollouts: ownership and leads are those of the player, Black or White."""
     found = []
-    for diagram, colour in ((CAPTURE, BLACK), (CAPTURE.replace("X", "T").replace("O", "X").replace("T", "O"), WHITE)):
+    for diagram, colour in ((CAPTURE, BLACK), (inverted(CAPTURE), WHITE)):
         game, at = drawn(diagram, colour)
-        explainer = Explainer(RolloutEvaluator(threads=1, seed=1), SearchParameters(), Limits(visits=400), 1)
-        about = explainer.study(game, colour, at["b"], at["a"])
+        rollouts = replace(searches(400), evaluator=RolloutEvaluator(threads=1, seed=1))
+        about = study_of(rollouts, game, colour, at["b"], at["a"])
         assert about is not None and about.points_loss > 2 and 0 < about.winrate_loss <= 1
         assert about.better.owned(frozenset((game.point("B4"),))) > 0.5
-        found.append(explainer.with_threats(about).better.gain_if_ignored)
+        found.append(with_threats(rollouts, about).better.gain_if_ignored)
     assert None not in found
 
 
@@ -415,12 +445,11 @@ def test_a_line_ends_where_it_has_hardly_been_searched() -> None:
 
 def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:
     game, at = drawn(CAPTURE)
-    search = (UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
-    assert Explainer(*search, is_stopped=lambda: True).study(game, BLACK, at["b"], at["a"]) is None
-    assert Explainer(*search).study(game, BLACK, game.point("B5"), at["a"]) is None
-    after = Explainer(*search).study(game, BLACK, 0, at["a"])
+    assert study_of(searches(is_stopped=lambda: True), game, BLACK, at["b"], at["a"]) is None
+    assert study_of(searches(), game, BLACK, game.point("B5"), at["a"]) is None
+    after = study_of(searches(), game, BLACK, 0, at["a"])
     assert after is not None and after.played.line[0] == 0
-    assert Explainer(*search).with_threats(after).better.gain_if_ignored is None
+    assert with_threats(searches(), after).better.gain_if_ignored is None
 
 
 def test_a_move_of_the_record_that_superko_forbids_is_studied_too() -> None:
@@ -429,39 +458,10 @@ def test_a_move_of_the_record_that_superko_forbids_is_studied_too() -> None:
         game.play(colour, vertex)
     suicide = game.point("B1")  # of two stones, which restores the position before A1
     assert not game.is_legal(suicide, WHITE)
-    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
-    about = explainer.study(game, WHITE, suicide, game.point("C4"))
+    about = study_of(searches(), game, WHITE, suicide, game.point("C4"))
     assert about is not None and (about.move, about.best) == (suicide, game.point("C4"))
     assert about.played.games[1].stone_at("A1") == EMPTY and game.stone_at("A1") == WHITE
-    explainer.facts(about, 1.0)
-
-
-def test_only_a_doubt_is_said_if_a_longer_search_finds_less_than_half_of_the_loss() -> None:
-    game, _ = drawn(CORNER)
-    about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), variation(game, ["B1"], {"A3 B3 B2": 0.9}, lead=5.0))
-    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
-    assert [type(fact) for fact in explainer.facts(about, 9.0)] == [GroupChanged]
-    (doubt,) = explainer.facts(about, 11.0)
-    assert reason_of(about, doubt).text == ("A longer search doubts this: it finds B1 only 5.0 points better than E4.")
-    better_after_all = replace(about, better=replace(about.better, lead=-1.0))
-    (doubt,) = explainer.facts(better_after_all, 11.0)
-    assert reason_of(about, doubt).text == "A longer search does not confirm this: it does not find B1 better than E4."
-
-
-def test_a_loss_of_win_rate_is_compared_with_the_win_rate_that_a_longer_search_finds() -> None:
-    game, _ = drawn(CORNER)
-    stones = "A3 B3 B2"
-    better = variation(game, ["B1"], {stones: 0.9}, lead=0.1, winrate=0.75)
-    about = study(variation(game, ["E4"], {stones: -0.9}, winrate=0.4), better)
-    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
-    assert [type(fact) for fact in explainer.facts(about, 0.35, "winrate")] == [GroupChanged]
-    (doubt,) = explainer.facts(about, 0.8, "winrate")
-    assert reason_of(about, doubt).text == (
-        "A longer search doubts this: it finds that E4 costs only 35.0% of the win rate."
-    )
-    as_good = replace(about, better=replace(better, lead=9.0, winrate=0.405))
-    (doubt,) = explainer.facts(as_good, 0.8, "winrate")
-    assert reason_of(about, doubt).text == "A longer search does not confirm this: it does not find B1 better than E4."
+    facts_about(searches(), about, 1.0)
 
 
 def test_listed_and_large_mistakes_are_explained() -> None:

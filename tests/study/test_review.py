@@ -9,13 +9,13 @@ import pytest
 from reviews import D4, E5, F6, game_of, review
 
 from gtp_engine.go.coords import BLACK, WHITE
-from gtp_engine.go.sgf import SgfError, read_sgf
+from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
-from gtp_engine.study.record_searches import RecordSearches
-from gtp_engine.study.review import MoveReview, review_moves
+from gtp_engine.study.move_review import MoveReview
+from gtp_engine.study.searches import Positions, Searches, review_moves
 
 
 @pytest.mark.parametrize(("colour", "winrate", "lead"), [(BLACK, 0.3, -4.0), (WHITE, 0.7, 4.0)])
@@ -29,15 +29,15 @@ def test_cost_is_the_value_before_the_move_less_the_value_after(colour: int, win
 def test_a_move_that_the_search_prefers_or_after_which_the_value_rises_costs_nothing() -> None:
     first = review(BLACK, E5, E5, (0.5, 0.9), (0.0, 9.0))
     assert (first.winrate_loss, first.points_loss, first.better_line) == (0, 0, ())
-    assert (first.winrate_drop, first.points_drop) == (pytest.approx(0.4), 9)
+    assert (first.drop("winrate"), first.drop("points")) == (pytest.approx(0.4), 9)
     better = review(BLACK, D4, E5, (0.5, 0.45), (0.0, -0.5))
     assert (better.winrate_loss, better.points_loss) == (0, 0)
-    assert (better.winrate_drop, better.points_drop) == (pytest.approx(-0.05), -0.5)
+    assert (better.drop("winrate"), better.drop("points")) == (pytest.approx(-0.05), -0.5)
 
 
 def test_a_move_with_stones_set_up_after_it_costs_nothing() -> None:
     mistake = replace(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), has_setup=True)
-    assert (mistake.winrate_loss, mistake.points_loss, mistake.winrate_drop, mistake.points_drop) == (0, 0, 0, 0)
+    assert [mistake.cost(by) + mistake.drop(by) for by in ("winrate", "points")] == [0, 0]
     assert (mistake.winrate, mistake.lead) == (pytest.approx(0.3), pytest.approx(-4.0))
     game = game_of([mistake])
     assert game.judged() == game.mistakes == [] and game.own_moves == [mistake]
@@ -52,9 +52,11 @@ def test_place_and_complexity() -> None:
     assert (untried.place, untried.complexity) == (None, 1)
 
 
-def reviewed(data: bytes, limits: Limits, numbers: range | None = None, **options: Any) -> Iterator[MoveReview]:
-    searches = RecordSearches(read_sgf(data), UniformEvaluator(8), SearchParameters(), limits, seed=1, **options)
-    return review_moves(searches, numbers)
+def reviewed(
+    data: bytes, limits: Limits, numbers: range | None = None, komi: float | None = None, **options: Any
+) -> Iterator[MoveReview]:
+    searches = Searches(UniformEvaluator(8), SearchParameters(), limits, seed=1, **options)
+    return review_moves(searches, Positions(read_sgf(data), komi=komi), numbers)
 
 
 @pytest.mark.parametrize("limits", [Limits(visits=8), Limits(visits=8, seconds=60)])
@@ -80,7 +82,8 @@ def test_only_a_range_of_moves_is_searched() -> None:
 def test_with_rollouts_the_tree_goes_on_from_move_to_move() -> None:
     evaluator = RolloutEvaluator(threads=1, seed=1)
     record = read_sgf(b"(;SZ[5];B[cc];W[cb];B[bb])")
-    reviews = list(review_moves(RecordSearches(record, evaluator, SearchParameters(), Limits(visits=400), seed=1)))
+    searches = Searches(evaluator, SearchParameters(), Limits(visits=400), seed=1)
+    reviews = list(review_moves(searches, Positions(record)))
     assert reviews[0].before.new_visits == 400
     assert 0 < reviews[0].after.new_visits < 400
 
@@ -94,7 +97,6 @@ def test_stopped_review_ends_without_the_move_that_is_being_searched(limits: Lim
 
 
 def test_review_ends_at_a_move_that_cannot_be_played() -> None:
-    moves = reviewed(b"(;SZ[5];B[bb];W[bb])", Limits(visits=2))
-    assert next(moves).number == 1
-    with pytest.raises(SgfError, match="move 2: illegal move: B4 is occupied"):
-        next(moves)
+    data = b"(;SZ[5];B[bb];W[bb])"
+    assert [move.number for move in reviewed(data, Limits(visits=2))] == [1]
+    assert "move 2: illegal move: B4 is occupied" in Positions(read_sgf(data)).problem

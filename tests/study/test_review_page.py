@@ -19,14 +19,11 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.search.report import MoveReport, SearchReport
-from gtp_engine.study.game_review import GameReview
-from gtp_engine.study.graph import graphs, spread
-from gtp_engine.study.page.page import figures_of_games, review_page
-from gtp_engine.study.page.script_data import script_data
-from gtp_engine.study.page.turning_points import turning_points
-from gtp_engine.study.page.wording import wording
-from gtp_engine.study.play_statistics import player_figures
-from gtp_engine.study.review import MoveReview, Phase
+from gtp_engine.study.curves import graphs, spread
+from gtp_engine.study.game_review import GameReview, PlayerFigures
+from gtp_engine.study.move_review import MoveReview, Phase
+from gtp_engine.study.page.page import figures_of_games, review_page, turning_points
+from gtp_engine.study.page.words import script_data, wording
 
 FOLDER = Path(gtp_engine.study.page.__file__).parent
 MOVES = [
@@ -114,6 +111,7 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
+    used += (FOLDER.parent / "move_review.py").read_text()  # the classes of losses, which the terminal has too
     used += (FOLDER.parents[1] / "go" / "sgf" / "result.py").read_text()  # the ways to win
     for name in texts().names:
         section, _, key = name.rpartition(".")
@@ -185,7 +183,7 @@ def test_results_and_rules_are_words_in_other_languages() -> None:
         "W+1.0",
         "B+0.1",
     ]
-    assert [spanish.tick(value) for value in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
+    assert [spanish.filters()["tick"](value) for value in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
 
 
 def test_a_game_without_mistakes_and_a_game_of_one_move() -> None:
@@ -359,14 +357,14 @@ def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
 
 def test_figures_add_up() -> None:
     moves = [loss(number, BLACK, D4, E5, points) for number, points in ((1, 4.0), (12, 1.0), (13, 0.0), (40, 5.0))]
-    figures = player_figures("Ann", moves)
+    figures = PlayerFigures("Ann", moves)
     assert figures.all.lost == pytest.approx(10)
     assert [part and part.moves for part in figures.phases] == [1, 2, 1]
     assert [figures.share_of(phase) for phase in Phase] == pytest.approx([0.4, 0.1, 0.5])
     assert figures.worst_phase == Phase.ENDGAME
     assert (figures.all.classes, figures.all.class_losses) == ((1, 1, 0, 2, 0, 0), (0, 1, 0, 9, 0, 0))
     assert figures.from_class(3) == pytest.approx(0.9)
-    assert player_figures("Ann", moves[:1]).phases[1:] == (None, None)
+    assert PlayerFigures("Ann", moves[:1]).phases[1:] == (None, None)
 
 
 # Several games.

@@ -104,10 +104,10 @@ class Texts:
         """Returns a phrase in this language."""
         return self(phrase.name, **phrase.values)
 
-    def lead(self, points: float) -> str:
-        """Returns Black's lead in points as text, such as "W+3.5"; "even" if it rounds to 0.0."""
-        margin = f"{abs(points):.1f}"
-        if margin == "0.0":
+    def lead(self, points: float, digits: int = 1) -> str:
+        """Returns Black's lead in points as text, such as "W+3.5"; "even" if it rounds to zero."""
+        margin = f"{abs(points):.{digits}f}"
+        if not float(margin):
             return self("ahead.even")
         return self("ahead.black" if points > 0 else "ahead.white", points=margin)
 

@@ -10,7 +10,8 @@ import click
 from ...base.errors import UserError
 from ...base.files import is_device, standard_stream
 from ...base.messages import printable
-from .game_files import STANDARD, are_read
+
+STANDARD = Path("-")  # standard input or output in place of a file
 
 
 def check_place(file: Path) -> None:
@@ -38,7 +39,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
     Args:
         outputs: The files to write; `STANDARD` for standard output. What is written without replacing it, such as a
             pipe or a device, holds nothing that could be lost.
-        inputs: The files and folders to read, which are never overwritten.
+        inputs: The files to read, which are never overwritten; `STANDARD` for standard input.
         force: Whether other existing files are overwritten.
 
     Raises:
@@ -49,7 +50,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
         if path == STANDARD:
             continue
         if not is_stream(path):
-            if are_read(path, inputs):
+            if path.exists() and any(one != STANDARD and os.path.samefile(path, one) for one in inputs):
                 raise UserError(f"{path} is one of the files to read; choose another name")
             if path.exists() and not force:
                 raise FileExistsError(f"{path} already exists; choose another name or add --force")

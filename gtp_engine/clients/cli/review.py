@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,21 +17,24 @@ from ...base.messages import printable
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
+from ...go.coords import BLACK, WHITE, parse_colour
 from ...go.rules import Rules
 from .command import command
 from .common_options import KOMI, RULES, search_options
-from .game_files import read_records, records, show_errors
 from .options import FILE, FILE_OR_STANDARD, parsed
-from .review_outputs import FORMAT_OPTIONS, Outputs
+from .outputs import STANDARD
+from .review_files import check_files, print_standard, read_records, report_saved, save
 
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
     from ...study.game_review import GameReview
-    from ...study.mistakes import Unit
+    from ...study.move_review import Unit
     from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
 
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
+EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
+_STRONG_NETWORK = "kata1-b18c384nbt"  # that anybody can download, for games that the bundled ones are too small for
 
 
 def _parse_range(text: str) -> tuple[int, int | None]:
@@ -51,19 +55,34 @@ class ReviewOptions:
 
     Attributes:
         files: Game records, and folders of them.
+        all_moves: List every move after the summary; comment on all in the SGF.
+        sgf: Write an annotated SGF with better lines as variations, but without the record's variations and marks.
+        html: Write a page for the browser, one file for all games.
+        json: Write all facts of the review as JSON.
+        csv: Write a table of the moves as CSV.
+        sgf_out: The former name of --sgf.
+        plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
+        language: Language of the page (--html): English, Spanish, Chinese or Arabic.
+        force: Overwrite existing files.
         player: Judge only the moves of black, of white, or of a player by name.
         numbers: Review only these moves: 20-80, 20- or 80.
         by: Rank mistakes by points or win rate.
         komi: Override the komi in the record.
         rules: Override the rules.
-        all_moves: List every move after the summary; comment on all in the SGF.
-        sgf_out: The former name of --sgf.
-        plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
-        language: Language of the page (--html): English, Spanish, Chinese or Arabic.
-        force: Overwrite existing files.
     """
 
-    files: tuple[Path, ...] = records()
+    files: tuple[Path, ...] = setting(
+        (), accepts=EXISTING_OR_STANDARD, argument=True, metavar="FILE...", nargs=-1, required=True
+    )
+    all_moves: bool = setting(False, flags=["--all/--no-all"], heading="Output")
+    sgf: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    html: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    csv: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    sgf_out: Path | None = setting(None, accepts=FILE_OR_STANDARD, hidden=True)
+    plot: Path | None = setting(None, accepts=FILE)
+    language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
+    force: bool = setting(False)
     player: str | None = setting(None, accepts=Text(), metavar="WHO", heading="Review")
     numbers: tuple[int, int | None] | None = setting(None, accepts=MOVE_RANGE, flags=["--moves"], metavar="FROM-TO")
     by: "Unit" = setting("points", accepts=("points", "winrate"))
@@ -71,21 +90,26 @@ class ReviewOptions:
         None, accepts=KOMI, what="komi", metavar="KOMI", shown="the record's; 0 if it has none"
     )
     rules: Rules | None = setting(None, accepts=RULES, shown="the record's; chinese if it has none")
-    all_moves: bool = setting(False, flags=["--all/--no-all"], heading="Output")
-    sgf_out: Path | None = setting(None, accepts=FILE_OR_STANDARD, hidden=True)
-    plot: Path | None = setting(None, accepts=FILE)
-    language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
-    force: bool = setting(False)
+
+    @property
+    def outputs(self) -> dict[str, Path]:
+        """The file for each of `FORMATS` that is wanted, `STANDARD` for standard output."""
+        given = {"sgf": self.sgf or self.sgf_out, "html": self.html, "json": self.json, "csv": self.csv}
+        return {name: path for name, path in given.items() if path is not None}
+
+    @property
+    def uses_standard(self) -> bool:
+        """Whether one of the files is standard output."""
+        return STANDARD in self.outputs.values()
 
 
 @command(
     common=("seconds", "player", "html", "sgf", "all"),
-    params=FORMAT_OPTIONS,
     groups={"options": ReviewOptions, "search": search_options(seconds="1")},
     context_settings={"default_map": _DEFAULTS},
 )
 @click.pass_context
-def review(context: click.Context, options: ReviewOptions, search: EngineSettings, **formats: Path | None) -> None:
+def review(context: click.Context, options: ReviewOptions, search: EngineSettings) -> None:
     """Find the mistakes in game records.
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
@@ -108,43 +132,33 @@ def review(context: click.Context, options: ReviewOptions, search: EngineSetting
     """
     from ...study.reviewer import Reviewer
 
-    written = {name: path for name, path in formats.items() if path}
-    if options.sgf_out is not None:  # the former name of --sgf
-        written.setdefault("sgf", options.sgf_out)
     found, errors = read_records(options.files)
     tasks = _tasks(found, options, errors)
-    outputs = Outputs(written, options.plot, options.language, options.force, options.all_moves, len(tasks))
-    outputs.check(options.files)
+    check_files(options, len(tasks))
     stopped = False
     if tasks:
         _show_advice(search.network, tasks)
         reviewer = Reviewer(search)
         end_on_signals(reviewer)
-        _review_all(reviewer, tasks, outputs, errors, options.player)
+        _review_all(reviewer, tasks, options, errors)
         reviewer.close()
         stopped = reviewer.stopped
-    show_errors(errors)
+    for error in errors:  # which may quote what a record says
+        click.echo(f"Error: {printable(error)}", err=True)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
 def _tasks(records: "Sequence[GameRecord]", options: ReviewOptions, errors: list[str]) -> "list[ReviewTask]":
-    """Returns what to review; the errors of games that cannot be reviewed are added to `errors`.
-
-    Args:
-        records: The games.
-        options: What is wanted.
-        errors: Gets the errors.
-    """
-    from ...study.player_names import may_be_part, player_colour
+    """Returns what to review; the errors of games that cannot be reviewed are added to `errors`."""
     from ...study.reviewer import ReviewTask
 
     tasks, player = [], options.player
-    parts = player is not None and may_be_part(records, player)
+    names = {_key(name) for record in records for name in (record.black, record.white)}
     for record in records:
         try:
             moves = _numbers_of(record, options.numbers)
             record.to_game(0, rules=options.rules)  # an unplayable position is reported before the engine starts
-            colour = None if player is None else player_colour(record, player, parts=parts)
+            colour = None if player is None else player_colour(record, player, may_be_part=_key(player) not in names)
             tasks.append(ReviewTask(record, moves, colour, by=options.by, komi=options.komi, rules=options.rules))
         except UserError as error:
             errors.append(str(error))
@@ -162,26 +176,60 @@ def _numbers_of(record: "GameRecord", numbers: tuple[int, int | None] | None) ->
     return range(first, min(count, last or count) + 1)
 
 
+def player_colour(record: "GameRecord", player: str, *, may_be_part: bool = True) -> int:
+    """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
+
+    Args:
+        record: The game.
+        player: The text.
+        may_be_part: Whether it may be a part of a name.
+
+    Raises:
+        UserError: Neither player has this name, or both do.
+    """
+    wanted, names = _key(player), {BLACK: _key(record.black), WHITE: _key(record.white)}
+    found = [colour for colour, name in names.items() if name == wanted]
+    if len(found) == 1:
+        return found[0]
+    with suppress(UserError):
+        return parse_colour(wanted)
+    if may_be_part:
+        found = [colour for colour, name in names.items() if wanted in name]
+    if len(found) == 1:
+        return found[0]
+    problem = f"{player!r} may be either player" if found else f"no player {player!r} in this game"
+    players = f"Black is {record.black or 'not named'}, White is {record.white or 'not named'}"
+    raise UserError(f"{record.source}: {problem}: {players}")
+
+
+def _key(name: str) -> str:
+    """Returns what two spellings of a name have in common that differ in case and needless spaces."""
+    return " ".join(name.split()).casefold()
+
+
 def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
     """Shows how far a small network can be trusted, once."""
-    from ...study.reviewer import network_advice
+    from ...nets.library import network_name
+    from ...search.evaluate.choices import network_on
+    from ...study.game_review import is_small
     from .review_display import show_notice
 
-    advice = (network_advice(network, task.record.width, task.record.height) for task in tasks)
-    if text := next(filter(None, advice), ""):
-        show_notice(text)
+    used = (network_name(Path(network_on(network, task.record.width, task.record.height))) for task in tasks)
+    if name := next(filter(is_small, used), ""):
+        show_notice(
+            f"{name} is a small network that misses much, above all in fights of large groups. For reliable reviews "
+            f"add --network {_STRONG_NETWORK}, from https://katagotraining.org/networks/."
+        )
 
 
-def _review_all(
-    reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", outputs: Outputs, errors: list[str], player: str | None
-) -> None:
-    """Reviews the games, and saves and shows each as soon as it is done; adds what went wrong to `errors`."""
+def _review_all(reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", options: ReviewOptions, errors: list[str]) -> None:
+    """Reviews the games, shows each as soon as it is done, and saves them; adds what went wrong to `errors`."""
     from ...go.sgf import SgfError
     from .review_display import follow, show_game, show_total
 
-    reviews: list[GameReview] = []
+    reviews: dict[int, GameReview] = {}
     results: dict[Path, str] = {}
-    shown = not outputs.has_standard
+    is_shown = not options.uses_standard
     try:
         for number, task in enumerate(tasks, 1):
             name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
@@ -192,24 +240,22 @@ def _review_all(
                 continue
             errors += filter(None, [step.error])
             if step.review.moves:
-                reviews.append(step.review)
-                # First, as the reader of standard output may be gone.
-                results |= outputs.save(reviews, number)
-            if shown and reviewer.stopped:
+                reviews[number] = step.review
+            if is_shown and reviewer.stopped:
                 click.echo(_where_stopped(step, task))
-            if shown and step.review.moves:
-                show_game(step.review, all_moves=outputs.all_moves)
+            if is_shown and step.review.moves:
+                show_game(step.review, all_moves=options.all_moves)
             if reviewer.stopped:
                 break
-    finally:  # an error such as a closed standard output must not lose them
+    finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
-            results |= outputs.save_streams(reviews)
+            results = save(options, reviews, len(tasks))
     errors += filter(None, results.values())
-    if len(reviews) > 1 and shown:
-        show_total(reviews, player)
+    if len(reviews) > 1 and is_shown:
+        show_total([*reviews.values()], options.player)
     if reviews:
-        outputs.print(reviews)
-    outputs.report(results)
+        print_standard(options, [*reviews.values()])
+    report_saved(options, results)
 
 
 def _where_stopped(step: "ReviewStep", task: "ReviewTask") -> str:

@@ -12,10 +12,8 @@ from ...base.languages.texts import texts
 from ...base.log import NOTICE
 from ...base.messages import plural, printable
 from ...go.coords import BLACK, WHITE, colour_letter, colour_name
-from ...study.game_review import GameReview
-from ...study.mistakes import LISTED, Mistake, class_label, loss_class
-from ...study.play_statistics import PlayerFigures, PlayStatistics, player_figures
-from ...study.review import MoveReview, Phase, with_minus
+from ...study.game_review import GameReview, PlayerFigures, PlayStatistics
+from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, with_minus
 from ...study.reviewer import ReviewStep
 from .live import progress_bar
 
@@ -109,7 +107,7 @@ def show_total(reviews: Sequence[GameReview], player: str | None) -> None:
     else:
         colours = {colour_name(colour).capitalize(): colour for colour in (BLACK, WHITE)}
         judged = {name: [move for move in moves if move.move.colour == colour] for name, colour in colours.items()}
-    console.print(players_table({name: player_figures(name, own) for name, own in judged.items() if own}))
+    console.print(players_table({name: PlayerFigures(name, own) for name, own in judged.items() if own}))
 
 
 def _column_head(review: GameReview, colour: int) -> str:

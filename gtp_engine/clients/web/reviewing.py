@@ -20,8 +20,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ...study.game_review import Reason
-    from ...study.mistakes import Mistake
-    from ...study.review import MoveReview
+    from ...study.move_review import Mistake, MoveReview
     from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
 
 DEFAULT_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network

@@ -1,36 +1,32 @@
-"""Puts the page together: the templates are filled in with the games, and style and script are part of the file."""
+"""The page of reviewed games: templates are filled in with the games, and style and script are part of the file."""
 
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from ...base import VERSION
 from ...base.languages.texts import DEFAULT, texts
 from ...base.web_page import web_page
-from ...go.coords import BLACK, WHITE
+from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, look
-from ...nets.library import network_name
-from ..game_review import GameReview
-from ..graph import graphs
-from ..mistakes import CLASSES, LEAST_POINTS, LEAST_WINRATE, cost
-from ..play_statistics import PlayerFigures, accuracy, player_figures
-from ..review import MoveReview, Phase
-from ..reviewer import small_networks
-from .script_data import script_data, stones_of
-from .turning_points import turning_points
-from .wording import wording
+from ...search.report import SearchReport
+from ..curves import graphs
+from ..game_review import GameReview, PlayerFigures, accuracy
+from ..move_review import CLASSES, Mistake, MoveReview, Phase, least_cost, loss_class
+from .words import Wording, script_data, stones_of, wording
 
 _WORST_OF_ALL = 10  # mistakes of all games that the index lists
 _MOST_PLAYERS = 8  # in the table of the index: more columns would not fit on paper
 _LARGE = 4  # the class from which the index calls mistakes large: 6 points
-# A game is drawn once, although the page is written again after each game that is added to it.
-_sections: "WeakKeyDictionary[GameReview, dict[tuple[int, bool, str], str]]" = WeakKeyDictionary()
+# Turning points: at most ten, and fewer if less than ten cost 1.5 points (a doubtful move), but then at least five.
+_MOST, _FEWEST, _DOUBTFUL = 10, 5, 2
+_MOVES_SHOWN = 6  # of a line: more are hard to follow on one diagram
+_PIXELS = 360
 
 
 def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
@@ -42,11 +38,15 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
     """
     text = texts(language)
     many = len(reviews) > 1
-    sections = [_game_section(review, number, many, language) for number, review in enumerate(reviews, start=1)]
+    sections = [
+        _render(language, "game.html", number=number, many=many, **_game_of(review, f"game-{number}", language))
+        for number, review in enumerate(reviews, start=1)
+    ]
     title = text("index.title", count=len(reviews)) if many else reviews[0].title_in(language)
     parts = [_render(language, "index.html", **_index_of(reviews, language))] if many else []
-    shared = {"words": _script_words(language), "look": look()}
-    body = _render(language, "page.html", sections=[*parts, *sections], shared=shared)
+    # The texts that the script fills in, by the names that it uses.
+    words = text.templates("script.") | {colour: text.template(colour) for colour in ("black", "white")}
+    body = _render(language, "page.html", sections=[*parts, *sections], shared={"words": words, "look": look()})
     return web_page(
         text("game.pageTitle", title=title),
         body,
@@ -60,12 +60,6 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
 
 def _file(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
-
-
-def _script_words(language: str) -> dict[str, str]:
-    """Returns the texts that the script fills in, by the names that it uses."""
-    text = texts(language)
-    return text.templates("script.") | {colour: text.template(colour) for colour in ("black", "white")}
 
 
 @cache
@@ -87,15 +81,6 @@ def _render(language: str, template: str, **values: Any) -> str:
     return _environment(language).get_template(template).render(**values)
 
 
-def _game_section(review: GameReview, number: int, many: bool, language: str) -> str:
-    known = _sections.setdefault(review, {})
-    key = number, many, language
-    if key not in known:
-        values = _game_of(review, f"game-{number}", language)
-        known[key] = _render(language, "game.html", number=number, many=many, **values)
-    return known[key]
-
-
 def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
     """Returns what the template of a game shows; its name tells its drawings apart from those of other games."""
     turning = turning_points(review, name, language)
@@ -111,17 +96,19 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "graphs": graphs(review, [point.mistake for point in turning]),
         "turning": turning,
         "players": review.figures(language).values(),
-        "least": LEAST_POINTS if review.by == "points" else LEAST_WINRATE,
-        "is_small": review.conditions.network in map(network_name, small_networks().values()),
+        "least": least_cost(review.by),
         "data": script_data(review, language),
         "version": VERSION,
     }
 
 
+# Several games.
+
+
 def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
     """Returns what the template of the index shows."""
     worst = [
-        (cost(mistake.worst, review.by), number, review.title_in(language), mistake.worst)
+        (mistake.worst.cost(review.by), number, review.title_in(language), mistake.worst)
         for number, review in enumerate(reviews, start=1)
         for mistake in review.mistakes[:_WORST_OF_ALL]
     ]
@@ -151,4 +138,70 @@ def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> 
         games.update(dict.fromkeys((name for name, own in judged if own), 1))
     least = 2 if any(count > 1 for count in games.values()) else 1
     names = sorted((name for name, count in games.items() if count >= least), key=lambda name: -games[name])
-    return [player_figures(name, moves[name], games[name]) for name in names]
+    return [PlayerFigures(name, moves[name], games[name]) for name in names]
+
+
+# Turning points.
+
+
+class Diagram(NamedTuple):
+    """A line on a board.
+
+    Attributes:
+        svg: The board with the moves numbered.
+        moves: The names of the moves, in order.
+        value: The value after the move played, or before the better one: the two differ by the cost.
+    """
+
+    svg: str
+    moves: tuple[str, ...]
+    value: str
+
+
+class TurningPoint(NamedTuple):
+    """A costly mistake: diagrams show what was played and what was better, and how it goes on."""
+
+    mistake: Mistake
+    played: Diagram
+    better: Diagram
+
+
+def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) -> list[TurningPoint]:
+    """Returns the most costly mistakes of a game, in the order of the game.
+
+    Args:
+        review: The review.
+        name: Tells the diagrams apart from those of other games on the same page.
+        language: The language of the diagrams' titles.
+    """
+    mistakes = review.mistakes[:_MOST]
+    doubtful = sum(loss_class(mistake.worst.points_loss) >= _DOUBTFUL for mistake in mistakes)
+    chosen = sorted(mistakes[: max(_FEWEST, doubtful)], key=lambda mistake: mistake.worst.number)
+    return [_turning_point(mistake, name, wording(language)) for mistake in chosen]
+
+
+def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
+    move = mistake.worst
+    follow_up = move.after.moves[0].pv if move.after.moves else ()
+
+    def diagram(kind: str, line: Sequence[int], after: SearchReport) -> Diagram:
+        title = words.text(f"diagram.{kind}", number=move.number, vertex=words.vertex(move.move.point, move))
+        svg = _line_drawing(move.before, line[:_MOVES_SHOWN], title, f"{name} {kind}")
+        return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(after))
+
+    played = diagram("played", (move.move.point, *follow_up), move.after)
+    return TurningPoint(mistake, played, diagram("better", move.before.best.pv, move.before))
+
+
+def _line_drawing(before: SearchReport, line: Sequence[int], title: str, name: str) -> str:
+    """Draws a line as books do: captured stones stay on the board, and each point has the first move there."""
+    stones = stones_of(before).copy()
+    labels: dict[int, str] = {}
+    colour = before.to_move
+    for number, point in enumerate(line, start=1):
+        column, row = (0, 0) if point == PASS else xy(point, before.width)
+        if point != PASS and stones[row, column] == EMPTY:
+            stones[row, column] = colour
+            labels[point] = str(number)
+        colour = opponent(colour)
+    return BoardDrawing(stones, labels=labels, title=title, name=name, pixels=_PIXELS).to_svg()

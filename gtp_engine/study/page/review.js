@@ -89,7 +89,7 @@ class Board {
       const own = [...stones.keys()].filter((point) => stones[point] === colour);
       this.stones[colour].replaceChildren(...own.map((point) => this.circle(point, look.stone)));
     }
-    this.labels.replaceChildren(...[...labels].flatMap(([point, text]) => this.label(stones[point], point, text)));
+    this.labels.replaceChildren(...[...labels].map(([point, text]) => this.label(stones[point], point, text)));
     const ring = {fill: "none", stroke: look.solid[3 - stones[last]], "stroke-width": look.ringWidth};
     const hasMark = last !== PASS && stones[last] && !labels.has(last);
     this.mark.replaceChildren(...(hasMark ? [this.circle(last, look.ring, ring)] : []));
@@ -99,8 +99,7 @@ class Board {
 
   label(stone, point, text) {
     const size = Math.min(look.labelFont, look.labelRoom / text.length);
-    const letters = this.text(point, size, text, {fill: look.solid[stone === BLACK ? WHITE : BLACK]});
-    return stone ? [letters] : [this.circle(point, look.labelDisc, {fill: look.wood}), letters];
+    return this.text(point, size, text, {fill: look.solid[3 - stone]});
   }
 
   candidate({index, point, fill, text}) {

@@ -1,16 +1,14 @@
-"""The facts about a mistake, as data, and how they are found; `ladders` finds those about ladders."""
+"""The facts about a mistake and how they are found; `ladders` finds those about ladders."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
 from itertools import combinations
 
 import numpy as np
 
-from ...go.coords import PASS, opponent
+from ...base.languages.texts import Phrase, Value
+from ...go.coords import PASS, colour_name, opponent
 from ...go.regions import Chain, chain_at, chains_of, find_regions, neighbours
-from ..mistakes import Unit
-from .variation import Study, Variation, cell_of, distance, points_at
+from .variation import Fact, Study, Variation, cell_of, distance, points_at
 
 # How much more the captor owns the captured stones' points in the line that captures them, in ownership (-1 to 1):
 # without it sacrifices and exchanges, which change nothing, would count as losses. Below it a stronger network refuted
@@ -19,15 +17,15 @@ LEAST_CAPTURE_CHANGE = 0.8
 # Shares of ownership (0 to 1) from which a group counts as alive, and down to which as dead. These and the other
 # thresholds of facts are chosen, not fitted; `benchmarks/reason_accuracy.py` measures what they let through.
 ALIVE, DEAD = 0.8, 0.2
-# A group that is neither is worth a sentence if its share changes by so much.
+# A group in between is worth a sentence if its share changes by so much.
 LEAST_SHARE_CHANGE = 0.3
-# Of a group, and of each of two chains that are joined: lone stones are joined and given up all the time.
+# Of a group, and of each of two chains that are joined: single stones are joined and given up all the time.
 LEAST_STONES = 2
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
 # The owner of their points changes by so much (ownership, -1 to 1): chains that live anyway may be apart.
 LEAST_CONNECTION_CHANGE = 0.2
-# Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is nobody's.
+# Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is neutral.
 SETTLED, NEUTRAL = 0.9, 0.15
 # Points that the better move gains in a region, or that a pass costs.
 LEAST_GAIN = 2.0
@@ -39,199 +37,22 @@ _FAR = 5
 # The better move's threat is greater by so many points, and at least twice the other one's: a tempo alone is worth up
 # to 14 points in the opening, for every move.
 LEAST_THREAT_LEAD, LEAST_THREAT_RATIO = 6.0, 2.0
+# The nine parts of the board by row and column, as the texts name them.
+_SIDES = (
+    ("topLeft", "top", "topRight"),
+    ("left", "centre", "right"),
+    ("bottomLeft", "bottom", "bottomRight"),
+)
 
 
-@dataclass(frozen=True)
-class Fact:
-    """What every fact has.
-
-    Attributes:
-        line: The points of the moves that show it, from the position before the mistake: it begins with the move
-            played, or with the better one.
-        points: The stones or the points that it is about; two facts about the same are told only once.
-    """
-
-    line: tuple[int, ...]
-    points: frozenset[int]
+def find_early_pass(study: Study) -> Iterator[Fact]:
+    """Yields that a pass cost points ("passed")."""
+    if study.move == PASS and study.points_loss >= LEAST_GAIN:
+        count = {"count": round(study.points_loss)}
+        yield Fact("passed", study.better.line, values=count, amounts=(study.points_loss,))
 
 
-@dataclass(frozen=True)
-class Doubtful(Fact):
-    """A loss that a longer search does not confirm; then nothing else is said about the mistake.
-
-    Attributes:
-        lost: What the move played costs by the longer search, in points or in win rate (0 to 1); below 0 if it is the
-            better one.
-        by: Which of the two: what the review measures mistakes in.
-    """
-
-    lost: float
-    by: Unit
-
-
-@dataclass(frozen=True)
-class PassedTooEarly(Fact):
-    """A pass while there were points to gain.
-
-    Attributes:
-        lost: The points that the pass cost.
-    """
-
-    lost: float
-
-
-@dataclass(frozen=True)
-class AtariMissed(Fact):
-    """The player's stones are in atari, the move played leaves them there, and the opponent takes them next."""
-
-
-class LadderKind(Enum):
-    """What a ladder does. The value names the sentence."""
-
-    CATCHES = "catches"  # the better move catches the opponent's stones
-    CAUGHT = "caught"  # after the move played the opponent catches the player's stones
-    ESCAPES = "escapes"  # the move played is an atari, and the ladder that it begins fails
-    RUNS = "runs"  # the move played extends stones that the ladder catches all the same
-
-
-@dataclass(frozen=True)
-class Ladder(Fact):
-    """A ladder that works or fails, read to its end.
-
-    Attributes:
-        kind: What it does.
-        colour: The colour of the stones in it.
-    """
-
-    kind: LadderKind
-    colour: int
-
-
-@dataclass(frozen=True)
-class GroupChanged(Fact):
-    """A group whose life depends on the move.
-
-    Attributes:
-        colour: Its colour.
-        better: How far its points belong to its colour after the better move, 0 to 1 (0.5 is nobody's).
-        played: The same after the move played.
-    """
-
-    colour: int
-    better: float
-    played: float
-
-
-@dataclass(frozen=True)
-class Captured(Fact):
-    """Stones that one line captures, and the other does not.
-
-    Attributes:
-        captor: The player who captures them.
-        number: The number of the move of the line that captures the last of them, from 1.
-        is_played: Whether it is the line of the move played.
-    """
-
-    captor: int
-    number: int
-    is_played: bool
-
-
-@dataclass(frozen=True)
-class Connected(Fact):
-    """Two chains that the better line joins, and that the line of the move played leaves apart; or the reverse.
-
-    Attributes:
-        colour: The colour of the chains: the player's are cut by the mistake, the opponent's are connected by it.
-        first: The stones of one chain.
-        second: The stones of the other.
-    """
-
-    colour: int
-    first: frozenset[int]
-    second: frozenset[int]
-
-
-class FilledKind(Enum):
-    """Whose point the move played fills. The value names the sentence."""
-
-    OWN = "own"
-    OTHERS = "others"
-    DAME = "dame"
-
-
-@dataclass(frozen=True)
-class Filled(Fact):
-    """A move at a point that is settled already.
-
-    Attributes:
-        kind: Whose point it is.
-    """
-
-    kind: FilledKind
-
-
-@dataclass(frozen=True)
-class RegionChanged(Fact):
-    """A part of the board whose points change owners.
-
-    Attributes:
-        gain: The points that the player has more there after the better move than after the move played.
-        side: Where it is, as (row, column) of nine parts of the board, each 0 to 2 from the top left.
-        is_elsewhere: Whether it is far from the move played.
-    """
-
-    gain: float
-    side: tuple[int, int]
-    is_elsewhere: bool
-
-
-@dataclass(frozen=True)
-class Sente(Fact):
-    """The better move has to be answered, the move played has not.
-
-    Attributes:
-        better: The points that the player gains if the opponent passes after the better move.
-        played: The same for the move played.
-    """
-
-    better: float
-    played: float
-
-
-# The finders.
-
-
-def find_captures(study: Study) -> Iterator[Captured]:
-    """Yields the opponent's stones that only the better line takes, and the player's that only the other takes."""
-    taken = _captured(study.better, opponent(study.colour)), _captured(study.played, opponent(study.colour))
-    yield from _difference(study, *taken, is_played=False)
-    lost = _captured(study.played, study.colour), _captured(study.better, study.colour)
-    yield from _difference(study, *lost, is_played=True)
-
-
-def _captured(variation: Variation, colour: int) -> dict[int, int]:
-    """Returns the stones of a colour, of those on the board at first, that a line takes: the move's number by point."""
-    found: dict[int, int] = {}
-    before = variation.games[0]
-    for number, points in enumerate(variation.removals(), start=1):
-        for point in points:
-            if before.stone_at(point) == colour:
-                found.setdefault(point, number)
-    return found
-
-
-def _difference(study: Study, taken: dict[int, int], also: dict[int, int], *, is_played: bool) -> Iterator[Captured]:
-    stones = frozenset(taken) - frozenset(also)
-    if not stones or study.change(stones) < LEAST_CAPTURE_CHANGE:
-        return
-    captor = opponent(study.colour) if is_played else study.colour
-    number = max(taken[point] for point in stones)
-    variation = study.played if is_played else study.better
-    yield Captured(variation.line[:number], stones, captor, number, is_played)
-
-
-def find_missed_atari(study: Study) -> Iterator[AtariMissed]:
+def find_missed_atari(study: Study) -> Iterator[Fact]:
     """Yields the player's chains in atari that the opponent takes right after the move, but not after the better."""
     if len(study.played.line) < 2:
         return
@@ -242,11 +63,16 @@ def find_missed_atari(study: Study) -> Iterator[AtariMissed]:
             continue
         is_saved = any(chain.stones <= other.stones and len(other.liberties) > 1 for other in saved)
         if is_saved and study.change(chain.stones) >= LEAST_CAPTURE_CHANGE:
-            yield AtariMissed(study.played.line[:2], chain.stones)
+            stones = {"stones": study.stones(chain.stones, study.colour)}
+            yield Fact("atari", study.played.line[:2], chain.stones, stones)
 
 
-def find_groups(study: Study) -> Iterator[GroupChanged]:
-    """Yields the groups, of both colours, that are better for the player after the better move."""
+def find_groups(study: Study) -> Iterator[Fact]:
+    """Yields the groups of both colours that are better for the player after the better move.
+
+    The player's are "weaker" after the move played, or it "dies"; the opponent's are "stronger", or it "lives". The
+    amounts are the shares of their points that belong to their colour, 0 to 1.
+    """
     changed = [
         chain
         for chain in chains_of(study.game.board[0])
@@ -256,11 +82,20 @@ def find_groups(study: Study) -> Iterator[GroupChanged]:
         stones = frozenset().union(*(chain.stones for chain in group))
         if len(stones) < LEAST_STONES:
             continue
-        colour = group[0].colour
-        sign = 1 if colour == study.colour else -1
-        shares = [(1 + sign * variation.owned(stones)) / 2 for variation in (study.better, study.played)]
-        line = study.played.line if colour == study.colour else study.better.line
-        yield GroupChanged(line, stones, colour, *shares)
+        colour, is_own = group[0].colour, group[0].colour == study.colour
+        sign = 1 if is_own else -1
+        better, played = ((1 + sign * line.owned(stones)) / 2 for line in (study.better, study.played))
+        if is_own:
+            name = "dies" if better >= ALIVE and played <= DEAD else "weaker"
+        else:
+            name = "lives" if better <= DEAD and played >= ALIVE else "stronger"
+        values: dict[str, Value] = {
+            "owner": Phrase(colour_name(colour)),
+            "stones": study.stones(stones, colour),
+            "after_better": f"{better:.0%}",
+            "after_played": f"{played:.0%}",
+        }
+        yield Fact(name, study.line_against(colour), stones, values, (better, played))
 
 
 def _join(chains: list[Chain], width: int) -> list[list[Chain]]:
@@ -279,13 +114,37 @@ def _is_near(chain: Chain, other: Chain, width: int) -> bool:
     return any(distance(stone, near, width) <= _NEAR for stone in chain.stones for near in other.stones)
 
 
-def find_connections(study: Study) -> Iterator[Connected]:
+def find_captures(study: Study) -> Iterator[Fact]:
+    """Yields the opponent's stones that only the better line takes ("taken"), and the player's only the other takes."""
+    for name, capturing, other, colour in (
+        ("taken", study.better, study.played, opponent(study.colour)),
+        ("lost", study.played, study.better, study.colour),
+    ):
+        taken = _captured(capturing, colour)
+        stones = frozenset(taken.keys() - _captured(other, colour).keys())
+        if stones and study.change(stones) >= LEAST_CAPTURE_CHANGE:
+            line = capturing.line[: max(taken[point] for point in stones)]
+            yield Fact(name, line, stones, {"stones": study.stones(stones, colour)})
+
+
+def _captured(variation: Variation, colour: int) -> dict[int, int]:
+    """Returns the stones of a colour, of those on the board at first, that a line takes: the move's number by point."""
+    found: dict[int, int] = {}
+    before = variation.games[0]
+    for number, points in enumerate(variation.removals(), start=1):
+        for point in points:
+            if before.stone_at(point) == colour:
+                found.setdefault(point, number)
+    return found
+
+
+def find_connections(study: Study) -> Iterator[Fact]:
     """Yields the player's chains that the mistake lets the opponent cut, and the opponent's that it fails to cut."""
     yield from _joined(study, study.colour, study.better, study.played)
     yield from _joined(study, opponent(study.colour), study.played, study.better)
 
 
-def _joined(study: Study, colour: int, joining: Variation, cutting: Variation) -> Iterator[Connected]:
+def _joined(study: Study, colour: int, joining: Variation, cutting: Variation) -> Iterator[Fact]:
     """Yields the chains of a colour that one line joins by a move at a point that the other colour takes otherwise."""
     chains = [chain for chain in chains_of(study.game.board[0]) if chain.colour == colour]
     chains = [chain for chain in chains if len(chain.stones) >= LEAST_STONES]
@@ -297,21 +156,20 @@ def _joined(study: Study, colour: int, joining: Variation, cutting: Variation) -
         stones = first.stones | second.stones
         if not found & stones and study.change(stones) >= LEAST_CONNECTION_CHANGE:
             found |= stones
-            line = study.played.line if colour == study.colour else study.better.line
-            yield Connected(line, stones, colour, first.stones, second.stones)
+            values = {"first": study.stones(first.stones, colour), "second": study.stones(second.stones)}
+            name = "cut" if colour == study.colour else "connected"
+            yield Fact(name, study.line_against(colour), stones, values)
 
 
 def _joining_move(first: Chain, second: Chain, variation: Variation) -> int | None:
     """Returns the number of the move, from 1, that joins two chains; None if they are apart at the end of the line."""
-    if not _are_one(first, second, variation, len(variation.line)):
-        return None
-    numbers = range(1, len(variation.line) + 1)
-    return next(number for number in numbers if _are_one(first, second, variation, number))
 
+    def are_one(number: int) -> bool:
+        chain = chain_at(variation.games[number].board[0], min(first.stones))
+        return chain is not None and chain.stones >= first.stones | second.stones
 
-def _are_one(first: Chain, second: Chain, variation: Variation, number: int) -> bool:
-    chain = chain_at(variation.games[number].board[0], min(first.stones))
-    return chain is not None and chain.stones >= first.stones | second.stones
+    last = len(variation.line)
+    return next(filter(are_one, range(1, last + 1))) if are_one(last) else None
 
 
 def _is_cut(first: Chain, second: Chain, point: int, variation: Variation, cutter: int) -> bool:
@@ -323,46 +181,41 @@ def _is_cut(first: Chain, second: Chain, point: int, variation: Variation, cutte
     return None not in parts and parts[0] != parts[1]
 
 
-def find_early_pass(study: Study) -> Iterator[PassedTooEarly]:
-    """Yields a pass that cost points."""
-    if study.move == PASS and study.points_loss >= LEAST_GAIN:
-        yield PassedTooEarly(study.better.line, frozenset(), study.points_loss)
+def find_filled(study: Study) -> Iterator[Fact]:
+    """Yields that the move played fills a point that is settled whether it is played or not.
 
-
-def find_filled(study: Study) -> Iterator[Filled]:
-    """Yields a move at a point that is settled, whether it is played or not."""
+    The point is the player's "own", the opponent's ("others"), or neutral ("dame").
+    """
     if study.move == PASS:
         return
     cell = cell_of(study.move, study.game.width)
     around = [cell, *neighbours(cell, study.better.ownership.shape)]
     better, played = (np.array([line.ownership[near] for near in around]) for line in (study.better, study.played))
-    if (kind := _filled_kind(better, played)) is not None:
-        yield Filled(study.played.line[:1], frozenset((study.move,)), kind)
-
-
-def _filled_kind(better: np.ndarray, played: np.ndarray) -> FilledKind | None:
-    """Returns whose a point is, by the ownership of it (the first) and its neighbours after each of the two moves."""
     owners, after = (np.sign(owned) * (np.abs(owned) >= SETTLED) for owned in (better, played))  # 0 is not settled
     if np.all(owners == 1) and np.all(after == 1):
-        return FilledKind.OWN
-    if np.all(owners == -1) and np.all(after == -1):
-        return FilledKind.OTHERS
-    # After the move played its own stone is on the point, so only the better line shows that nobody owns it.
-    if abs(better[0]) <= NEUTRAL and np.all(owners[1:]) and np.array_equal(owners[1:], after[1:]):
-        return FilledKind.DAME
-    return None
+        name = "own"
+    elif np.all(owners == -1) and np.all(after == -1):
+        name = "others"
+    # After the move played its own stone is on the point, so only the better line shows that it is neutral.
+    elif abs(better[0]) <= NEUTRAL and np.all(owners[1:]) and np.array_equal(owners[1:], after[1:]):
+        name = "dame"
+    else:
+        return
+    yield Fact(name, study.played.line[:1], frozenset((study.move,)))
 
 
-def find_regions_changed(study: Study) -> Iterator[RegionChanged]:
-    """Yields the region in which the better move gains most, if that is a good part of the loss."""
+def find_regions_changed(study: Study) -> Iterator[Fact]:
+    """Yields the region in which the better move gains most, if that is a good part of the loss.
+
+    Its name is "elsewhere" if it is far from the move played, else "region"; the amount is the gain.
+    """
     change = study.better.ownership - study.played.ownership
     regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
     sums = [sum(float(change[cell]) for cell in region.cells) for region in regions]
     if not sums or max(sums) < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.points_loss):
         return
-    region = regions[int(np.argmax(sums))]
     mask = np.zeros(change.shape, np.bool_)
-    for cell in region.cells:
+    for cell in regions[int(np.argmax(sums))].cells:
         mask[cell] = True
     points, width = points_at(mask), study.game.width
     steps = [
@@ -371,22 +224,26 @@ def find_regions_changed(study: Study) -> Iterator[RegionChanged]:
     ]
     if min(steps) < _FAR:
         is_elsewhere = steps[0] < _FAR <= steps[1] and study.move != PASS
-        yield RegionChanged(study.better.line, points, max(sums), _side(change, mask), is_elsewhere)
+        values: dict[str, Value] = {"side": _side(change, mask), "count": round(max(sums))}
+        yield Fact("elsewhere" if is_elsewhere else "region", study.better.line, points, values, (max(sums),))
 
 
-def _side(change: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
+def _side(change: np.ndarray, mask: np.ndarray) -> Phrase:
     """Returns in which of nine parts of the board a region lies, by the mean of its cells weighted by their change."""
-    cells = np.argwhere(mask)
-    middle = np.average(cells, axis=0, weights=change[mask])
+    middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
     row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(middle, mask.shape, strict=True))
-    return row, column
+    return Phrase(f"reason.{_SIDES[row][column]}")
 
 
-def find_sente(study: Study) -> Iterator[Sente]:
-    """Yields that the better move has to be answered more urgently than the move played."""
+def find_sente(study: Study) -> Iterator[Fact]:
+    """Yields that the better move has to be answered more urgently than the move played.
+
+    The amounts are the points that the player gains with each of them if the opponent passes.
+    """
     better, played = study.better.gain_if_ignored, study.played.gain_if_ignored
     if better is None or played is None:
         return
     if better >= played + LEAST_THREAT_LEAD and better >= LEAST_THREAT_RATIO * played:
-        line = (study.best, PASS, *study.better.threat)
-        yield Sente(line, frozenset((study.best,)), better, max(0.0, played))
+        line, played = (study.best, PASS, *study.better.threat), max(0.0, played)
+        values = {"count": round(better), "less": round(played)}
+        yield Fact("sente", line, frozenset((study.best,)), values, (better, played))

@@ -8,8 +8,8 @@ from ...go.coords import PASS, index_of_point, opponent
 from ...go.game import Game
 from ...go.ladders import find_ladders, new_workspace
 from ...go.regions import Chain, chain_at, chains_of
-from .facts import LEAST_CAPTURE_CHANGE, Ladder, LadderKind
-from .variation import Study, Variation
+from .facts import LEAST_CAPTURE_CHANGE
+from .variation import Fact, Study, Variation
 
 # Moves after which a ladder that is played out counts as endless: twice the diagonal of the largest board, there and
 # back, is less.
@@ -21,16 +21,24 @@ _SHORTEST = 5
 _AGREED = 0.3
 
 
-def find_ladder_facts(study: Study) -> Iterator[Ladder]:
-    """Yields the ladders that speak for the better move or against the one played."""
-    working = [*_caught_by(study.better, LadderKind.CATCHES, study.colour)]
+def find_ladder_facts(study: Study) -> Iterator[Fact]:
+    """Yields the ladders that speak for the better move or against the one played.
+
+    The better move "catches" the opponent's stones, or the player's are "caught" after the move played; or that one is
+    an atari from which the stones "escape", or "runs" with stones that the ladder catches all the same.
+    """
+    working = [*_caught_by(study, study.better, "catches", study.colour)]
     if len(study.played.line) > 1:
-        working += _caught_by(study.played, LadderKind.CAUGHT, opponent(study.colour), start=1)
+        working += _caught_by(study, study.played, "caught", opponent(study.colour), start=1)
     for ladder in working:
         if study.change(ladder.points) >= LEAST_CAPTURE_CHANGE:
             yield ladder
     yield from _failed_attack(study)
     yield from _failed_run(study)
+
+
+def _fact(study: Study, name: str, line: tuple[int, ...], chain: Chain) -> Fact:
+    return Fact(name, line, chain.stones, {"stones": study.stones(chain.stones, chain.colour)})
 
 
 def _read(game: Game) -> tuple[np.ndarray, np.ndarray]:
@@ -45,19 +53,21 @@ def _index(game: Game, point: int) -> int:
     return index_of_point(point, game.width, game.height)
 
 
-def _caught_by(variation: Variation, kind: LadderKind, attacker: int, start: int = 0) -> Iterator[Ladder]:
+def _caught_by(study: Study, variation: Variation, name: str, attacker: int, start: int = 0) -> Iterator[Fact]:
     """Yields the chains that the move number `start` of a line (from 0) catches, with the ladder played out."""
     game, move = variation.games[start], variation.line[start]
-    if move == PASS or game.to_move != attacker or not _read(game)[1][_index(game, move)]:
+    if move == PASS or game.to_move != attacker:
         return
-    caught = _read(game)[0]
+    caught, working = _read(game)
+    if not working[_index(game, move)]:
+        return
     for chain in chains_of(game.board[0]):
         is_attacked = chain.colour != attacker and move in chain.liberties and len(chain.liberties) == 2
         stone = min(chain.stones)
-        if is_attacked and caught[_index(game, stone)] and _is_agreed(variation, chain, kind == LadderKind.CATCHES):
+        if is_attacked and caught[_index(game, stone)] and _is_agreed(variation, chain, attacker == study.colour):
             line = _ladder_line(game, move, stone)
             if len(line) >= _SHORTEST:
-                yield Ladder((*variation.line[:start], *line), chain.stones, kind, chain.colour)
+                yield _fact(study, name, (*variation.line[:start], *line), chain)
 
 
 def _is_agreed(variation: Variation, chain: Chain, own: bool) -> bool:
@@ -101,7 +111,7 @@ def _attack(game: Game, chain: Chain) -> int | None:
     return next((point for point in sorted(chain.liberties) if working[_index(game, point)]), None)
 
 
-def _failed_attack(study: Study) -> Iterator[Ladder]:
+def _failed_attack(study: Study) -> Iterator[Fact]:
     """Yields the opponent's chain that the move played puts in atari, and that runs away in the line."""
     after, line = study.played.games[1], study.played.line
     if len(line) < 2 or line[1] == PASS:
@@ -115,10 +125,10 @@ def _failed_attack(study: Study) -> Iterator[Ladder]:
         if before is None or len(before.liberties) != 2 or run is None or len(run.liberties) != 2:
             continue
         if _is_agreed(study.played, chain, own=False):
-            yield Ladder(line, chain.stones, LadderKind.ESCAPES, chain.colour)
+            yield _fact(study, "escapes", line, chain)
 
 
-def _failed_run(study: Study) -> Iterator[Ladder]:
+def _failed_run(study: Study) -> Iterator[Fact]:
     """Yields the player's chain in atari that the move played extends, although the ladder catches it."""
     after, move = study.played.games[1], study.move
     for chain in chains_of(study.game.board[0]):
@@ -131,5 +141,5 @@ def _failed_run(study: Study) -> Iterator[Ladder]:
         for attack in sorted(run.liberties):
             line = _ladder_line(after, attack, move) if working[_index(after, attack)] else ()
             if len(line) >= _SHORTEST:
-                yield Ladder((move, *line), run.stones, LadderKind.RUNS, run.colour)
+                yield _fact(study, "runs", (move, *line), run)
                 break

@@ -1,18 +1,40 @@
 """A mistake as the two lines that show it: one begins with the move played, the other with the better move."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from ...go.coords import EMPTY, point_at, xy
+from ...base.languages.texts import Phrase, Value
+from ...go.coords import EMPTY, PASS, colour_name, opponent, point_at, vertex, xy
 from ...go.game import Game, IllegalMove
 from ...search.report import SearchReport
-from ..review import LONGEST_VARIATION
+from ..game_review import Reason
+from ..move_review import LONGEST_VARIATION
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something about a mistake that the rules or the search have shown.
+
+    Attributes:
+        name: The name of the sentence that states it, without "reason.".
+        line: The points of the moves that show it, from the position before the mistake: it begins with the move
+            played, or with the better one.
+        points: The stones or the points that it is about; two facts about the same are told only once.
+        values: What the sentence is filled in with, besides the two moves and the two players.
+        amounts: The numbers that it states, shares (0 to 1) or points, those of the better move first.
+    """
+
+    name: str
+    line: tuple[int, ...]
+    points: frozenset[int] = frozenset()
+    values: Mapping[str, Value] = field(default_factory=dict)
+    amounts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +117,38 @@ class Study:
     def change(self, points: frozenset[int]) -> float:
         """Returns by how much more the player owns points after the better move, as a mean from -2 to 2."""
         return self.better.owned(points) - self.played.owned(points)
+
+    def line_against(self, colour: int) -> tuple[int, ...]:
+        """Returns the line that shows what a colour loses by this mistake: the player by the move played."""
+        return self.played.line if colour == self.colour else self.better.line
+
+    def stones(self, stones: Iterable[int], colour: int | None = None) -> Phrase:
+        """Returns stones by their number and the one that is nearest to their middle: "Black's 5 stones at K10".
+
+        Args:
+            stones: Their points.
+            colour: Whose they are; None if the sentence has said it.
+        """
+        points = sorted(stones)
+        cells = np.array([cell_of(point, self.game.width) for point in points])
+        nearest = points[int(np.argmin(((cells - cells.mean(axis=0)) ** 2).sum(axis=1)))]
+        found: dict[str, Value] = {"count": len(points), "place": self._vertex(nearest)}
+        if colour is None:
+            return Phrase("reason.stones", found)
+        return Phrase("reason.stonesOf", {**found, "owner": Phrase(colour_name(colour))})
+
+    def reason(self, fact: Fact) -> Reason:
+        """Returns a fact as a sentence with its line."""
+        known: dict[str, Value] = {
+            "played": self._vertex(self.move),
+            "better": self._vertex(self.best),
+            "player": Phrase(colour_name(self.colour)),
+            "opponent": Phrase(colour_name(opponent(self.colour))),
+        }
+        return Reason(Phrase(f"reason.{fact.name}", {**known, **fact.values}), fact.line)
+
+    def _vertex(self, point: int) -> Value:
+        return Phrase("reason.pass") if point == PASS else vertex(point, self.game.width, self.game.height)
 
 
 def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:

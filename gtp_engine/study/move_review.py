@@ -1,17 +1,26 @@
-"""The review of a record: the positions before and after each move are searched, which shows what it cost."""
+"""The moves of a reviewed game, what each of them cost, and the mistakes among them."""
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate
+from typing import Literal
 
-from ..go.coords import BLACK, colour_name
+from ..base.languages.texts import DEFAULT, texts
+from ..go.coords import BLACK, WHITE, colour_name
 from ..go.game import Move
-from ..go.sgf import GameRecord
 from ..search.report import SearchReport
-from .record_searches import RecordSearches
 
+# The points lost from which each class of mistakes begins: KaTrain's thresholds (`config.json`, `eval_thresholds`).
+CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
+# A move that costs less does not count as a mistake: the first class of losses, or the noise of small searches.
+LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
+# If the search prefers other points for longer than this many moves, the same point counts as missed anew.
+LONGEST_GAP = 10
+LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
+
+Unit = Literal["points", "winrate"]  # what the cost of a mistake is measured in
 
 
 class Phase(Enum):
@@ -47,7 +56,7 @@ class MoveReview:
         move: The move.
         before: The search of the position before it.
         after: The search of the position after it.
-        is_checked: Whether both are the longer searches of a second look (`second_look`).
+        is_checked: Whether both are the longer searches of a second look (`searches.look_again`).
         has_setup: Whether the record sets up or removes stones between the two positions. They cannot be compared then:
             the move costs nothing, and is not judged.
     """
@@ -90,31 +99,27 @@ class MoveReview:
         """Black's lead after the move, in points."""
         return black_lead(self.after)
 
-    @property
-    def winrate_drop(self) -> float:
-        """By how much the mover's win rate falls with the move, 0 to 1; negative if it rises."""
+    def drop(self, by: Unit) -> float:
+        """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises."""
         if self.has_setup:
             return 0.0
-        after = self.after.winrate if self.after.to_move == self.before.to_move else 1 - self.after.winrate
-        return self.before.winrate - after
+        value = black_lead if by == "points" else black_winrate
+        fall = value(self.before) - value(self.after)
+        return fall if self.before.to_move == BLACK else -fall
 
-    @property
-    def points_drop(self) -> float:
-        """By how many points the mover's lead falls with the move; negative if it rises."""
-        if self.has_setup:
-            return 0.0
-        after = self.after.lead if self.after.to_move == self.before.to_move else -self.after.lead
-        return self.before.lead - after
+    def cost(self, by: Unit) -> float:
+        """Returns what the move has cost its player, as `drop`; 0 if the search would have played it too."""
+        return 0.0 if self.move.point == self.best else max(0.0, self.drop(by))
 
     @property
     def winrate_loss(self) -> float:
-        """The win rate that the move has cost its player, 0 to 1; 0 if the search would have played it too."""
-        return 0.0 if self.move.point == self.best else max(0.0, self.winrate_drop)
+        """The win rate that the move has cost its player, 0 to 1."""
+        return self.cost("winrate")
 
     @property
     def points_loss(self) -> float:
-        """The points that the move has cost its player; 0 if the search would have played it too."""
-        return 0.0 if self.move.point == self.best else max(0.0, self.points_drop)
+        """The points that the move has cost its player."""
+        return self.cost("points")
 
     @property
     def has_cost(self) -> bool:
@@ -179,31 +184,75 @@ def black_lead(report: SearchReport) -> float:
     return report.lead if report.to_move == BLACK else -report.lead
 
 
-def review_moves(searches: RecordSearches, numbers: range | None = None) -> Iterator[MoveReview]:
-    """Searches the positions of a record and yields its moves in order.
+@dataclass(frozen=True)
+class Mistake:
+    """A point that a player missed, once or several times.
+
+    Attributes:
+        misses: The moves that cost their players something while the search preferred this point, in order.
+        worst: The one that cost the most, of those that a second look has checked if there are any.
+    """
+
+    misses: tuple[MoveReview, ...]
+    worst: MoveReview
+
+    @property
+    def span(self) -> str:
+        """The numbers of the moves as text: "65", or "127-136"."""
+        first, last = self.misses[0].number, self.misses[-1].number
+        return str(first) if first == last else f"{first}-{last}"
+
+    def __repr__(self) -> str:
+        place = "" if len(self.misses) == 1 else f"moves {self.span}; worst: "
+        return f"<Mistake: {place}{cost_text(self.worst)}>"
+
+
+def loss_class(points: float) -> int:
+    """Returns the class of a loss: the number of `CLASSES` that it reaches, 0 for a good move."""
+    return bisect_right(CLASSES, points)
+
+
+def class_label(number: int, language: str = DEFAULT) -> str:
+    """Returns the losses of a class as text, such as "0.5 to 1.5"."""
+    text = texts(language)
+    if number == 0:
+        return text("players.below", high=f"{CLASSES[0]:g}")
+    if number == len(CLASSES):
+        return text("players.above", low=f"{CLASSES[-1]:g}")
+    return text("players.between", low=f"{CLASSES[number - 1]:g}", high=f"{CLASSES[number]:g}")
+
+
+def least_cost(by: Unit) -> float:
+    """Returns the least cost of a mistake."""
+    return LEAST_POINTS if by == "points" else LEAST_WINRATE
+
+
+def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
+    """Returns the mistakes, the most costly first.
+
+    A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
+    than `LONGEST_GAP` moves.
 
     Args:
-        searches: The record, and how to search.
-        numbers: The numbers of the moves to review; None for all.
-
-    Yields:
-        The review of each move, as soon as the position after it is searched.
-
-    Raises:
-        SgfError: A move cannot be played; the moves before it have been yielded.
+        moves: The reviewed moves of a game, in order.
+        by: What the cost of a mistake is measured in.
+        player: Only this player's moves count; None for both players' moves.
     """
-    moves, set_up = searches.record.moves, _followed_by_setup(searches.record)
-    reviewed = range(1, len(moves) + 1) if numbers is None else numbers
-    reports = searches.reports(range(reviewed.start - 1, reviewed.stop))
-    before = next(reports, None)
-    for number, after in zip(reviewed, reports, strict=False):  # fewer reports if the review is stopped
-        assert before is not None
-        yield MoveReview(number, moves[number - 1], before, after, has_setup=number in set_up)
-        before = after
-
-
-def _followed_by_setup(record: GameRecord) -> set[int]:
-    """Returns the numbers of the moves with stones set up in their own node, or after it and before the next move."""
-    line = record.main_line
-    numbers = accumulate(node.move is not None for node in line)
-    return {number for number, node in zip(numbers, line, strict=True) if node.setup}
+    missed: dict[tuple[int, int], list[MoveReview]] = {}  # by colour and point, those that are still open
+    found: list[list[MoveReview]] = []
+    for review in moves:
+        if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
+            key = review.move.colour, review.best
+            misses = missed.get(key)
+            if misses is None or review.number - misses[-1].number > LONGEST_GAP:
+                misses = missed[key] = []
+                found.append(misses)
+            misses.append(review)
+        for colour in (BLACK, WHITE):
+            missed.pop((colour, review.move.point), None)
+        if review.has_setup:
+            missed.clear()
+    mistakes = [
+        Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, review.cost(by)))) for misses in found
+    ]
+    return sorted(mistakes, key=lambda mistake: -mistake.worst.cost(by))

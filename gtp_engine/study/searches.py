@@ -1,0 +1,192 @@
+"""The searches of a review: of a record's positions, and of the most costly moves a second time and longer.
+
+The most costly mistakes are the largest of many inexact numbers, so chance puts moves on the list that were not bad at
+all. Before a mistake is listed, the positions before and after it are therefore searched anew, both with the same
+longer limits. The new values replace the old ones, which were chosen for being large.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from ..go.game import Game
+from ..go.rules import Rules
+from ..go.sgf import GameRecord, SgfError
+from ..search.evaluate.evaluator import Evaluator
+from ..search.parameters import SearchParameters
+from ..search.report import SearchReport
+from ..search.request import Limits, SearchRequest
+from ..search.scheduler import Scheduler, run_in_order
+from ..search.search import Search
+from .move_review import LISTED, MoveReview, Unit, find_mistakes, least_cost
+
+SECOND_LOOK_FACTOR = 4  # times the limits of the first look
+# The positions that may be looked at again: the work is then about that of the first look. If only a few moves are
+# reviewed it may be more, as many positions as make ten moves.
+_SHARE, _FEWEST = 1 / SECOND_LOOK_FACTOR, 2 * LISTED
+
+
+@dataclass(frozen=True)
+class Searches:
+    """How positions are searched.
+
+    With a limit of visits only, many positions are searched side by side. With a time limit, or with rollouts, which
+    have the evaluator to themselves, they are searched one after the other, and the tree is kept from move to move.
+
+    Attributes:
+        evaluator: Evaluates the leaves.
+        parameters: How to search.
+        limits: The limits of the search of each position.
+        seed: The seed of the searches; None for a random one.
+        is_stopped: Asked between the batches of the searches; there are no more reports once it returns True.
+    """
+
+    evaluator: Evaluator
+    parameters: SearchParameters
+    limits: Limits
+    seed: int | None = None
+    is_stopped: Callable[[], bool] = lambda: False
+
+    def reports(self, games: Iterable[Game], *, ownership: bool = False) -> Iterator[SearchReport]:
+        """Searches positions and yields their reports in order, each as soon as it is there.
+
+        Args:
+            games: The positions; each is taken when its search begins, and belongs to it.
+            ownership: Whether the owners of the points are reported.
+        """
+        one_by_one = self.evaluator.is_rollout or self.limits.seconds is not None
+        kept = self._new_search()
+        # The values of a position still change when its best move is settled.
+        requests = (SearchRequest(game, self.limits, ownership=ownership, early_stop=False) for game in games)
+        searches = ((kept if one_by_one else self._new_search(), request) for request in requests)
+        scheduler = Scheduler(self.evaluator, slots=1 if one_by_one else None)
+        return run_in_order(scheduler, searches, self.is_stopped)
+
+    def _new_search(self) -> Search:
+        return Search(self.evaluator, self.parameters, self.seed)
+
+    def times(self, factor: int) -> "Searches":
+        """Returns searches whose limits are `factor` times as large."""
+        return replace(self, limits=self.limits.times(factor))
+
+
+class Positions:
+    """The positions of a record's main line, by the number of moves before them; the player to move is the record's.
+
+    Attributes:
+        record: The record.
+        moves: Its moves.
+        count: How many positions there are, up to the first move that cannot be played.
+        problem: Why that move cannot be played; "" if all can.
+    """
+
+    def __init__(self, record: GameRecord, rules: Rules | None = None, komi: float | None = None) -> None:
+        """Replays a record, with these rules and this komi instead of its own unless they are None."""
+        self.record, self.moves = record, record.moves
+        self._rules, self._komi = rules, komi
+        line = record.main_line
+        self._nodes = [*(node.parent or node for node in line if node.move is not None), line[-1]]
+        self.count, self.problem = 0, ""
+        try:
+            for _ in record.positions(rules=rules):
+                self.count += 1
+        except SgfError as error:
+            self.problem = str(error)
+
+    def __getitem__(self, number: int) -> Game:
+        """Returns a position, which belongs to the caller; raises SgfError if a move before it cannot be played."""
+        game = self.record.position(self._nodes[number], self._rules, self._komi)
+        if number < len(self.moves):
+            game.to_move = self.moves[number].colour
+        return game
+
+
+def review_moves(searches: Searches, positions: Positions, numbers: range | None = None) -> Iterator[MoveReview]:
+    """Searches the positions of a record and yields its moves in order, each as soon as the one after it is searched.
+
+    Args:
+        searches: How to search.
+        positions: The positions of the record.
+        numbers: The numbers of the moves to review; None for all. Those that cannot be played are left out.
+    """
+    set_up = _followed_by_setup(positions.record)
+    first, stop = (1, positions.count) if numbers is None else (numbers.start, min(numbers.stop, positions.count))
+    reports = searches.reports(positions[number] for number in range(first - 1, stop))
+    before = next(reports, None)
+    for number, after in zip(range(first, stop), reports, strict=False):  # fewer reports if the review is stopped
+        assert before is not None
+        yield MoveReview(number, positions.moves[number - 1], before, after, has_setup=number in set_up)
+        before = after
+
+
+def _followed_by_setup(record: GameRecord) -> set[int]:
+    """Returns the numbers of the moves with stones set up in their own node, or after it and before the next move."""
+    line = record.main_line
+    numbers = accumulate(node.move is not None for node in line)
+    return {number for number, node in zip(numbers, line, strict=True) if node.setup}
+
+
+def look_again(
+    searches: Searches,
+    positions: Positions,
+    moves: Sequence[MoveReview],
+    by: Unit = "points",
+    player: int | None = None,
+) -> Iterator[tuple[MoveReview, ...]]:
+    """Searches the positions of the most costly moves again, until all mistakes that will be listed have been checked.
+
+    A move with which the value falls is a candidate even if the search prefers it: a longer one may find a better move.
+
+    Args:
+        searches: How the moves were searched.
+        positions: The positions of the record.
+        moves: The reviewed moves in order.
+        by: What the cost of a mistake is measured in.
+        player: Only this player's moves are judged; None for both players' moves.
+
+    Yields:
+        All moves with what is known so far, after each position.
+    """
+    seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
+    longer = replace(searches.times(SECOND_LOOK_FACTOR), seed=seed)
+    reports = {move.number - 1: move.before for move in moves} | {move.number: move.after for move in moves}
+    most = max(_FEWEST, int(_SHARE * len(reports)))
+    checked: set[int] = set()
+    known = tuple(moves)
+    while numbers := _next_positions(_candidates(known, by, player), checked, most):
+        found = 0
+        for number, report in zip(numbers, longer.reports(positions[number] for number in numbers), strict=False):
+            reports[number] = report
+            checked.add(number)
+            found += 1
+            known = tuple(_updated(move, reports, checked) for move in known)
+            yield known
+        if found < len(numbers):  # the review was stopped
+            return
+
+
+def _updated(move: MoveReview, reports: dict[int, SearchReport], checked: set[int]) -> MoveReview:
+    """Returns a move with the present reports of the positions before and after it."""
+    ends = (move.number - 1, move.number)
+    before, after = (reports[number] for number in ends)
+    return replace(move, before=before, after=after, is_checked=checked.issuperset(ends))
+
+
+def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None) -> list[MoveReview]:
+    """Returns the moves that would be listed but have not been checked, the most costly first."""
+    listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:LISTED]
+    least = listed[-1].worst.cost(by) if len(listed) == LISTED else least_cost(by)
+    judged = (move for move in moves if not move.is_checked and player in (None, move.move.colour))
+    doubtful = [move for move in judged if move.drop(by) >= least]
+    return sorted(doubtful, key=lambda move: -move.drop(by))[:LISTED]
+
+
+def _next_positions(candidates: Sequence[MoveReview], checked: set[int], most: int) -> list[int]:
+    """Returns the positions of these moves that have not been checked, in order; not more than `most` in all."""
+    positions: set[int] = set()
+    for move in candidates:
+        both = positions | ({move.number - 1, move.number} - checked)
+        if len(checked) + len(both) > most:
+            break
+        positions = both
+    return sorted(positions)
