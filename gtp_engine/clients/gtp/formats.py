@@ -60,19 +60,16 @@ _THOUSANDTHS = [decimal(number / 1000, 3) for number in (*range(1001), *range(-1
 
 def lz_line(report: "SearchReport", fields: Fields) -> str:
     """Returns a line in Leela Zero's form, win rates and priors in ten-thousandths; empty before the first visit."""
-    return " ".join(_lz_move(report, move) for move in report.moves[: fields.most_moves])
 
+    def parts(value: float) -> int:
+        return min(max(round(value * 10000), 0), 10000)
 
-def _lz_move(report: "SearchReport", move: "MoveReport") -> str:
-    return (
+    return " ".join(
         f"info move {report.vertex(move.point)} visits {move.visits}"
-        f" winrate {_parts(move.winrate)} prior {_parts(move.prior)} lcb {_parts(move.lcb)} order {move.order}"
+        f" winrate {parts(move.winrate)} prior {parts(move.prior)} lcb {parts(move.lcb)} order {move.order}"
         f" pv {_variation(report, move)}"
+        for move in report.moves[: fields.most_moves]
     )
-
-
-def _parts(value: float) -> int:
-    return min(max(round(value * 10000), 0), 10000)
 
 
 def _variation(report: "SearchReport", move: "MoveReport") -> str:
@@ -113,21 +110,16 @@ def _kata_move(report: "SearchReport", move: "MoveReport", fields: Fields) -> st
 
 
 def _root_info(report: "SearchReport") -> str:
+    root = report.root_evaluation
+    # How sure the evaluator is of the root; -1 if it was in the tree already. KataGo's JSON protocol has half of
+    # rawStWrError, the error of the win rate; here, as in its GTP, it is that of win minus loss.
+    value, score, time_left = (_NOT_EVALUATED,) * 3 if root is None else root.short_term_errors.tolist()
     return (
         f"rootInfo visits {report.visits} utility {decimal(report.utility)} winrate {decimal(report.winrate)}"
         f" scoreMean {decimal(report.lead)} scoreStdev {decimal(report.score_stdev)} scoreLead {decimal(report.lead)}"
-        f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.weight)}{_raw_errors(report)}"
+        f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.weight)}"
+        f" rawStWrError {decimal(value)} rawStScoreError {decimal(score)} rawVarTimeLeft {decimal(time_left)}"
     )
-
-
-def _raw_errors(report: "SearchReport") -> str:
-    """Returns how sure the evaluator is of the root, in the form of KataGo's GTP: -1 if it was in the tree already.
-
-    KataGo's JSON protocol has half of rawStWrError, the error of the win rate; here it is that of win minus loss.
-    """
-    root = report.root_evaluation
-    value, score, time_left = (_NOT_EVALUATED,) * 3 if root is None else root.short_term_errors.tolist()
-    return f" rawStWrError {decimal(value)} rawStScoreError {decimal(score)} rawVarTimeLeft {decimal(time_left)}"
 
 
 def grid(values: "NDArray[np.floating[Any]]") -> str:
@@ -146,7 +138,8 @@ def cgos_line(report: "SearchReport") -> str:
         "score": round(report.lead, 2),
     }
     if report.ownership is not None:
-        info["ownership"] = "".join(_cgos_digit(value) for value in report.ownership.ravel().tolist())
+        places = ((report.ownership.ravel() + 1) / 2).clip(0, 1) * 62
+        info["ownership"] = "".join(_CGOS_DIGITS[round(place)] for place in places.tolist())
     return json.dumps(info, separators=(",", ":"))
 
 
@@ -158,16 +151,8 @@ def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
         "score": round(move.lead, 2),
         "prior": round(move.prior, 4),
     }
-    rest = " ".join(_vertices(report, move.pv[1:]))
+    rest = " ".join(report.vertex(point) for point in move.pv[1:])
     return values | ({"pv": rest} if rest else {})
-
-
-def _vertices(report: "SearchReport", points: Iterable[int]) -> list[str]:
-    return [report.vertex(point) for point in points]
-
-
-def _cgos_digit(value: float) -> str:
-    return _CGOS_DIGITS[round(min(max((value + 1) / 2, 0), 1) * 62)]
 
 
 def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
@@ -244,14 +229,10 @@ def visit_map(report: "SearchReport", least: int = 0) -> str:
 def win_rate_map(report: "SearchReport") -> str:
     """Returns graphics with the win rate of each visited move, in per cent for the side to move; dark favours Black."""
     sign = 1 if report.to_move == BLACK else -1
-    moves = [move for move in report.moves if move.visits > 0]
     return influence(
-        (
-            report.vertex(move.point),
-            sign * (2 * move.winrate - 1),
-            f"{100 * move.winrate:.0f}",
-        )
-        for move in moves
+        (report.vertex(move.point), sign * (2 * move.winrate - 1), f"{100 * move.winrate:.0f}")
+        for move in report.moves
+        if move.visits > 0
     )
 
 

@@ -60,7 +60,10 @@ def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[Se
     while rest:
         key = rest.popleft()
         if key in ("avoid", "allow"):
-            restrictions.append(_restriction(session, key, rest))
+            restricted = colour(_next(rest))
+            # As in KataGo parts of the list of vertices may be empty.
+            points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",") if word]
+            restrictions.append((key, restricted, points, integer(_next(rest), 1)))
         elif key == "interval":
             interval = _interval(_next(rest))
         else:
@@ -96,13 +99,6 @@ def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
     if value.lower() not in ("true", "false"):
         raise GtpError(SYNTAX_ERROR, f"{key}: expected true or false, got {value!r}")
     return replace(fields, **{_FLAGS[key]: value.lower() == "true"})
-
-
-def _restriction(session: Session, key: str, rest: deque[str]) -> tuple[str, int, list[int], int]:
-    """Parses the rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`; as in KataGo parts of the list may be empty."""
-    player = colour(_next(rest))
-    points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",") if word]
-    return key, player, points, integer(_next(rest), 1)
 
 
 def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
