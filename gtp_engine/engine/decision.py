@@ -58,75 +58,53 @@ def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) 
     Returns:
         The point to play, or `PASS`, and the report behind it.
     """
-    game = request.game
-    request = _limited(worker, request, style)
-    at_once = request.limits.seconds == 0 and game.passes == 0
-    may_be_over = game.passes > 0 or has_filled_up(game)
-    looks_for_end = style.cleanup or (may_be_over and not at_once)
-    if request.root_moves != ANY_MOVE or not looks_for_end:
-        report = _search(worker, request, style)
-        choice = _pick(worker, request, report, style)
-        if choice == PASS and not report.priors[-1] and report.priors.any():
-            choice = report.choose(0.0, worker.random)  # the moves that are allowed are absurd, but a pass is forbidden
-        return choice, report
-    return _Ending(worker, request, style).choose()
+    return _Choice(worker, request, style).choose()
 
 
-def _limited(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchRequest:
-    """Returns the request with the visits of the strength."""
-    if style.strength is None:
-        return request
-    visits = style.strength.visits(None if style.deterministic else worker.random)
-    limits = request.limits
-    return replace(request, limits=replace(limits, visits=min(visits, limits.visits or visits)), ownership=True)
-
-
-def _search(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchReport:
-    """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
-    return worker.search(request) if style.strength is None else _look(worker, request, style.deterministic)
-
-
-def _look(worker: SearchWorker, request: SearchRequest, deterministic: bool) -> SearchReport:
-    """Searches afresh; a single visit needs no tree."""
-    alone = request.limits.visits == 1 and request.root_moves == ANY_MOVE
-    return worker.glance(request, deterministic=deterministic) if alone else worker.look(request)
-
-
-def _pick(worker: SearchWorker, request: SearchRequest, report: SearchReport, style: PlayStyle) -> int:
-    """Returns the search's choice in this style."""
-    if style.strength is not None:
-        return choose_at(style.strength, request.game, report, None if style.deterministic else worker.random)
-    parameters = request.parameters or SearchParameters()
-    temperature = 0.0 if style.deterministic else parameters.temperature_after(len(request.game.moves))
-    return report.choose(temperature, worker.random)
-
-
-def opponents_view(request: SearchRequest) -> SearchRequest:
-    """Returns the request for a search with the opponent of the player to move to move first."""
-    game = request.game.copy()
-    game.to_move = opponent(game.to_move)
-    return replace(request, game=game, root_moves=ANY_MOVE)
-
-
-class _Ending:
-    """One move in a position where the game may be over."""
+class _Choice:
+    """One move."""
 
     def __init__(self, worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> None:
         self._worker, self._style, self._game = worker, style, request.game
-        self._request = replace(request, ownership=True)
-        self._to_capture = style.cleanup or self._game.rules.stones_stand
+        self._request = request
+        if style.strength is not None:
+            visits = style.strength.visits(None if style.deterministic else worker.random)
+            limits = replace(request.limits, visits=min(visits, request.limits.visits or visits))
+            self._request = replace(request, limits=limits, ownership=True)
         self._after_pass = self._game.passes > 0
-        self._needs_count = self._after_pass and not self._to_capture  # the tree does not know that of a second pass
         self._is_rollout = worker.is_rollout(self._game)
 
+    @property
+    def _to_capture(self) -> bool:
+        """Whether dead stones count unless they are captured."""
+        return self._style.cleanup or self._game.rules.stones_stand
+
+    @property
+    def _needs_count(self) -> bool:
+        """Whether a pass ends the game with a count that the tree does not know."""
+        return self._after_pass and not self._to_capture
+
     def choose(self) -> tuple[int, SearchReport]:
-        """Returns the point to play, and the report behind it.
+        """Returns the point to play, and the report behind it."""
+        may_be_over = self._after_pass or has_filled_up(self._game)
+        at_once = self._request.limits.seconds == 0 and not self._after_pass
+        if self._request.root_moves == ANY_MOVE and (self._style.cleanup or (may_be_over and not at_once)):
+            return self._choose_at_the_end()
+        report = self._search(self._request)
+        choice = self._pick(report)
+        if choice == PASS and not report.priors[-1] and report.priors.any():
+            choice = report.choose(0.0, self._worker.random)  # what is allowed is absurd, but a pass is forbidden
+        return choice, report
+
+    def _choose_at_the_end(self) -> tuple[int, SearchReport]:
+        """Chooses in a position where the game may be over.
 
         A pass needs both players' ownership, with either to move first; most moves are clear without the second one.
         Of 40 games of a network and 12 of rollouts against GNU Go on 9x9, 3 would have been lost without it.
         """
-        report = self._search()
-        # After a pass the tree may only answer with a move (`_no_pass`), so the end is judged though it was stopped.
+        self._request = replace(self._request, ownership=True)
+        report = self._search(self._request_at_the_end())
+        # After a pass the tree may only answer with a move, so the end is judged though it was stopped.
         if self._request.is_stopped and not self._needs_count:
             return self._pick(report), report
         moving = self._own_view(report)
@@ -134,7 +112,9 @@ class _Ending:
         status = status_of(self._game, moving, moving)
         if choice in status.undecided and not self._should_pass(status, report):
             return choice, report
-        after_pass = self._look(opponents_view(self._request))
+        game = self._game.copy()
+        game.to_move = opponent(game.to_move)
+        after_pass = self._look(replace(self._request, game=game))
         if self._request.is_stopped and not self._needs_count:
             return choice, report
         assert after_pass.ownership is not None
@@ -147,17 +127,30 @@ class _Ending:
     def _should_pass(self, status: Status, report: SearchReport) -> bool:
         return should_pass(self._game, status, report.winrate, cleanup=self._style.cleanup)
 
-    def _search(self) -> SearchReport:
-        """Searches; after a pass without another one, which would end the game with dead stones counted as alive."""
+    def _request_at_the_end(self) -> SearchRequest:
+        """Returns the request without a second pass, which would end the game with dead stones counted as alive."""
         limits, root_moves = self._request.limits, ANY_MOVE
         if self._is_rollout and limits.seconds:
             limits = replace(limits, seconds=limits.seconds - 2 * self._seconds_of_look())
         if self._needs_count:
             root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))
-        return _search(self._worker, replace(self._request, limits=limits, root_moves=root_moves), self._style)
+        return replace(self._request, limits=limits, root_moves=root_moves)
+
+    def _search(self, request: SearchRequest) -> SearchReport:
+        """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
+        if self._style.strength is None:
+            return self._worker.search(request)
+        if request.limits.visits == 1 and request.root_moves == ANY_MOVE:  # which needs no tree
+            return self._worker.glance(request, deterministic=self._style.deterministic)
+        return self._worker.look(request)
 
     def _pick(self, report: SearchReport) -> int:
-        return _pick(self._worker, self._request, report, self._style)
+        """Returns the search's choice in this style."""
+        style, game, random = self._style, self._game, self._worker.random
+        if style.strength is not None:
+            return choose_at(style.strength, game, report, None if style.deterministic else random)
+        parameters = self._request.parameters or SearchParameters()
+        return report.choose(0.0 if style.deterministic else parameters.temperature_after(len(game.moves)), random)
 
     def _own_view(self, report: SearchReport) -> np.ndarray:
         """Returns the search's ownership, or that of a further look if this one is of too few rollouts."""

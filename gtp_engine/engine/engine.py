@@ -28,7 +28,7 @@ from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
-from .ranks import Rank, Strength, as_rank, next_rank, play_at
+from .ranks import Rank, Strength, as_rank, next_rank
 from .resigning import HopelessTurns, is_hopeless
 from .search_thread import SearchThread
 from .settings import EngineSettings
@@ -435,15 +435,14 @@ class Engine:
     @property
     def rank_notes(self) -> tuple[Phrase, ...]:
         """What a user should know about how the rank of the settings is played on the board; empty if nothing."""
-        rank = as_rank(self.settings.rank)
-        return () if rank is None else play_at(rank, self._network, self._width, self._height).notes
+        play = self.settings.at_rank(self._network, self._width, self._height)
+        return () if play is None else play.notes
 
     def _strength(self, settings: EngineSettings) -> Strength | None:
         """Returns the strength of the settings' rank; logs once what a user should know about it."""
-        rank = as_rank(settings.rank)
-        if rank is None:
+        play = settings.at_rank(self._network, self._width, self._height)
+        if play is None:
             return None
-        play = play_at(rank, self._network, self._width, self._height)
         if play.note and play.note not in self._notes:
             self._notes.add(play.note)
             logger.warning(play.note)
@@ -592,11 +591,7 @@ class Engine:
         return self.analyze(self.request(limits=self.settings.limits(), ownership=True)).result()
 
     def _checked(self, request: SearchRequest) -> SearchRequest:
-        """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it.
-
-        Raises:
-            UserError: It is something else.
-        """
+        """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it."""
         if not isinstance(request, SearchRequest):
             raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
         return request if request.stop is not None else replace(request, stop=self._thread.stop_event)

@@ -22,7 +22,7 @@ from ..search.evaluate.choices import (
 )
 from ..search.parameters import KNOWN_NAMES, PARAMETERS, SearchParameters, default_parameters, find_parameter
 from ..search.request import Limits
-from .ranks import Rank, as_rank
+from .ranks import Rank, RankPlay, as_rank, play_at
 
 if TYPE_CHECKING:
     from .worker import SearchWorker
@@ -159,6 +159,10 @@ class EngineSettings:
         seconds = [limit for limit in (self.seconds, budget) if limit is not None]
         return Limits(self.visits, min(seconds, default=None))
 
+    def at_rank(self, network: str, width: int, height: int) -> RankPlay | None:
+        """Returns how the rank is played with a network (`evaluate.factory`) on a board; None for full strength."""
+        return play_at(self.rank, network, width, height) if isinstance(self.rank, Rank) else None
+
     # Settings that clients change by name: those declared with `is_live`, and the search parameters.
 
     @staticmethod
@@ -197,11 +201,7 @@ _KATAGO_NAMES = {item.metadata["katago"]: name for name, item in _LIVE.items() i
 
 
 def _own_name(name: str) -> str | None:
-    """Returns the name of a setting of the engine, given by ours or by KataGo's; None for a search parameter.
-
-    Raises:
-        UserError: The name is unknown.
-    """
+    """Returns the name of a setting of the engine, given by ours or by KataGo's; None for a search parameter."""
     known = (*_LIVE, *_KATAGO_NAMES, *KNOWN_NAMES)
     if name not in known:
         raise unknown("parameter", name, known, accepted=EngineSettings.parameter_names())

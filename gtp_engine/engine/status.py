@@ -101,16 +101,9 @@ def in_their_own_turn(
 def _undecided(
     game: Game, living: NDArray[np.int8], ownerships: tuple[NDArray[np.floating], ...]
 ) -> tuple[float, frozenset[int]]:
-    """Finds the regions that are undecided.
+    """Returns what the player to move loses if the opponent gets all undecided regions, and the empty points there.
 
-    Args:
-        game: The position.
-        living: The living stones.
-        ownerships: The ownership with either player to move first, for the player to move.
-
-    Returns:
-        The points that the player to move loses if the opponent gets all of these regions, and the empty points in them
-        or next to their living stones.
+    The ownerships are with either player to move first, for the player to move.
     """
     stones, me = game.stones(), game.to_move
     loss = 0.0

@@ -287,9 +287,6 @@ def _is_to_continue(data: bytes, *, with_edited: bool) -> bool:
     """Whether a file has an unfinished game with moves that `play` saved, or a record that is edited and wanted.
 
     The root tells that of nearly all files: 0.14 ms instead of 3.1 for a finished game of 220 moves.
-
-    Raises:
-        SgfError: It cannot be read.
     """
     start = _ROOT.match(data)
     if start is not None and not _is_utf8(start[0]):  # in other charsets a "]" may be half of a character

@@ -10,7 +10,7 @@ from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, drawn_status, game
 
 from gtp_engine.engine.decision import (
     PlayStyle,
-    _Ending,
+    _Choice,
     capturing_moves,
     choose_move,
     costs_nothing,
@@ -191,8 +191,8 @@ def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker):
     sure = ReliableWorker("none", 1, 7)
     sure.search(asked)
     best = report.moves[0].point
-    assert _Ending(worker, asked, PlayStyle())._play_on(best, report, after_pass, settled) == PASS
-    assert _Ending(sure, asked, PlayStyle())._play_on(best, report, after_pass, settled) == best
+    assert _Choice(worker, asked, PlayStyle())._play_on(best, report, after_pass, settled) == PASS
+    assert _Choice(sure, asked, PlayStyle())._play_on(best, report, after_pass, settled) == best
     sure.close()
 
 
@@ -215,7 +215,7 @@ def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
     priors[0] = 0.9
     report = replace(report, priors=priors)
     status = Status(0.0, 0.0, frozenset(), frozenset(), frozenset({parse_vertex("E7", 7, 7)}))
-    chosen = _Ending(worker, asked, PlayStyle(deterministic=True))._play_on(point_at(0, 0, 7), report, report, status)
+    chosen = _Choice(worker, asked, PlayStyle(deterministic=True))._play_on(point_at(0, 0, 7), report, report, status)
     assert game.vertex(chosen) == "E7"
 
 
@@ -244,7 +244,7 @@ def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_t
         priors[-1] = of_pass
         likely = replace(report, priors=np.where(report.priors > 0, priors, 0))
         for style in (PlayStyle(Strength(0.5)), PlayStyle(deterministic=True)):
-            ending = _Ending(sure, asked, style)
+            ending = _Choice(sure, asked, style)
             choices = {ending._play_on(PASS, likely, likely, status) for _ in range(20)}
             assert choices <= open_points if of_pass < 7 * share else choices == {PASS}
     sure.close()
@@ -261,7 +261,7 @@ def test_with_one_visit_the_policy_decides_what_is_captured(worker):
         priors = np.full_like(report.priors, 0.001)
         priors[index_of_point(point, 7, 7)] = 0.5
         likely = replace(report, priors=priors)
-        assert _Ending(worker, asked, PlayStyle())._play_on(PASS, likely, likely, status) == point
+        assert _Choice(worker, asked, PlayStyle())._play_on(PASS, likely, likely, status) == point
 
 
 def test_without_time_nothing_is_looked_into_but_a_pass():

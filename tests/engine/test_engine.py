@@ -14,7 +14,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.base.warm_up import Step
 from gtp_engine.engine import worker
 from gtp_engine.engine.clock import gtp_settings
-from gtp_engine.engine.engine import Decision, Engine
+from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import Rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
@@ -394,11 +394,6 @@ def test_a_closed_engine_says_so():
     assert engine.game.stone_at("D4") == BLACK
 
 
-def test_ranks_are_checked():
-    with pytest.raises(ValueError, match="invalid rank '11': expected 25k to 5d, such as 12k, or max"):
-        EngineSettings(rank="11")
-
-
 def test_resignation_takes_several_hopeless_moves():
     settings = EngineSettings(network="none", threads=1, seed=1, visits=200, resign_moves=2)
     with Engine(settings, width=9, komi=80.5) as engine:
@@ -590,10 +585,6 @@ def test_symmetries_and_optimism_are_checked(engine, options, message):
 
 def test_analysis_without_a_request_ends_within_the_settings_limits(engine):
     assert engine.analyze().result(PATIENCE).visits == 30
-
-
-def test_a_decision_as_text():
-    assert repr(Decision(BLACK, PASS, resign=True)) == "<Decision: black resign>"
 
 
 def test_a_rank_may_be_given_for_one_move():

@@ -196,15 +196,6 @@ def test_a_record_without_komi_takes_the_usual_one_of_its_board(
     assert fresh.ask("get_komi") == "7"
 
 
-def test_usual_komi_where_none_was_sent(start: Callable[..., Conversation]) -> None:
-    fresh = start()
-    assert fresh.ask("get_komi") == "7.5"
-    fresh.ask("boardsize 9")
-    assert fresh.ask("get_komi") == "7"
-    fresh.ask("boardsize 13")
-    assert fresh.ask("get_komi") == "7.5"
-
-
 def test_board_can_be_read(engine: Conversation) -> None:
     engine.ask("play b D4")
     engine.send("showboard")

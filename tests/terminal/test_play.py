@@ -73,12 +73,6 @@ def test_comments_on_request_go_with_the_move_that_is_taken_back(tmp_path: Path)
     assert len(comments) == 2
 
 
-def test_the_engine_begins_where_you_are_white(tmp_path: Path) -> None:
-    said = play("undo\n", tmp_path, "--colour", "white")
-    assert "black plays" in said
-    assert "you have no move to take back" in said
-
-
 def test_handicap(tmp_path: Path) -> None:
     said = play("quit\n", tmp_path, "--board-size", "9", "--handicap", "4")
     assert said.count("X") >= 4
@@ -108,11 +102,6 @@ def test_a_search_too_short_for_a_hint(tmp_path: Path) -> None:
 def test_the_line_below_the_board_stays_one_line(tmp_path: Path) -> None:
     said = play("C3\npass\n", tmp_path, "--colour", "both", "--rules", "tromp-taylor").splitlines()
     assert "Black (X) to move; move 2: W pass; captured by B 0, by W 0; komi 7; tromp-taylor rules" in said
-
-
-def test_resigning(tmp_path: Path) -> None:
-    assert "white wins by resignation (W+R)" in play("C3\nresign\n", tmp_path)
-    assert read_sgf(only_game(tmp_path)).result == "W+R"
 
 
 def test_the_same_seed_plays_the_same_game(tmp_path: Path) -> None:
@@ -167,11 +156,3 @@ def test_a_pipe_is_not_asked_back(tmp_path: Path) -> None:
     said = play("C3\nresign\nnew\n", tmp_path)
     assert "y/N" not in said and "game over>" not in said
     assert re.search(rf"to find the mistakes: \S+ -m gtp_engine review \S*{only_game(tmp_path).name}", said)
-
-
-def test_a_board_too_large_for_the_network_leaves_the_game_alone(tmp_path: Path) -> None:
-    tiny = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
-    said = play("C3\nnew 21\nB2\n", tmp_path, "--network", str(tiny), "--strict")
-    reason = "the network plays on boards up to 19x19; choose a smaller board, or start without --strict"
-    assert f"unacceptable size 21x21: {reason}" in said.splitlines()
-    assert len(read_sgf(only_game(tmp_path)).moves) == 4

@@ -1,6 +1,5 @@
 """Games that `gtp_engine play` saves and continues, in processes of their own with piped input."""
 
-import os
 import re
 from pathlib import Path
 
@@ -106,34 +105,6 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     assert [move.colour for move in record.moves] == [1, 2, 1]
 
 
-def test_a_file_goes_on_by_its_name_in_the_folder(tmp_path: Path) -> None:
-    play("C3\n", tmp_path)
-    play("B2\n", tmp_path, only_game(tmp_path).stem)
-    assert len(read_sgf(only_game(tmp_path)).moves) == 4
-
-
-def test_the_other_games_of_a_file_stay(tmp_path: Path) -> None:
-    play("C3\n", tmp_path / "old")
-    path = only_game(tmp_path / "old")
-    path.write_text(path.read_text() + "(;GM[1]SZ[9];B[aa])")
-    before = path.read_bytes()
-    said = play(f"load {path}\nB2\n", tmp_path / "new")
-    assert "after 2 moves; only the first game in the file was opened; it will be saved as a new game" in said
-    assert len(read_sgf(only_game(tmp_path / "new")).moves) == 4
-    assert path.read_bytes() == before
-
-
-def test_an_earlier_move_of_a_finished_game_goes_on_in_a_new_file(tmp_path: Path) -> None:
-    finished = tmp_path / "finished.sgf"
-    finished.write_text("(;GM[1]SZ[5]KM[3.5]RE[B+R]AB[aa][ee]HA[2];W[cc];B[bb];W[dd])")
-    before = finished.read_text()
-    play("B3\n", tmp_path / "new", str(finished), "--move", "1")
-    record = read_sgf(only_game(tmp_path / "new"))
-    assert (record.komi, record.handicap, record.result, len(record.moves)) == (3.5, 2, "", 3)
-    assert (record.black, record.white) == ("human", "gtp_engine")
-    assert finished.read_text() == before
-
-
 def test_nothing_is_saved_of_a_game_that_was_only_opened(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[5];B[cc];W[bb])")
@@ -212,14 +183,6 @@ def test_a_loaded_game_says_that_its_network_is_another_one(tmp_path: Path) -> N
     assert [line for line in said if line.startswith("the engine plays with")] == [
         "the engine plays with rollouts now; this game was saved with b4c32-9x9"
     ]
-
-
-def test_the_present_game_is_no_other_game(tmp_path: Path) -> None:
-    play("C3\n", tmp_path)
-    path = os.path.relpath(only_game(tmp_path))
-    said = play("load\nresume\n", tmp_path, path).splitlines()
-    assert f"no unfinished game in {tmp_path}; for another file, type load FILE" in said
-    assert "this is the only unfinished game; for another file, type load FILE" in said
 
 
 def test_steps_begin_at_the_highest_rank_of_the_board(tmp_path: Path) -> None:

@@ -97,11 +97,7 @@ class TerminalGame:
         self._opening = self._greeting()
 
     def _greeting(self) -> str:
-        """Returns what to type in a new game, or how a saved one continues.
-
-        A new one says that the opponent is as strong as can be if nobody has chosen a strength; a saved one the
-        engine's limits, which the file may have changed.
-        """
+        """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""
         settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
         if saved is None:
             is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile
@@ -439,11 +435,7 @@ class TerminalGame:
             self._print(self._played.file.notice, "yellow")
 
     def _keep(self) -> None:
-        """Saves the game before another one takes its place.
-
-        Raises:
-            UserError: It cannot be saved.
-        """
+        """Saves the game before another one takes its place; raises UserError if that fails."""
         if not self._played.save():
             raise UserError(f"{self._played.file.error}; this game would be lost: type save FILE first")
         self._show_notice()

@@ -42,6 +42,7 @@ class Opening(Part):
         super().__init__(session)
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
+        self._state: Document = {}
 
     def on_games(self, _: Message) -> Document:
         """Returns the names of unfinished games."""
@@ -104,16 +105,7 @@ class Opening(Part):
         session.publish()
 
     def _replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True) -> None:
-        """Has another game take the place of this one, which is on disk first.
-
-        Args:
-            game: The position with which the other game begins.
-            begin: Begins the other game.
-            forgets: Whether the values of the positions are forgotten.
-
-        Raises:
-            UserError: The engine refuses the board, or this game would be lost; nothing has changed then.
-        """
+        """Has another game take this one's place, unless the engine refuses its board or this one would be lost."""
         session = self.session
         session.played.engine.settings.check_board(game.width, game.height)
         session.check_kept()
@@ -133,6 +125,7 @@ class Opening(Part):
         settings = replace(engine.settings, network=self.networks[chosen])
         settings.check_board(engine.width, engine.height)
         session.cancel()
+        self._state = {}
         engine.settings = settings
         engine.load(engine.game)
         session.values.forget()
@@ -140,9 +133,17 @@ class Opening(Part):
         session.forget_task()
         session.look_at(session.node)
 
+    def forget_game(self) -> None:
+        self._state = {}
+
     def state(self) -> Document:
+        self._state = self._state or self._describe()  # which stays the same in the course of a game
+        return self._state
+
+    def _describe(self) -> Document:
+        """Returns the game that is played or looked at, and how the engine plays."""
         played = self.session.played
-        game, settings, tree = self.session.position(), played.engine.settings, played.tree
+        game, settings, tree = played.game, played.engine.settings, played.tree
         is_record, players = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
         timed = settings.visits is None and settings.seconds is None
         # A network that cannot be chosen has the name of its file.
@@ -164,11 +165,7 @@ class Opening(Part):
 
 
 def _time_of(message: Message) -> TimeSettings:
-    """Returns the time limits of a message, which names them as `kata-time_settings` does; without any, no limit.
-
-    Raises:
-        UserError: They are invalid, or leave no time at all.
-    """
+    """Returns the time limits of a message, which names them as `kata-time_settings` does; without any, no limit."""
     if message.get("time") is None:
         return NO_LIMIT
     return check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))

@@ -167,12 +167,7 @@ class Playing(Part):
         self.session.is_guessing, self.guess = False, None
 
     def _guess(self, point: int) -> None:
-        """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
-
-        Raises:
-            UserError: The move is illegal, there is none to guess here (`_next_move`), or the next position to show has
-                an illegal move.
-        """
+        """Compares a move with the game's and shows the next position to guess in; after the last one guessing ends."""
         session, guess = self.session, self.guess
         assert guess is not None
         colours = _COLOURS[guess["colour"]]
@@ -198,12 +193,7 @@ class Playing(Part):
         session.look_at(target)
 
     def _next_move(self, colours: tuple[int, ...]) -> tuple[TreeNode, Move]:
-        """Returns the node of the game's next move, which may come after comments or empty nodes, and the move.
-
-        Raises:
-            UserError: The game ends here, stones are set up or the turn changes before the move, or it is not of these
-                colours.
-        """
+        """Returns the node of the game's next move, which may come after comments or empty nodes, and the move."""
         shown = self.session.node
         before = _next_to_guess(shown, _COLOURS["both"])
         following = None if before is None else before.next
