@@ -10,7 +10,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -20,7 +20,7 @@ from ..base.errors import UserError
 from ..base.files import write_atomically
 from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig
 from .plain import classes_of, field_types
-from .schema import BLOCK_KINDS, Floats, Layer
+from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer
 from .shapes import check_shapes
 from .stored import StoredNetwork
 
@@ -139,6 +139,9 @@ class _Reader:
             for floats in desc.floats:
                 name = f"{path}.{floats.name}"
                 self.values[name] = self._floats(floats, name)
+        if isinstance(desc, BatchNormDesc):
+            means, variances = self.values[f"{path}.running_mean"], self.values[f"{path}.running_var"]
+            desc = replace(desc, constant=not means.any() and bool((variances == 1).all()))
         return desc
 
     @property

@@ -143,7 +143,7 @@ class Activation(nn.Module):
 
 
 class BatchNorm(nn.Module):
-    """Batch normalisation with the statistics of the points on the board.
+    """Batch normalisation with the statistics of the points on the board; a constant one always has the running ones.
 
     Attributes:
         momentum: The weight of a batch in the running statistics, which so follow the last few hundred batches.
@@ -158,13 +158,14 @@ class BatchNorm(nn.Module):
     def __init__(self, desc: BatchNormDesc) -> None:
         super().__init__()
         self.epsilon = desc.epsilon
+        self.constant = desc.constant
         self.register_buffer("running_mean", torch.zeros(desc.channels))
         self.register_buffer("running_var", torch.ones(desc.channels))
         self.weight = nn.Parameter(torch.ones(desc.channels)) if desc.has_scale else None
         self.bias = nn.Parameter(torch.zeros(desc.channels)) if desc.has_bias else None
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
-        if not self.training:
+        if self.constant or not self.training:
             scale, shift = self.scale_and_shift()
             return torch.addcmul(_per_channel(shift).to(x.dtype), x, _per_channel(scale).to(x.dtype))
         if board.mask is None and self.combine is None:

@@ -112,13 +112,18 @@ class ConvDesc(Layer):
 
 @dataclass(frozen=True)
 class BatchNormDesc(Layer):
-    """(x - mean) / sqrt(variance + epsilon), times the scale, plus the bias, if it has them."""
+    """(x - mean) / sqrt(variance + epsilon), times the scale, plus the bias, if it has them.
+
+    KataGo's published networks have the statistics of their norms in scale and bias, and 0 and 1 in their place. These
+    are no statistics of a batch and must not be measured anew: the norm is `constant`.
+    """
 
     name: str
     channels: int
     epsilon: float
     has_scale: bool
     has_bias: bool
+    constant: bool = field(default=False, metadata={"in_file": False})
 
     def __post_init__(self) -> None:
         _check_counts(self, "channels")

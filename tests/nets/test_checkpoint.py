@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from random_networks import with_auxiliary_heads
+from random_networks import random_model, with_auxiliary_heads
 
 from gtp_engine.nets.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.nets.config import parse_config
@@ -129,8 +129,9 @@ def test_networks_are_found_by_name(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_content_tells_the_kind(folder: Path) -> None:
-    write_checkpoint(Checkpoint(fresh()), folder / "a.bin.gz")
-    write_katago_file(fresh().stored(), folder / "b.pt")
+    model = random_model(14, 1)
+    write_checkpoint(Checkpoint(model), folder / "a.bin.gz")
+    write_katago_file(model.stored(), folder / "b.pt")
     assert load_network(folder / "a.bin.gz").config == load_network(folder / "b.pt").config
     (folder / "empty").touch()
     with pytest.raises(NetworkFileError, match="the file is empty"):

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from making import random_game, sample_game
 
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.katago_file import read_katago_file, write_katago_file
 from gtp_engine.nets.layers import BatchNorm
 from gtp_engine.nets.model import Model
+from gtp_engine.nets.stored import StoredNetwork
 from gtp_engine.training import learner as learner_module
 from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import GameSet, pack
@@ -170,6 +173,34 @@ def test_the_averaged_network_has_statistics_of_its_own() -> None:
     playing = playing_network(network)  # its optimistic policy equals the policy
     for layer in (playing.policy.out_conv, playing.policy.pass_matmul):
         assert torch.equal(layer.weight[0], layer.weight[1])
+
+
+def test_norms_without_statistics_stay_so(tmp_path: Path) -> None:
+    """KataGo's networks have 0 and 1 for the statistics of their norms: nothing measures these anew."""
+    file = tmp_path / "network.bin.gz"
+    network = read_katago_file_of(new_model(), file)
+    learner = Learner(Model.from_stored(network), replace(SETTINGS, learning_rate=1e-5))
+    batches = [batch for batch, _ in zip(Loader(Samples(some_games()), 32, seed=1), range(3), strict=False)]
+
+    def policy(model: Model) -> torch.Tensor:
+        return model(batches[0].planes.float(), batches[0].scalars).raw.policy.detach()
+
+    before = policy(Model.from_stored(network))
+    assert torch.equal(policy(learner.averaged_network(batches)), before)
+    for batch in batches:
+        learner.step(batch)
+    learned = learner.averaged_network(batches)
+    assert 0 < (policy(learned) - before).abs().max() < 1e-3
+    again = read_katago_file_of(learned, file)
+    assert again.config == network.config  # its norms are the same kind
+    for name, values in again.values.items():
+        if "running" in name:
+            np.testing.assert_array_equal(values, network.values[name])
+
+
+def read_katago_file_of(model: Model, file: Path) -> StoredNetwork:
+    write_katago_file(model.stored(), file)
+    return read_katago_file(file)
 
 
 def test_unknown_targets_teach_nothing() -> None:
