@@ -9,8 +9,7 @@ import pytest
 from gtp_engine.go.coords import BLACK, PASS, WHITE, colour_letter, sgf_point
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
-from gtp_engine.go.sgf.charset import decode_sgf
-from gtp_engine.go.sgf.syntax import parse_games
+from gtp_engine.go.sgf.syntax import decode_sgf, parse_games
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "sgf-edge"
 INDEX = FOLDER / "index.json"

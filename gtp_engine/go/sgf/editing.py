@@ -9,8 +9,7 @@ from ...base.errors import UserError
 from ..coords import EMPTY, PASS, all_points, colour_letter, opponent
 from ..game import Game, Move
 from ..rules import Rules
-from .marks import with_mark
-from .node import TreeNode
+from .node import TreeNode, with_mark
 from .record import GameRecord
 from .values import Properties, escaped
 
@@ -97,7 +96,7 @@ class Editor:
         self._set(node, {"C": [escaped(text)] if text else []}, is_annotation=True)
 
     def mark(self, node: TreeNode, point: int, kind: str) -> None:
-        """Marks a point, or removes its mark if it has this one; `kind` as in `marks.with_mark`."""
+        """Marks a point, or removes its mark if it has this one; `kind` as in `node.with_mark`."""
         marks = with_mark(node.properties, point, kind, self.record.width, self.record.height)
         self._set(node, marks, is_annotation=True)
 

@@ -11,12 +11,10 @@ from sgfmill.sgf_grammar import Coarse_game_tree
 from ...base.errors import UserError
 from ...base.fields import invalid
 from ...base.files import write_atomically
-from .charset import decode_sgf
-from .errors import SgfError
 from .node import split
 from .record import GameRecord
-from .syntax import parse_games
-from .values import read_board_size, read_text
+from .syntax import decode_sgf, parse_games
+from .values import SgfError, read_board_size, read_text
 
 LINES_SUFFIX = ".sgfs"  # of files with one game per line
 RECORD_SUFFIXES = (".sgf", LINES_SUFFIX)

@@ -1,8 +1,8 @@
 """Game records: the tree of a game's nodes with all their properties, to walk through, to replay, and to write.
 
 sgfmill provides the grammar of SGF: the tree of nodes, escapes, texts, serialisation. Its own game object is not used,
-because it supports only square boards up to 26x26, one move per node, and no set-up after the first move. `charset` and
-`syntax` describe what else real files need.
+because it supports only square boards up to 26x26, one move per node, and no set-up after the first move. `syntax`
+describes what else real files need.
 """
 
 import datetime
@@ -20,11 +20,10 @@ from ..coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE, all_points, colour
 from ..drawing import DrawingOptions
 from ..game import Game, Move, count_handicap
 from ..rules import Rules
-from .errors import SgfError
-from .marks import Marks, read_marks
-from .node import TreeNode
+from .node import Marks, TreeNode, read_marks
 from .values import (
     Properties,
+    SgfError,
     komi_text,
     number_text,
     read_handicap,

@@ -6,12 +6,15 @@ A node's properties are sgfmill's: lists of raw values, in UTF-8, by name. Point
 import functools
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
 from ...base.fields import parse_board_size
-from ..coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point, point_at, xy
+from ...base.languages.texts import texts
+from ..coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point, point_at, vertex, xy
 from ..game import Move
 from ..rules import LARGEST_KOMI, RULESETS, Rules, parse_rules, rules_name
 
@@ -178,3 +181,64 @@ def escaped(text: str) -> bytes:
     """Returns a text as the raw value of a property, in UTF-8."""
     raw: bytes = sgf_grammar.escape_text(text.encode("utf-8", "replace"))
     return raw
+
+
+class SgfError(UserError):
+    """A record that cannot be read or replayed; the message names the file and the reason."""
+
+
+_POINTS = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")  # more than any board has, so that no number is too large
+# SGF writes "B+Resign", "B+R" and so on; servers have longer words too.
+_REASONS = {"R": "resignation", "T": "time", "F": "forfeit"}
+_NOBODY = {"0": "draw", "draw": "draw", "void": "void"}
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """A result.
+
+    Attributes:
+        winner: The colour of the winner; None if nobody has won.
+        by: "points", "resignation", "time", "forfeit", or "" if the record does not say how the winner won; without a
+            winner "draw" or "void".
+        points: The margin as the record writes it, such as "3.5"; "" if the game was not won by points.
+    """
+
+    winner: int | None
+    by: str
+    points: str = ""
+
+
+def read_result(text: str) -> GameResult | None:
+    """Returns the result that SGF's RE says, such as "B+3.5", "W+R", "B+", "0" or "Void"; None for any other text."""
+    if (nobody := _NOBODY.get(text.lower())) is not None:
+        return GameResult(None, nobody)
+    found = re.fullmatch(r"([BW])\+([A-Za-z]*|[0-9.]+)", text)
+    if found is None:
+        return None
+    winner, how = BLACK if found[1] == "B" else WHITE, found[2]
+    if _POINTS.fullmatch(how):
+        return GameResult(winner, "points", how)
+    by = _REASONS.get(how[:1]) if how else ""
+    return None if by is None else GameResult(winner, by)
+
+
+def analysis_comment(
+    to_move: int, winrate: float, lead: float, visits: int, line: Sequence[int], width: int, height: int
+) -> str:
+    """Formats the result of a search as a comment, from Black's side.
+
+    Args:
+        to_move: The player to move.
+        winrate: The win rate of the player to move, 0 to 1.
+        lead: The lead of the player to move, in points.
+        visits: The number of visits.
+        line: The points of the principal variation.
+        width: The number of columns.
+        height: The number of rows.
+    """
+    if to_move == WHITE:
+        winrate, lead = 1 - winrate, -lead
+    moves = " ".join(vertex(point, width, height) for point in line)
+    text = f"Black's win rate: {100 * winrate:.1f}%\nLead: {texts().lead(lead)}\nVisits: {visits}"
+    return f"{text}\nMain line: {moves}" if moves else text
