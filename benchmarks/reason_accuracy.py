@@ -33,7 +33,7 @@ from pathlib import Path
 from common import network_or_default, records_of, share
 
 from gtp_engine.go.game import Game
-from gtp_engine.search.evaluate.factory import make_evaluator
+from gtp_engine.search.evaluate.evaluator import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import MoveReview, find_mistakes

@@ -9,7 +9,7 @@ import numpy as np
 
 from gtp_engine.base.jit import njit
 from gtp_engine.go.board import MAX_POINTS, copy_board, new_board
-from gtp_engine.search.evaluate.rollouts.rollout import MAX_CANDIDATES, play_rollout
+from gtp_engine.search.evaluate.rollouts import MAX_CANDIDATES, play_rollout
 
 SECONDS = 0.5  # about, for each repeat
 

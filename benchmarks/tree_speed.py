@@ -14,8 +14,8 @@ import numpy as np
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.evaluate.row import LEAD, POLICY, SCORE_MEAN, SCORE_STDEV, UNKNOWN, VALUE_ERROR, WIN, row_columns
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import run_search
@@ -85,7 +85,7 @@ def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
         report = run_search(search, SearchRequest(game, Limits(visits=VISITS)))
         rates.append(report.visits / (time.perf_counter() - start))
     rates = sorted(rates[1:])  # the first one compiles, and asks the system for the tree's memory
-    tree = search.tree.arrays
+    tree = search.tree
     size_a_visit = tree.nodes.itemsize + tree.priors.itemsize * tree.priors.shape[1]
     print(
         f"{size}x{size}  {evaluator.name}: {statistics.median(rates):,.0f} visits/s "

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gtp_engine.go.scoring import Score
     from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
     from gtp_engine.search.evaluate.batch import Evaluation, Network, load_network
-    from gtp_engine.search.evaluate.policy import Policy
+    from gtp_engine.search.evaluate.row import Policy
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest

@@ -1,4 +1,4 @@
-"""A reference in torch for `evaluate.decode`: raw outputs as probabilities, points and ownership.
+"""A reference in torch for `decode_outputs`: raw outputs as probabilities, points and ownership.
 
 The formulas are those of KataGo for its files of versions 8 to 17. Everything is for the side to move.
 """
@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gtp_engine.nets.config import NetworkConfig
-from gtp_engine.nets.outputs import no_result_possible, short_term_errors
+from gtp_engine.nets.model import no_result_possible, short_term_errors
 from gtp_engine.nets.stored import RawOutputs
 
 

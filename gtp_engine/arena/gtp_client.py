@@ -14,7 +14,7 @@ from typing import IO
 
 from ..base.errors import UserError
 from ..base.lines import read_lines
-from ..base.program import command_arguments
+from ..base.system import command_arguments
 
 # How long an engine may take to end after `quit` (Sabaki waits as long), and after a termination signal.
 QUIT_SECONDS = 3.0

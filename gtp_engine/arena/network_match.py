@@ -46,7 +46,7 @@ class NetworkPlayer:
     """A player of a match between networks.
 
     Attributes:
-        network: File or name of a network, or "none" for rollouts, as in `evaluate.factory`.
+        network: File or name of a network, or "none" for rollouts, as in `make_evaluator`.
         parameters: How it searches; None for the parameters that suit the network.
     """
 

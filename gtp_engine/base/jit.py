@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
 _PACKAGE = Path(__file__).parents[1]
-_COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate", "search/evaluate/rollouts")
+_COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate")
 _COMPILED_FILES = (
     "base/random_numbers.py",
     "training/data/samples.py",

@@ -10,7 +10,7 @@ from ..base.warm_up import end_with_parent, without_garbage_collection
 from ..go.coords import BLACK, point_at
 from ..go.game import Game
 from ..go.rules import RULESETS
-from ..search.evaluate.uniform import UniformEvaluator
+from ..search.evaluate.rollouts import UniformEvaluator
 from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search

@@ -167,7 +167,7 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
 
     Args:
         rank: The rank.
-        network: The evaluator in use (`evaluate.factory`).
+        network: The evaluator in use (`make_evaluator`).
         width: The board's columns.
         height: The board's rows.
 

@@ -17,8 +17,7 @@ from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
 from ..nets.library import default_network
 from ..search.evaluate.choices import AUTO, ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
-from ..search.evaluate.evaluator import Evaluator
-from ..search.evaluate.factory import make_evaluator
+from ..search.evaluate.evaluator import Evaluator, make_evaluator
 from ..search.evaluate.features import new_workspace, position_of, root_position_of
 from ..search.evaluate.human_profile import check_profile
 from ..search.evaluate.row import EvaluationRow
@@ -45,7 +44,7 @@ class SearchWorker:
     """The evaluator and the tree of an engine. It belongs to the thread that made it.
 
     Attributes:
-        network_name: The evaluator (`evaluate.factory`).
+        network_name: The evaluator (`make_evaluator`).
         random: The generator for the choice of moves.
     """
 
@@ -62,7 +61,7 @@ class SearchWorker:
         """Makes a worker without evaluator and tree, which are made when they are first needed.
 
         Args:
-            network: The evaluator (`evaluate.factory`).
+            network: The evaluator (`make_evaluator`).
             threads: The number of CPU threads of the evaluator.
             seed: The seed of everything random; None for a different one each time.
             device: The device of a network (`evaluate.network_evaluator`).
@@ -97,7 +96,7 @@ class SearchWorker:
         return self._evaluator
 
     def change_network(self, network: str) -> None:
-        """Switches to another evaluator (`evaluate.factory`) and frees the memory of the last one."""
+        """Switches to another evaluator (`make_evaluator`) and frees the memory of the last one."""
         self.close()
         self.network_name = network
 

@@ -45,8 +45,7 @@ from .coords import (
     is_whole,
     vertex,
 )
-from .diagram import board_text
-from .drawing import BoardDrawing, DrawingOptions
+from .drawing import BoardDrawing, DrawingOptions, board_text
 from .rules import Rules, as_rules, check_komi, default_komi, rules_name
 from .scoring import Score, margin
 

@@ -46,7 +46,7 @@ def margin(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) -> float
     Under area rules captured stones are worth nothing, and without dead stones this is the exact Tromp-Taylor count.
     Under territory rules a stone that is removed as dead is worth a point to the opponent, and a point that has to be
     filled once the neutral points are belongs to nobody. The search and the rollouts have compiled counts:
-    `area_margin` and `evaluate.rollouts.rollout.count_area`.
+    `area_margin` and `rollouts.count_area`.
 
     Args:
         stones: The stones, int8 [height, width].

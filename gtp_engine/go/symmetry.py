@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .coords import PASS, point_at, xy
 
 COUNT = 8
+ALL_SYMMETRIES = 8  # in place of a symmetry's number: the mean over all eight
 FLIP_ROWS, FLIP_COLUMNS, TRANSPOSE = 1, 2, 4
 
 Scalar = TypeVar("Scalar", bound=np.generic)

@@ -14,10 +14,9 @@ import torch
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
+from .config import check_shapes, config_from_data, to_data
 from .katago_file import NetworkFileError
 from .model import Model
-from .plain import config_from_data, to_data
-from .shapes import check_shapes
 
 FORMAT = "gtp_engine network 1"
 # What reading a file that is cut short or has other bytes raises, in zipfile and in torch.

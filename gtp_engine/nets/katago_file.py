@@ -18,10 +18,8 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
-from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig
-from .plain import classes_of, field_types
+from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig, check_shapes, classes_of, field_types
 from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer
-from .shapes import check_shapes
 from .stored import StoredNetwork
 
 MARKER = b"@BIN@"

@@ -1,16 +1,17 @@
-"""A whole network as a torch module, and the initialisation of fresh ones."""
+"""A whole network as a torch module: fresh ones, what their outputs mean, and modules for evaluation only."""
 
 import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
-from .config import NetworkConfig
-from .layers import Board, Conv, MatMul, Rope
+from .config import SUPERKO, TERRITORY, NetworkConfig
+from .layers import Affine, BatchNorm, Board, Conv, Folded, MatMul, RMSNorm, Rope
 from .schema import METADATA
-from .stored import RawOutputs, StoredNetwork
+from .stored import RawOutputs, StoredNetwork, fold_norms
 
 
 class ModelOutputs(NamedTuple):
@@ -128,3 +129,79 @@ def _scale_branches(blocks: nn.ModuleList) -> None:
             last = block.second
         with torch.no_grad():
             last.weight.mul_(1 / math.sqrt(len(blocks)))
+
+
+_LEAST_LOGIT = -40.0  # of a squared error: that of 2e-9; the gradient of the root of softplus(-100) is NaN
+
+
+def no_result_possible(scalars: Tensor) -> Tensor:
+    """Returns bool [n]: under simple ko, because of triple kos, and under territory rules, as KataGo is trained."""
+    return (scalars[:, SUPERKO] == 0) | (scalars[:, TERRITORY] != 0)
+
+
+def short_term_errors(scores: Tensor, config: NetworkConfig) -> tuple[Tensor | None, Tensor | None]:
+    """Returns the expected short-term errors of value and score, [n] each, or None before version 9."""
+    if config.version < 9:
+        return None, None
+    raw = scores[:, 4:6]
+    if config.version == 9:
+        value, score = functional.softplus(raw).unbind(1)
+        return value, 10 * score
+    if config.version < 14:
+        errors = functional.softplus(raw.clamp(min=_LEAST_LOGIT)).sqrt()
+    else:
+        errors = functional.softplus(raw / 2)  # the square and its root, as in KataGo, have no gradient after underflow
+    value, score = errors.unbind(1)
+    factors = config.multipliers.value_error, config.multipliers.score_error
+    return value * math.sqrt(factors[0]), score * math.sqrt(factors[1])
+
+
+@torch.no_grad()
+def prepare_for_inference(
+    network: StoredNetwork, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
+) -> Model:
+    """Returns a module for evaluation only, with float32 inputs and outputs.
+
+    Batch norms are folded into the convolutions that they follow, and tensors of points become channels-last.
+
+    Args:
+        network: The network.
+        dtype: The precision of the trunk's tensors and weights. The heads, a few percent of the work, stay in float32.
+        device: The device of the module.
+    """
+    values = {name: torch.from_numpy(value) for name, value in fold_norms(network).items()}
+    model = Model(network.config).eval()
+    for path, part in list(model.named_modules()):
+        if isinstance(part, BatchNorm):
+            channels = len(part.running_mean)
+            model.set_submodule(path, Affine(channels) if f"{path}.scale" in values else Folded())
+        elif isinstance(part, Conv) and f"{path}.bias" in values:
+            part.bias = nn.Parameter(torch.zeros(len(part.weight)))
+    model.load_state_dict(values)
+    for part in model.modules():
+        if isinstance(part, Conv):
+            part.weight.data = part.weight.data.contiguous(memory_format=torch.channels_last)
+    _convert(model.trunk, dtype)
+    return model.to(device).requires_grad_(False)
+
+
+def _precision_between_blocks(trunk: Trunk, dtype: torch.dtype) -> torch.dtype:
+    """Returns the precision of the tensors between the blocks."""
+    attends = any(isinstance(block, AttentionBlock) for block in trunk.blocks)
+    return torch.float32 if attends and dtype == torch.bfloat16 else dtype
+
+
+def _convert(trunk: Trunk, dtype: torch.dtype) -> None:
+    """Converts a trunk, except for tables of angles and what the scalar inputs pass through."""
+    # With attention only feed-forward blocks are converted: rounding the scores would change the result too much.
+    if _precision_between_blocks(trunk, dtype) != dtype:
+        for block in trunk.blocks:
+            if isinstance(block, FeedForwardBlock):
+                for matrix in (block.first, block.gate, block.second):
+                    if matrix is not None:
+                        matrix.to(dtype)
+        return
+    exact = {trunk.matmul, *(trunk.metadata.modules() if trunk.metadata else ())}
+    for part in trunk.modules():
+        if isinstance(part, Conv | MatMul | RMSNorm | Affine) and part not in exact:
+            part.to(dtype)

@@ -17,9 +17,8 @@ import numpy as np
 from ..base.errors import UserError
 from ..base.files import write_atomically
 from .config import NetworkConfig
-from .folding import fold_norms
 from .schema import METADATA, AttentionBlockDesc, ConvDesc, FeedForwardBlockDesc, MatMulDesc, walk_paths
-from .stored import StoredNetwork
+from .stored import StoredNetwork, fold_norms
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -121,7 +120,7 @@ def _input_products(network: StoredNetwork, positions: Sequence[Positions]) -> d
     """Returns the sums of x @ x.T over the inputs x of each matrix, float32 [inputs, inputs]."""
     import torch
 
-    from .inference import prepare_for_inference
+    from .model import prepare_for_inference
 
     model = prepare_for_inference(network)
     products: dict[str, Any] = {}

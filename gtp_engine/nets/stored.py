@@ -1,11 +1,11 @@
-"""A network as files hold it: its config and the values of its layers, as numpy arrays.
+"""A network as files hold it: its config and the values of its layers, as numpy arrays; with folded batch norms too.
 
 Readers and writers of files make and take it. On a CPU the compiled kernels are made of it (`kernels.network`); for
 GPUs and for learning, the torch module (`model.Model`).
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from .config import NetworkConfig
+from .schema import BatchNormDesc, OrdinaryBlockDesc, PoolingBlockDesc, walk_paths
 
 Array = TypeVar("Array")
 
@@ -51,3 +52,53 @@ class RawOutputs(NamedTuple, Generic[Array]):
     value: Array
     scores: Array
     ownership: Array
+
+
+def fold_norms(network: StoredNetwork) -> dict[str, np.ndarray]:
+    """Returns the values of a network without the statistics of its batch norms.
+
+    A norm that follows a convolution of its own block or head is moved into it: the convolution then has a "bias" among
+    the values, and the norm has none. The other norms (a block's first one normalises the sum of all blocks before)
+    have "scale" and "shift" in place of their statistics.
+    """
+    values = dict(network.values)
+    folded = {path: layers for part in _parts(network) for path, layers in part.items()}
+    for path, desc in walk_paths(network.config):
+        if not isinstance(desc, BatchNormDesc):
+            continue
+        scale, shift = _scale_and_shift(values, path, desc)
+        if path not in folded:
+            values[f"{path}.scale"], values[f"{path}.shift"] = scale, shift
+            continue
+        # norm(conv(x) + matmul(z)) = conv(x) * scale + matmul(z) * scale + shift, for each output channel.
+        conv, *matrices = folded[path]
+        for layer in (conv, *matrices):
+            weight = values[f"{layer}.weight"]
+            values[f"{layer}.weight"] = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
+        values[f"{conv}.bias"] = shift
+    return values
+
+
+def _scale_and_shift(values: dict[str, np.ndarray], path: str, desc: BatchNormDesc) -> tuple[np.ndarray, np.ndarray]:
+    """Removes a norm's values; returns scale and shift of each channel: the norm is x * scale + shift."""
+    own = {floats.name: values.pop(f"{path}.{floats.name}") for floats in desc.floats}
+    scale = 1 / np.sqrt(own["running_var"] + np.float32(desc.epsilon))
+    scale = scale * own.get("weight", np.float32(1))
+    return scale, own.get("bias", np.float32(0)) - own["running_mean"] * scale
+
+
+def _parts(network: StoredNetwork) -> Iterator[dict[str, list[str]]]:
+    """Yields the layers before norms, by the norms' paths: a convolution, and a matrix whose product is added to it."""
+    yield {
+        "policy.norm": ["policy.conv", "policy.pool_matmul"],
+        "policy.pool_norm": ["policy.pool_conv"],
+        "value.norm": ["value.conv"],
+    }
+    for path, desc in walk_paths(network.config):
+        if isinstance(desc, PoolingBlockDesc):
+            yield {
+                f"{path}.mid_norm": [f"{path}.conv1", f"{path}.pool_matmul"],
+                f"{path}.pool_norm": [f"{path}.pool_conv"],
+            }
+        elif isinstance(desc, OrdinaryBlockDesc):
+            yield {f"{path}.mid_norm": [f"{path}.conv1"]}

@@ -12,18 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.jit import List, inline, njit
-from ..base.random_numbers import random_below
+from ..base.jit import List, inline, njit, random_below
 from ..go.board import BOARD
+from ..go.symmetry import ALL_SYMMETRIES
 from ..go.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging
-from .evaluate.evaluator import ALL_SYMMETRIES, Evaluator
+from .evaluate.evaluator import Evaluator
 from .evaluate.features import LADDER_BYTES
 from .gumbel import NO_HALVING
-from .ownership import add_ownership, no_ownership, write_ownership
 from .search import ActiveSearch
 from .selection import Root, Rule
-from .tree import NO_NODE, NODE, UNEVALUATED, Tree
+from .tree import NO_NODE, NODE, UNEVALUATED, Tree, add_ownership, no_ownership, write_ownership
 from .utility import Utility
 from .value_bias import new_biases
 from .visits import SearchState, expand_and_back_up, select_leaves
@@ -208,7 +207,7 @@ class LeafBatcher:
         for slot in slots[self.statuses["is_full"][slots]].tolist():
             search = self.searches[slot]
             assert search is not None
-            search.tree.make_room(int(self.statuses["quota"][slot]), ownership=False)
+            search.search.make_room(int(self.statuses["quota"][slot]), ownership=False)
             self._changed.add(slot)
         self._refresh()
 

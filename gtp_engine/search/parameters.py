@@ -187,7 +187,7 @@ _FOR_NETWORKS = SearchParameters(
 
 
 def default_parameters(network: str) -> SearchParameters:
-    """Returns the parameters that suit an evaluator, by its name in `evaluate.factory`: rollouts, or a network."""
+    """Returns the parameters that suit an evaluator, by its name in `make_evaluator`: rollouts, or a network."""
     return SearchParameters() if network in WITHOUT_NETWORK else _FOR_NETWORKS
 
 

@@ -19,8 +19,7 @@ import numpy as np
 
 from .batcher import NO_SLOT, Batch, LeafBatcher, Survey
 from .evaluate.evaluator import Evaluator
-from .ranking import make_report
-from .report import SearchReport
+from .report import SearchReport, make_report
 from .request import SearchRequest
 from .search import ActiveSearch, Search
 
@@ -241,7 +240,7 @@ class Scheduler:
 
     def _kind_of(self, active: ActiveSearch, optimism: float) -> int:
         """Returns the number of the kind of batch for positions of a search."""
-        game, parameters = active.tree.game, active.parameters
+        game, parameters = active.search.game, active.parameters
         kind = _Kind(game.width, game.height, parameters.symmetry, optimism, parameters.profile)
         return self._kind_numbers.setdefault(kind, len(self._kind_numbers))
 
@@ -423,7 +422,7 @@ class Scheduler:
     def _end(self, queued: QueuedSearch, now: float) -> None:
         active = self._release(queued)
         try:
-            report = make_report(active, now - queued.started) if active.tree.is_evaluated else None
+            report = make_report(active, now - queued.started) if active.search.is_evaluated else None
         except Exception as error:  # likewise
             queued.search.clear()
             queued.on_error(error)

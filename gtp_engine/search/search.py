@@ -1,29 +1,39 @@
 """The search of one game: its tree, which is kept from move to move, and a search while it is under way."""
 
+import logging
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..go.coords import as_colour, index_of_point
+from ..base.jit import njit
+from ..go.coords import as_colour, index_of_point, opponent
 from ..go.game import Game
+from . import tree as trees
 from .averaging import Averaging
 from .evaluate.evaluator import Evaluator
 from .evaluate.features import mark_earlier_ladders, new_workspace
 from .evaluate.human_profile import check_profile
 from .evaluate.row import EvaluationRow
-from .game_tree import GameTree
 from .gumbel import NO_HALVING, plan_halving
 from .parameters import SearchParameters
-from .report import SearchReport
 from .request import RootMoves, SearchRequest
 from .selection import Root, rule_of
-from .tree import TreeLayout
+from .tree import NO_NODE, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Tree, TreeLayout, add_ownership, no_ownership
 from .utility import Utility, centred
+from .value_bias import fill_biases
 from .visits import MAX_DEPTH, SearchState, rescore_tree
+
+if TYPE_CHECKING:
+    from .report import SearchReport
+
+logger = logging.getLogger(__name__)
 
 _NO_LIMIT = np.iinfo(np.int64).max // 2
 # With fewer new visits their rate does not predict the number of those to come.
 _LEAST_VISITS_TO_SETTLE = 100
+# Nodes. Each of many searches side by side has an arena of its own, so it starts small.
+_FIRST_CAPACITY = 1024
 
 
 class Search:
@@ -34,8 +44,11 @@ class Search:
     Attributes:
         evaluator: Evaluates the leaves.
         parameters: The parameters of requests that have none of their own.
-        tree: The tree.
         random: The generator for the noise at the root and the choice of moves.
+        game: The position of the root.
+        root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
+        origin_to_move: The colour to move at the tree's origin.
+        ownership_sums: The ownership of the root's subtree (`tree.OwnershipSums`), as of `sum_ownership`.
     """
 
     def __init__(
@@ -46,20 +59,44 @@ class Search:
         Args:
             evaluator: Evaluates the leaves.
             parameters: The parameters of requests that have none of their own; None for the defaults. The layout of the
-                tree and its largest size depend on these in any case.
+                tree, its largest size and whether it is reused depend on these in any case.
             seed: The seed of the noise at the root, the symmetries and the choice of moves; None for a random one.
         """
         self.evaluator = evaluator
         self.parameters = parameters or SearchParameters()
-        self.tree = GameTree(self.parameters, layout_for(self.parameters, evaluator))
         self.random = np.random.default_rng(seed)
         self.symmetry_state = np.random.SeedSequence(seed).spawn(1)[0].generate_state(1, np.uint64)
         """uint64 [1], the state of the compiled generator of symmetries."""
+        self._made_with, self._layout = self.parameters, layout_for(self.parameters, evaluator)
         self._workspace = new_workspace()
+        self._tree: Tree | None = None
+        self._spare: Tree | None = None  # the last arena, once it was cleared
+        self.game = Game()
+        self.clear()
+
+    @property
+    def tree(self) -> Tree:
+        """The present arena; growing replaces it."""
+        if self._tree is None:
+            self._tree = self._empty(min(_FIRST_CAPACITY, self._most_nodes()))
+        return self._tree
+
+    @property
+    def visits(self) -> int:
+        """The root's visits."""
+        return int(self._tree.nodes["visits"][self.root]) if self._tree is not None else 0
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Whether the evaluation of the root has been backed up."""
+        return bool(self.tree.nodes["state"][self.root] != UNEVALUATED)
 
     def clear(self) -> None:
         """Clears the tree."""
-        self.tree.clear()
+        self._spare = self._tree or self._spare
+        self._tree = None
+        self._most_in_memory: int | None = None  # nodes, once memory has run out
+        self._begin_here()
 
     def set_position(self, game: Game) -> None:
         """Makes the game's position the root, as every search does with its own.
@@ -68,29 +105,26 @@ class Search:
         are replayed from the start. With a network and area scoring it is not kept after a pass, which a network must
         not see at the root.
         """
-        self.tree.set_position(game)
-
-    @property
-    def visits(self) -> int:
-        """The root's visits."""
-        return self.tree.visits
+        self.game = game.copy()
+        if not self._made_with.reuse_tree or not self._find_position():
+            self.clear()
 
     def begin(self, request: SearchRequest) -> "ActiveSearch":
         """Prepares the tree for a search of the request's position and returns the search."""
         self.set_position(request.game)
         parameters, visits = request.parameters or self.parameters, request.limits.visits
-        lacks_ownership = request.needs_ownership and not self.tree.root_knows_ownership()
-        if lacks_ownership and (visits is not None or self.tree.is_full):
+        lacks_ownership = request.needs_ownership and not self.root_knows_ownership()
+        if lacks_ownership and (visits is not None or self.is_full):
             self.clear()  # its visits would count towards the limit, or take all the memory, but have no ownership
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
-        self.tree.make_room(1, ownership=request.needs_ownership)
-        self.tree.sum_ownership()
+        self.make_room(1, ownership=request.needs_ownership)
+        self.sum_ownership()
         return ActiveSearch(self, replace(request, parameters=parameters), self._root(request, parameters))
 
     def _root(self, request: SearchRequest, parameters: SearchParameters) -> Root:
         """Returns the root as it is before its evaluation: without noise and sequential halving."""
-        game = self.tree.game
+        game = self.game
         boards = game.board.copy()
         if game.is_over:
             boards["passes"] = 0  # a move was requested after the end: play continues
@@ -102,24 +136,160 @@ class Search:
         banned_until = _banned_until(game, request.root_moves)
         noisy = parameters.root_noise > 0 or parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
-        hides_passes = self.tree.hides_passes
-        return Root(self.tree.root, boards, history, len(known), priors, noisy, banned_until, hides_passes, NO_HALVING)
+        hides_passes = self.hides_passes
+        return Root(self.root, boards, history, len(known), priors, noisy, banned_until, hides_passes, NO_HALVING)
 
-    def choose(self, report: SearchReport, temperature: float | None = None) -> int:
+    def choose(self, report: "SearchReport", temperature: float | None = None) -> int:
         """Chooses the point to play (`SearchReport.choose`); None is the temperature that the parameters have now."""
         if temperature is None:
-            temperature = self.parameters.temperature_after(len(self.tree.game.moves))
+            temperature = self.parameters.temperature_after(len(self.game.moves))
         return report.choose(temperature, self.random)
+
+    # The tree.
+
+    def _begin_here(self) -> None:
+        """Makes the game's position the origin of the tree."""
+        self.root = 0
+        self.ownership_sums = no_ownership(0)
+        self._origin = _origin_of(self.game)
+        self._origin_moves = list(self.game.moves)
+        self.origin_to_move = self.game.to_move
+
+    def _find_position(self) -> bool:
+        """Moves the root to the game's position; returns False if the tree does not know it."""
+        game, known = self.game, len(self._origin_moves)
+        if self._tree is None or _origin_of(game) != self._origin or game.moves[:known] != self._origin_moves:
+            return False
+        node = 0
+        colour = self.origin_to_move
+        for move in game.moves[known:]:
+            node = trees.child_by_move(self._tree, node, index_of_point(move.point, game.width, game.height))
+            if node == NO_NODE or move.colour != colour:
+                return False
+            colour = opponent(colour)
+        state = self._tree.nodes["state"][node]
+        if colour != game.to_move or state == trees.TERMINAL:
+            return False
+        if node != self.root and state == trees.EXPANDED and self.hides_passes:
+            return False
+        self.root = node
+        # The siblings' subtrees are kept for an undo until half of the memory is in use.
+        if node and self._tree.size[0] > self._most_nodes() // 2:
+            trees.keep_subtree(self._tree, node)
+            self._begin_here()
+        return True
+
+    @property
+    def hides_passes(self) -> bool:
+        """Whether a network does not see at the root that the game's last moves were passes.
+
+        Elsewhere in the tree it does (`visits._complete_position`): a node that was not the root has priors for a game
+        that another pass would end. They have decided which moves its visits tried, so these are given up too. So is,
+        after an undo, a node that was the root once: the tree does not remember that.
+        """
+        return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
+
+    def _empty(self, capacity: int) -> Tree:
+        """Returns an empty tree for `capacity` nodes, without ownership.
+
+        It is the spare arena if that is large enough: the system clears new memory page by page when it is first used.
+        """
+        area = self.game.area
+        spare, self._spare = self._spare, None
+        if spare is None or len(spare.nodes) < capacity or not trees.matches(spare, area, self._layout):
+            return trees.new_tree(capacity, area, self._layout)
+        trees.empty(spare)
+        return spare
+
+    def _most_nodes(self) -> int:
+        """Returns the number of nodes at which the tree stops growing."""
+        size = trees.bytes_per_node(self.game.area, self._layout)
+        most = int(self._made_with.tree_megabytes * 1e6) // size
+        return most if self._most_in_memory is None else min(most, self._most_in_memory)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the tree cannot grow any more."""
+        return self._tree is not None and int(self._tree.size[0]) >= self._most_nodes()
+
+    def make_room(self, leaves: int, *, ownership: bool) -> Tree:
+        """Lets the arena grow, and returns it.
+
+        Without memory for more nodes it stays as large as it is.
+
+        Args:
+            leaves: The number of nodes to add next. The arena doubles if they do not fit, within its limit.
+            ownership: Whether ownership has to be kept. Once it was, it is always kept, since a later search may
+                report it.
+
+        Raises:
+            MemoryError: There is not enough memory for ownership.
+        """
+        tree = self.tree
+        full = tree.size[0] + leaves > len(tree.nodes)
+        capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
+        lacks_ownership = ownership and not len(tree.ownership)
+        if capacity > len(tree.nodes) or lacks_ownership:
+            try:
+                self._tree = tree = self._grown(tree, capacity, ownership or bool(len(tree.ownership)))
+            except MemoryError:
+                if lacks_ownership:
+                    raise
+                self._most_in_memory = len(tree.nodes)
+                logger.warning(f"not enough memory for a tree of more than {len(tree.nodes):,} nodes: it stops growing")
+        return tree
+
+    def _grown(self, tree: Tree, capacity: int, ownership: bool) -> Tree:
+        """Returns a larger arena with the same nodes."""
+        size = int(tree.size[0])
+        larger = trees.new_tree(capacity, self.game.area, self._layout, ownership=ownership)
+        larger.nodes[:size] = tree.nodes[:size]
+        larger.priors[:size] = tree.priors[:size]
+        larger.amaf[:size] = tree.amaf[:size]
+        larger.ladders[:size] = tree.ladders[:size]
+        if ownership:
+            larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
+            larger.ownership[: min(size, len(tree.ownership))] = tree.ownership[:size]
+        if len(larger.biases):
+            fill_biases(larger.biases, larger.nodes[:size])
+        larger.size[0] = size
+        return larger
+
+    def root_knows_ownership(self) -> bool:
+        """Returns whether the root's ownership is known, and thus that of all nodes below it that were evaluated.
+
+        Finished games that were counted instead have none.
+        """
+        tree = self._tree
+        return tree is not None and len(tree.ownership) > 0 and tree.ownership[self.root, 0] != OWNERSHIP_UNKNOWN
+
+    def sum_ownership(self) -> None:
+        """Sums up the ownership of all nodes so far; later ones are added to `ownership_sums` one by one."""
+        tree = self.tree
+        if len(tree.ownership):
+            self.ownership_sums = no_ownership(self.game.area)
+            add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), self.ownership_sums)
+
+    def children(self) -> np.ndarray:
+        """Returns the root's visited children, int32."""
+        children = np.zeros(self.game.area + 1, np.int32)
+        return children[: trees.children_of(self.tree, self.root, children)]
+
+    def root_priors(self) -> np.ndarray:
+        """Returns the evaluator's policy at the root, float32 [area+1]."""
+        tree = self.tree
+        priors = tree.priors[self.root].astype(np.float32) / PRIOR_ONE
+        _add_children(tree, self.root, priors)
+        return priors
 
 
 class ActiveSearch:
-    """A search under way, made by `Search.begin`; batcher and report (`ranking`) read it.
+    """A search under way, made by `Search.begin`; batcher and report (`make_report`) read it.
 
     Attributes:
         search: The search of the game.
         request: The request, with the parameters that are used.
         parameters: These parameters.
-        tree: The game's tree.
         rule: The parameters of selection for compiled code.
         root: The root, with noise and the plan of sequential halving once it is evaluated.
         root_evaluation: The evaluation of the root; None if it was in the tree already, or is not there yet.
@@ -130,37 +300,36 @@ class ActiveSearch:
         self.request = request
         self.parameters = request.parameters or search.parameters
         check_profile(search.evaluator.name, search.evaluator.takes_profile, self.parameters.profile)
-        self.tree = search.tree
         self.root = root
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None
         self._averaging = _averaging_of(self.parameters)
-        self._visits_before = self.tree.visits
+        self._visits_before = self.search.visits
         self._utility = self._utility_of(0.0)
-        if self.tree.is_evaluated:
-            node = self.tree.arrays.nodes[self.tree.root]
+        if self.search.is_evaluated:
+            node = self.search.tree.nodes[self.search.root]
             self._utility = self._utility_of(float(node["score_sum"] / node["weight"]))
             if self._utility.dynamic and not self._averaging.plain:
                 rescore_tree(
-                    self.tree.arrays, self.tree.origin_to_move, self.tree.game.area, self._utility, self._averaging
+                    self.search.tree, self.search.origin_to_move, self.search.game.area, self._utility, self._averaging
                 )
             self._prepare_root()
 
     @property
     def new_visits(self) -> int:
         """The root's visits since this search began."""
-        return self.tree.visits - self._visits_before
+        return self.search.visits - self._visits_before
 
     def state(self) -> SearchState:
         """Returns this search for compiled code. It is replaced when the arena grows and when the root is evaluated."""
         visits = self.request.limits.visits
         return SearchState(
-            self.tree.arrays,
+            self.search.tree,
             self.root,
             self.rule,
             self._utility,
             self._averaging,
-            self.tree.ownership_sums,
+            self.search.ownership_sums,
             bool(self.root.banned_until.any()),
             min(visits, _NO_LIMIT) if visits is not None else _NO_LIMIT,
             self.parameters.batch_size,
@@ -169,7 +338,7 @@ class ActiveSearch:
 
     def on_root_evaluated(self, row: np.ndarray) -> None:
         """Called with the root's evaluation row after it has been backed up; replaces the state."""
-        self.root_evaluation = EvaluationRow(row.copy(), self.tree.game.area)  # the evaluator reuses its rows
+        self.root_evaluation = EvaluationRow(row.copy(), self.search.game.area)  # the evaluator reuses its rows
         self._utility = self._utility_of(self.root_evaluation.score_mean)
         self._prepare_root()
 
@@ -184,7 +353,7 @@ class ActiveSearch:
         if seconds is None or self.new_visits < _LEAST_VISITS_TO_SETTLE:
             return False
         remaining = min(self.new_visits / elapsed * (seconds - elapsed), left)
-        nodes = self.tree.arrays.nodes[self.tree.children()]
+        nodes = self.search.tree.nodes[self.search.children()]
         counts = np.sort(nodes["visits"][~self.banned[nodes["move"]]])[::-1]
         if not len(counts):
             return False
@@ -194,11 +363,11 @@ class ActiveSearch:
     @property
     def banned(self) -> np.ndarray:
         """bool [area+1], the moves that are forbidden at the root."""
-        return np.asarray(self.root.banned_until[self.tree.game.to_move] > 0)
+        return np.asarray(self.root.banned_until[self.search.game.to_move] > 0)
 
     def _utility_of(self, score: float) -> Utility:
         """Returns the utility for a root at which the side to move expects this score, in points."""
-        game, parameters = self.tree.game, self.parameters
+        game, parameters = self.search.game, self.parameters
         scale = Utility(float(parameters.score_utility), float(parameters.dynamic_score_utility), 0.0)
         return centred(scale, score, game.area, game.to_move)
 
@@ -208,7 +377,7 @@ class ActiveSearch:
             self._add_root_noise()
         visits = self.request.limits.visits
         if self.parameters.gumbel_moves > 0 and visits is not None and visits > 1:
-            priors = self.root.priors if self.root.noisy else self.tree.root_priors()
+            priors = self.root.priors if self.root.noisy else self.search.root_priors()
             noise = self.parameters.gumbel_noise * self.search.random.gumbel(size=len(priors))
             halving = plan_halving(priors, self.banned, self.parameters.gumbel_moves, visits - 1, noise)
             self.root = self.root._replace(halving=halving)
@@ -217,7 +386,7 @@ class ActiveSearch:
         """Writes the root's own priors: p^(1/temperature) (KataGo), mixed with Dirichlet noise on the legal moves
         (AlphaZero, Silver et al. 2018).
         """
-        share, priors = self.parameters.root_noise, self.tree.root_priors()
+        share, priors = self.parameters.root_noise, self.search.root_priors()
         legal = np.flatnonzero(priors)
         levelled = priors[legal].astype(np.float64) ** (1 / self.parameters.root_policy_temperature)
         priors[legal] = levelled / levelled.sum()
@@ -250,3 +419,19 @@ def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:
         entry = as_colour(player), index_of_point(point, game.width, game.height)
         banned[entry] = max(banned[entry], min(depth, MAX_DEPTH))
     return banned
+
+
+@njit
+def _add_children(tree: Tree, node: int, priors: np.ndarray) -> None:
+    """Writes the priors of a node's children: its row of `Tree.priors` no longer has them."""
+    child = tree.nodes[node]["first_child"]
+    while child != NO_NODE:
+        priors[tree.nodes[child]["move"]] = tree.nodes[child]["prior"]
+        child = tree.nodes[child]["next_sibling"]
+
+
+def _origin_of(game: Game) -> tuple[object, ...]:
+    """Returns everything but the moves that two games must have in common to share a tree."""
+    komi = float(game.board["komi"][0])  # with the compensation for handicap stones, which the first moves decide
+    start = game.history_start, tuple(game.setup_stones), game.first_captures
+    return game.width, game.height, game.rules, komi, *start

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.jit import inline, njit
+from .evaluate.row import ownership_column
 from .value_bias import fill_biases, new_biases
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
@@ -86,7 +87,7 @@ class Tree(NamedTuple):
         priors: uint16 [capacity, area+1], probabilities in units of 1/PRIOR_ONE.
         ownership: int8 [capacity, area], in units of 1/OWNERSHIP_ONE for the side to move; OWNERSHIP_UNKNOWN at the
             first point of a node without it.
-        amaf: float32 [capacity, area, 2] (`rave`): the number of rollouts in which the player to move was the first to
+        amaf: float32 [capacity, area, 2] (RAVE): the number of rollouts in which the player to move was the first to
             play at a point, and the sum of win minus loss over these.
         ladders: uint8 [capacity, (area+7)//8], one bit per stone that a ladder catches: the evaluator's inputs show
             these of earlier positions too, and reading ladders is slow.
@@ -267,7 +268,7 @@ def keep_subtree(tree: Tree, root: int) -> None:
     """Drops all nodes but a subtree, whose root becomes the origin.
 
     The nodes move up in place, since a copy would need as much memory again. Their order stays, and with it parents
-    before their children, on which `ownership` and `visits.rescore_tree` rely.
+    before their children, on which `add_ownership` and `visits.rescore_tree` rely.
     """
     nodes, size = tree.nodes, tree.size[0]
     moved = np.full(size, NO_NODE, np.int32)  # the new index of each node that stays
@@ -315,3 +316,69 @@ def copy_row(target: np.ndarray, source: np.ndarray) -> None:
     """
     for column in range(len(target)):
         target[column] = source[column]
+
+
+class OwnershipSums(NamedTuple):
+    """The ownership of a root's subtree, for the side to move at the root, summed by the root's moves.
+
+    totals: float64 [area + 2, area], in units of 1/OWNERSHIP_ONE: rows in move-index order, the last one for the root's
+        own evaluation.
+    counts: int64 [area + 2], the number of nodes in each row.
+    """
+
+    totals: np.ndarray
+    counts: np.ndarray
+
+
+@njit
+def write_ownership(tree: Tree, leaves: np.ndarray, rows: np.ndarray) -> None:
+    """Stores the ownership of leaves in the tree.
+
+    Args:
+        tree: The tree.
+        leaves: int32 [n], their nodes.
+        rows: float32 [n, columns], their evaluation rows.
+    """
+    area = tree.ownership.shape[1]
+    for index in range(len(leaves)):
+        stored, ownership = tree.ownership[leaves[index]], rows[index, ownership_column(area) :]
+        for point in range(area):
+            stored[point] = np.int8(round(ownership[point] * OWNERSHIP_ONE))
+
+
+def no_ownership(area: int) -> OwnershipSums:
+    """Returns sums of zero."""
+    return OwnershipSums(np.zeros((area + 2, area)), np.zeros(area + 2, np.int64))
+
+
+@njit
+def add_ownership(tree: Tree, root: int, nodes: np.ndarray, sums: OwnershipSums) -> None:
+    """Adds the known ownership of those of `nodes` that are the root or lie below it.
+
+    In a tree that is kept for an undo, nodes after the root need not lie below it.
+    """
+    for leaf in nodes:
+        if tree.ownership[leaf, 0] == OWNERSHIP_UNKNOWN:
+            continue
+        node, sign, group = leaf, 1.0, len(sums.counts) - 1
+        while node > root:  # parents come before their children
+            group = tree.nodes[node]["move"]
+            node = tree.nodes[node]["parent"]
+            sign = -sign
+        if node != root:
+            continue
+        sums.counts[group] += 1
+        for point in range(sums.totals.shape[1]):
+            sums.totals[group, point] += sign * tree.ownership[leaf, point]
+
+
+def mean_ownership(totals: np.ndarray, counts: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Returns the means of `OwnershipSums`, or of some of their rows, float32 [..., height, width] in -1..1.
+
+    Args:
+        totals: Rows of `OwnershipSums.totals`, or their sum.
+        counts: The same rows of `OwnershipSums.counts`, or their sum.
+        shape: Height and width.
+    """
+    means = totals / (np.maximum(counts, 1)[..., None] * OWNERSHIP_ONE)
+    return means.astype(np.float32).reshape(*counts.shape, *shape)

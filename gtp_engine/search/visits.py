@@ -26,7 +26,6 @@ from ..go.board import (
 from ..go.coords import BLACK, EMPTY
 from ..go.points import point_of_index
 from ..go.scoring import area_margin
-from . import rave
 from .averaging import Averaging, average_children, corrected_utility, weight_of
 from .evaluate.row import (
     LEAD,
@@ -40,8 +39,7 @@ from .evaluate.row import (
     amaf_column,
 )
 from .gumbel import select_by_halving
-from .ownership import OwnershipSums
-from .selection import Root, Rule, select
+from .selection import Root, Rule, back_up_amaf, select
 from .tree import (
     EXPANDED,
     NO_MOVE,
@@ -49,6 +47,7 @@ from .tree import (
     PRIOR_ONE,
     TERMINAL,
     UNEVALUATED,
+    OwnershipSums,
     Tree,
     copy_row,
     largest_prior,
@@ -329,7 +328,7 @@ def expand_and_back_up(
             copy_row(tree.ladders[leaf], ladders[index])
         if len(tree.amaf):
             amaf = row[amaf_column(area) :].reshape(2, 2, area)
-            rave.back_up(tree.nodes, tree.amaf, leaf, amaf, win_loss)
+            back_up_amaf(tree.nodes, tree.amaf, leaf, amaf, win_loss)
 
 
 @njit

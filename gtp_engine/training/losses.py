@@ -1,6 +1,6 @@
 """The losses: each has a value per row, and the learner minimises their weighted sum.
 
-The outputs are KataGo's (`network.outputs` explains them), so that networks trained here run in KataGo. One of them is
+The outputs are KataGo's (`nets.model` explains them), so that networks trained here run in KataGo. One of them is
 used differently during training: channel 1 of the policy, which files from version 12 on have for an optimistic policy,
 predicts the opponent's reply, and is replaced by a copy of channel 0 in the network that plays
 (`learner.playing_network`). The time until the value settles is not trained.
@@ -25,8 +25,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..nets.config import NetworkConfig
-from ..nets.model import ModelOutputs
-from ..nets.outputs import no_result_possible, short_term_errors
+from ..nets.model import ModelOutputs, no_result_possible, short_term_errors
 from ..nets.stored import RawOutputs
 from .data import rows
 from .data.loader import Tensors

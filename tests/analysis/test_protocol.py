@@ -17,8 +17,7 @@ from gtp_engine.clients.analysis.answers import answer
 from gtp_engine.clients.analysis.protocol import Conversation
 from gtp_engine.clients.analysis.query import Defaults, Query, parse_query
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler

@@ -22,7 +22,7 @@ from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.evaluator import Evaluator
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"

@@ -16,7 +16,7 @@ from gtp_engine.clients.analysis.query import Defaults
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.gtp.lines import Command
 from gtp_engine.clients.gtp.session import COMMANDS, GtpError, Session
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler

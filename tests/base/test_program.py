@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.program import command_arguments, program_line, quoted
+from gtp_engine.base.system import command_arguments, program_line, quoted
 
 
 def test_the_line_that_starts_the_program_again_is_that_which_started_it(

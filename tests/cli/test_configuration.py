@@ -18,9 +18,8 @@ from gtp_engine.clients.cli.command import command
 from gtp_engine.clients.cli.common_options import GameOptions, search_options
 from gtp_engine.clients.cli.config import TEMPLATE
 from gtp_engine.clients.cli.defaults import settings_of, use_configuration
-from gtp_engine.clients.cli.first_game import saved_game
+from gtp_engine.clients.cli.first_game import PlayersOptions, saved_game
 from gtp_engine.clients.cli.katago_options import KataGoOptions
-from gtp_engine.clients.cli.players_options import PlayersOptions
 from gtp_engine.engine.ranks import Rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.nets.library import bundled_folder, list_networks, network_name

@@ -12,9 +12,9 @@ import torch
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.game import Game
+from gtp_engine.go.symmetry import ALL_SYMMETRIES
 from gtp_engine.search.evaluate import batch
 from gtp_engine.search.evaluate.batch import Evaluation, evaluate_games, load_network
-from gtp_engine.search.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.search.evaluate.features import new_workspace, position_of
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.evaluate.row import EvaluationRow

@@ -17,7 +17,7 @@ from torch import Tensor
 from gtp_engine.base import jit
 from gtp_engine.go.coords import WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.go.symmetry import permutation
+from gtp_engine.go.symmetry import ALL_SYMMETRIES, permutation
 from gtp_engine.nets.config import SCALARS, SUPERKO, TERRITORY, Multipliers, parse_config
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.kernels.llvm import HAS_FLOAT32
@@ -26,12 +26,10 @@ from gtp_engine.nets.model import Model
 from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.search.evaluate import runner as runners
 from gtp_engine.search.evaluate.cache import EvaluationCache
-from gtp_engine.search.evaluate.decode import decode_outputs, output_scale
-from gtp_engine.search.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.search.evaluate.features import LADDER_BYTES, new_workspace
 from gtp_engine.search.evaluate.features import position_of as complete
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
-from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow, row_columns
+from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow, decode_outputs, output_scale, row_columns
 from gtp_engine.search.evaluate.runner import find_device
 from gtp_engine.search.evaluate.torch_runner import TorchRunner
 from gtp_engine.search.parameters import default_parameters
@@ -152,8 +150,8 @@ def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
     evaluator = NetworkEvaluator(TINY, precision="float32", device="cpu", batch_size=4)
     search = Search(evaluator, default_parameters("network"), seed=1)
     best = run_search(search, SearchRequest(game, Limits(visits=60))).moves[0]
-    tree = search.tree.arrays
-    line, node = [], search.tree.root
+    tree = search.tree
+    line, node = [], search.root
     for point in best.pv[:3]:
         game.play(game.to_move, point)
         line.append(game.copy())

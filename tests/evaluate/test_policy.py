@@ -5,7 +5,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.search.evaluate.policy import Policy
+from gtp_engine.search.evaluate.row import Policy
 
 PROBABILITIES = np.zeros(13, np.float32)  # 4x3: A3 B3 C3 D3 A2 ... D1 pass
 PROBABILITIES[[1, 4, 12]] = 0.5, 0.375, 0.125

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex, vertex
-from gtp_engine.go.diagram import Marks, board_text
+from gtp_engine.go.drawing import Marks, board_text
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import star_points
 

@@ -18,13 +18,13 @@ from torch.nn import functional
 
 from gtp_engine.base.jit import config
 from gtp_engine.clients.cli import machine
-from gtp_engine.nets.inference import prepare_for_inference
 from gtp_engine.nets.katago_file import read_katago_file
-from gtp_engine.nets.kernels import precision, trunk
-from gtp_engine.nets.kernels.activations import KINDS, activate
+from gtp_engine.nets.kernels import network as kernels
+from gtp_engine.nets.kernels import trunk
 from gtp_engine.nets.kernels.matmul import to_bfloat16
+from gtp_engine.nets.kernels.scalars import KINDS, activate
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
-from gtp_engine.nets.model import Model
+from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.schema import MISH, RELU, SILU
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
@@ -110,28 +110,28 @@ def test_bfloat16_is_near_for_networks_of_katago(shared: Path, name: str) -> Non
 
 @needs_bfloat16
 def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "CACHE_FOLDER", tmp_path)
-    tried = precision.bfloat16_is_faster()
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
+    tried = kernels.bfloat16_is_faster()
     (file,) = tmp_path.iterdir()
     assert file.read_text() == ("bfloat16" if tried else "float32")
     file.write_text("float32" if tried else "bfloat16")
-    assert precision.bfloat16_is_faster() != tried
+    assert kernels.bfloat16_is_faster() != tried
     for damaged in (b"float8", b"\xe6loat32"):
         file.write_bytes(damaged)
-        precision.bfloat16_is_faster()
+        kernels.bfloat16_is_faster()
         assert file.read_text() in ("bfloat16", "float32")
-    monkeypatch.setattr(precision, "CACHE_FOLDER", None)
-    assert precision.bfloat16_is_faster() in (True, False)
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", None)
+    assert kernels.bfloat16_is_faster() in (True, False)
 
 
 @needs_bfloat16
 def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(precision, "pack_matrix", Mock(wraps=precision.pack_matrix))
-    precision.product_gain.cache_clear()
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "pack_matrix", Mock(wraps=kernels.pack_matrix))
+    kernels.product_gain.cache_clear()
     shown = dict(machine.network_kernels())["bfloat16"]
-    assert shown.startswith("used: " if precision.bfloat16_is_faster() else "not used: ")
-    assert [call.args[1] for call in precision.pack_matrix.call_args_list].count(True) == 1  # one trial
+    assert shown.startswith("used: " if kernels.bfloat16_is_faster() else "not used: ")
+    assert [call.args[1] for call in kernels.pack_matrix.call_args_list].count(True) == 1  # one trial
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86-64 processor")

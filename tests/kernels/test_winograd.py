@@ -11,9 +11,9 @@ from torch.nn import functional
 pytest.importorskip("numba")
 
 from gtp_engine.base.jit import config
-from gtp_engine.nets.kernels.activations import KINDS
 from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
 from gtp_engine.nets.kernels.matmul import convolve_1x1, convolve_im2col, matmul, pack_matrix, to_bfloat16
+from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.kernels.tiles import WINOGRAD_MATRICES
 from gtp_engine.nets.kernels.winograd import best_tile_side, convolve_3x3, pack_kernel
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS

@@ -9,10 +9,9 @@ from torch import Tensor
 
 from gtp_engine.base.jit import config
 from gtp_engine.nets.config import parse_config
-from gtp_engine.nets.inference import prepare_for_inference
 from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
 from gtp_engine.nets.kernels.network import CompiledNetwork, can_compile
-from gtp_engine.nets.model import Model
+from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.stored import RawOutputs, StoredNetwork
 
 needs_kernels = pytest.mark.skipif(

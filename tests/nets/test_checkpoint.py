@@ -10,11 +10,10 @@ import torch
 from random_networks import random_model, with_auxiliary_heads
 
 from gtp_engine.nets.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.config import parse_config, to_data
 from gtp_engine.nets.katago_file import NetworkFileError, write_katago_file
 from gtp_engine.nets.library import find_network, list_networks, load_network
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.plain import to_data
 
 
 @pytest.fixture

@@ -9,10 +9,8 @@ import pytest
 from random_networks import random_config, with_auxiliary_heads
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.nets.config import parse_config, pooling_blocks
-from gtp_engine.nets.plain import config_from_data, to_data
+from gtp_engine.nets.config import check_shapes, config_from_data, parse_config, pooling_blocks, to_data
 from gtp_engine.nets.schema import BottleneckBlockDesc, ConvDesc, MatMulDesc, PoolingBlockDesc
-from gtp_engine.nets.shapes import check_shapes
 
 
 @pytest.mark.parametrize(

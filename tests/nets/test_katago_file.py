@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from random_networks import random_model
 
 from gtp_engine.nets.config import parse_config
-from gtp_engine.nets.inference import prepare_for_inference
 from gtp_engine.nets.katago_file import NetworkFileError, katago_bytes, read_katago_file, write_katago_file
-from gtp_engine.nets.model import Model
+from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.schema import Layer, walk
 from gtp_engine.nets.stored import StoredNetwork
 

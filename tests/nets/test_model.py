@@ -12,10 +12,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from gtp_engine.nets.config import parse_config
-from gtp_engine.nets.inference import prepare_for_inference
 from gtp_engine.nets.layers import BatchNorm, Board, Rope
-from gtp_engine.nets.model import Model
-from gtp_engine.nets.outputs import no_result_possible, short_term_errors
+from gtp_engine.nets.model import Model, no_result_possible, prepare_for_inference, short_term_errors
 from gtp_engine.nets.schema import BatchNormDesc, FixedRopeDesc
 from gtp_engine.nets.stored import RawOutputs
 

@@ -9,4 +9,4 @@ from gtp_engine.search.search import Search
 
 
 def run(search: Search, limits: Limits, **options: Any) -> SearchReport:
-    return run_search(search, SearchRequest(search.tree.game, limits, **options))
+    return run_search(search, SearchRequest(search.game, limits, **options))

@@ -45,7 +45,7 @@ def student(t: float) -> float:
 
 
 def test_worse_children_count_for_less() -> None:
-    nodes = searched(better_children=0.5).tree.arrays
+    nodes = searched(better_children=0.5).tree
     records = nodes.nodes[: nodes.size[0]]
     checked = 0
     for index, record in enumerate(records[:200]):
@@ -73,7 +73,7 @@ def test_worse_children_count_for_less() -> None:
 def test_a_tiny_exponent_gives_plain_means() -> None:
     plain, weighted = searched(), searched(better_children=1e-9)
     assert weighted.visits == plain.visits
-    one, other = (search.tree.arrays.nodes[0] for search in (plain, weighted))
+    one, other = (search.tree.nodes[0] for search in (plain, weighted))
     for name in ("value_sum", "utility_sum", "utility_squares", "lead_sum", "score_sum", "score_squares"):
         assert other[name] == pytest.approx(one[name], rel=1e-4, abs=1e-3)
 
@@ -92,7 +92,7 @@ def pruned_weights(weights: list[float], utilities: list[float], priors: list[fl
 
 
 def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() -> None:
-    tree = searched(noise_pruning=0.15).tree.arrays
+    tree = searched(noise_pruning=0.15).tree
     records = tree.nodes[: tree.size[0]]
     pruned = 0
     for index, record in enumerate(records):
@@ -112,7 +112,7 @@ def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() 
 
 def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
     search = searched(dynamic_score_utility=0.3, better_children=0.25)
-    tree = search.tree.arrays
+    tree = search.tree
     before = tree.nodes[: tree.size[0]].copy()
     state = search.active.state()
     rescore_tree(tree, BLACK, 16, state.scale, state.averaging)
@@ -152,7 +152,7 @@ def test_doubtful_evaluations_count_for_less() -> None:
     search = Search(DoubtfulEvaluator(), SearchParameters(uncertainty=0.25), seed=1)
     search.set_position(Game(4))
     report = run(search, Limits(visits=300))
-    tree = search.tree.arrays
+    tree = search.tree
     nodes = tree.nodes[: tree.size[0]]
     leaves = nodes[(nodes["first_child"] < 0) & (nodes["visits"] == 1)]
     assert set(np.round(leaves["weight"], 3)) == {8.0, round(0.25 / (0.5 + 0.25 / 8), 3)}

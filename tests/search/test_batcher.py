@@ -12,7 +12,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search import batcher as batchers
 from gtp_engine.search.batcher import LeafBatcher
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.ranking import make_report
+from gtp_engine.search.report import make_report
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import Scheduler
 from gtp_engine.search.search import ActiveSearch, Search
@@ -85,7 +85,7 @@ def test_each_gets_its_share_of_a_batch() -> None:
     for _ in range(40):
         step(batcher, slots, 3)
         batcher.collect(NO_SLOTS)
-    assert min(search.tree.visits for search in searches) > 30
+    assert min(search.search.visits for search in searches) > 30
     assert step(batcher, slots, 12) == [4, 4, 4]
     assert step(batcher, slots, 2) == [1, 1]
 
@@ -100,11 +100,11 @@ def test_leaves_of_a_search_that_has_left_reach_nobody() -> None:
     late = begun(evaluator, 9.5)
     assert batcher.add(late) == slots[0]
     batcher.collect(NO_SLOTS)
-    assert (first.tree.visits, late.tree.visits, other.tree.visits) == (0, 0, 1)
+    assert (first.search.visits, late.search.visits, other.search.visits) == (0, 0, 1)
     assert states(batcher)["in_flight"].tolist() == [0, 0]
     step(batcher, slots, 4)
     batcher.collect(NO_SLOTS)
-    assert (first.tree.visits, late.tree.visits, other.tree.visits) == (0, 1, 2)
+    assert (first.search.visits, late.search.visits, other.search.visits) == (0, 1, 2)
 
 
 def test_random_symmetries_are_all_of_them_and_the_seeds_own() -> None:
@@ -135,7 +135,7 @@ def test_the_optimism_of_a_batch_is_that_of_a_root_and_of_anothers_tree() -> Non
 def test_a_search_alone_asks_for_the_ownership_of_its_root_too() -> None:
     search = made(HashEvaluator(4), 5.5)
     assert run(search, Limits(20), ownership=True).new_visits == 20
-    assert search.tree.ownership_sums.counts[-1] == 1
+    assert search.ownership_sums.counts[-1] == 1
     assert run(search, Limits(30), ownership=True).new_visits == 10  # it need not forget what it has found
 
 

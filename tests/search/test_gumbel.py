@@ -55,8 +55,8 @@ def test_without_noise_the_moves_are_the_likeliest() -> None:
 
 def test_moves_without_visits_get_the_mixed_value() -> None:
     search, report = searched(17, gumbel_moves=4)
-    tree, node = search.tree.arrays, search.tree.root
-    priors = search.tree.root_priors()
+    tree, node = search.tree, search.root
+    priors = search.root_priors()
     utilities = completed_utilities(tree, node, priors)
     visited = {index_of_point(move.point, 5, 5): move.utility for move in report.moves}
     share = sum(priors[move] for move in visited)
@@ -72,7 +72,7 @@ def test_the_target_is_a_better_policy() -> None:
         target, priors = report.policy_target(), report.priors
         assert target.sum() == pytest.approx(1, abs=1e-5)
         assert ((target > 0) == (priors > 0)).all()
-        utilities = completed_utilities(search.tree.arrays, search.tree.root, priors)
+        utilities = completed_utilities(search.tree, search.root, priors)
         assert (target * utilities).sum() > (priors * utilities).sum()
 
 

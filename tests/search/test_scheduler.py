@@ -10,7 +10,7 @@ from hash_evaluator import HashEvaluator
 from gtp_engine.go.coords import BLACK, PASS, all_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search import tree as trees
-from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest

@@ -16,12 +16,10 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_verte
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search import tree as trees
-from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.evaluate.row import ownership_column
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.ranking import best_first
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.report import SearchReport, best_first
 from gtp_engine.search.request import Limits, RootMoves
 from gtp_engine.search.search import Search
 
@@ -34,7 +32,7 @@ def searched(game: Game, visits: int, batch: int = 1, **settings: object) -> tup
 
 def check_tree(search: Search) -> None:
     """Every visit of a node but its first went to a child, and nothing is left in flight."""
-    tree = search.tree.arrays
+    tree = search.tree
     nodes = tree.nodes[: tree.size[0]]
     assert not nodes["in_flight"].any()
     below = np.zeros(len(nodes), int)
@@ -117,7 +115,7 @@ def test_superko_is_obeyed_in_the_tree(button: bool) -> None:
     rules = replace(RULESETS["tromp-taylor"], has_button=button)
     search, _ = searched(Game(2, rules=rules, komi=0.5), 3000, batch=4)
     check_tree(search)
-    tree = search.tree.arrays
+    tree = search.tree
     parents = tree.nodes["parent"][: tree.size[0]]
     for number in np.flatnonzero(tree.nodes["visits"][: tree.size[0]] > 0):
         node, path = number, []
@@ -268,7 +266,7 @@ def test_another_game_begins_another_tree(change: str) -> None:
 
 def test_a_small_search_takes_little_memory() -> None:
     search, _ = searched(Game(19), 2)
-    assert sum(array.nbytes for array in search.tree.arrays) < 2e6
+    assert sum(array.nbytes for array in search.tree) < 2e6
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 1000, 1025])
@@ -298,7 +296,7 @@ def test_a_full_tree_takes_no_more_memory_from_move_to_move() -> None:
         search, report = searched(game, 3000, tree_megabytes=1.0)
         used = [tracemalloc.get_traced_memory()[0]]
         for _ in range(3):
-            assert search.tree.is_full
+            assert search.is_full
             game.play(game.to_move, report.moves[0].point)
             tracemalloc.reset_peak()
             search.set_position(game)
@@ -349,7 +347,7 @@ def test_deep_avoidance_holds_below_the_root() -> None:
     search = Search(HashEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(5))
     run(search, Limits(visits=500), root_moves=RootMoves(avoid=((BLACK, c3, 9), (WHITE, c3, 9))))
-    tree = search.tree.arrays
+    tree = search.tree
     assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
 
 
@@ -360,7 +358,7 @@ def test_the_longest_of_several_bans_counts(depth: int, other: int) -> None:
     search.set_position(Game(5))
     bans = RootMoves(avoid=((BLACK, c3, depth), (BLACK, c3, other), (WHITE, c3, depth), (WHITE, c3, other)))
     run(search, Limits(visits=500), root_moves=bans)
-    tree = search.tree.arrays
+    tree = search.tree
     assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
 
 
@@ -544,7 +542,7 @@ def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
 
 def test_a_full_tree_without_ownership_is_given_up_for_it() -> None:
     search, before = searched(Game(5), 3000, tree_megabytes=0.1)
-    assert before.visits < 3000 and search.tree.is_full
+    assert before.visits < 3000 and search.is_full
     stop = threading.Event()
 
     def end(report: SearchReport) -> None:
@@ -575,7 +573,7 @@ def test_ownership_is_the_mean_over_the_nodes_below() -> None:
     game.play(BLACK, best.point)
     search.set_position(game)
     report = run(search, Limits(visits=best.visits + 100), moves_ownership=True)
-    tree, root = search.tree.arrays, search.tree.root
+    tree, root = search.tree, search.root
     assert tree is not None and root > 0 and report.ownership is not None
     rows: dict[int, list[np.ndarray]] = {}
     for leaf in range(tree.size[0]):
@@ -602,7 +600,7 @@ def test_rave_counts_the_rollouts_of_the_subtree_and_the_moves_of_the_path() -> 
     search = Search(RolloutEvaluator(seed=1, rollouts=2), SearchParameters(rave=100), seed=1)
     search.set_position(game)
     run(search, Limits(visits=200))
-    tree = search.tree.arrays
+    tree = search.tree
     size = int(tree.size[0])
     plays, wins = tree.amaf[:size, :, 0], tree.amaf[:size, :, 1]
     visits = tree.nodes["visits"][:size, None]
@@ -616,7 +614,7 @@ def test_rave_counts_the_rollouts_of_the_subtree_and_the_moves_of_the_path() -> 
 
 def test_rave_is_for_evaluators_with_rollouts() -> None:
     search, _ = searched(Game(5), 50, rave=100)
-    assert len(search.tree.arrays.amaf) == 0
+    assert len(search.tree.amaf) == 0
 
 
 def test_a_root_policy_temperature_levels_the_priors() -> None:

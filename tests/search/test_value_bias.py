@@ -66,7 +66,7 @@ def searched(visits: int, **settings: float) -> Search:
 
 
 def test_the_table_holds_what_the_nodes_have_found() -> None:
-    tree = searched(600, value_bias=0.45).tree.arrays
+    tree = searched(600, value_bias=0.45).tree
     nodes = tree.nodes[: tree.size[0]]
     made_again = new_biases(len(tree.nodes))
     fill_biases(made_again, nodes)
@@ -84,12 +84,12 @@ def test_the_table_holds_what_the_nodes_have_found() -> None:
 
 
 def test_an_evaluation_is_corrected_by_its_share_of_the_gap() -> None:
-    tree = searched(600, value_bias=0.45).tree.arrays
+    tree = searched(600, value_bias=0.45).tree
     nodes = tree.nodes[: tree.size[0]]
     latest = nodes[(nodes["visits"] == 1) & (nodes["bias_key"] != 0)][-1]  # nothing was learnt after it of its kind
     gap = mean_gap(tree.biases[entry_of(tree.biases, latest["bias_key"])])
     assert latest["utility_sum"] == pytest.approx(latest["own_utility"] + 0.45 * gap, abs=0.05)
-    plain = searched(600, value_bias=0.0, noise_pruning=10.0).tree.arrays
+    plain = searched(600, value_bias=0.0, noise_pruning=10.0).tree
     assert not len(plain.biases)
     assert not plain.nodes["bias_key"][: plain.size[0]].any()
 
@@ -101,7 +101,7 @@ def test_a_tree_that_goes_on_after_a_move_keeps_what_it_knows() -> None:
     best = run(search, Limits(visits=500)).moves[0]
     game.play(game.to_move, best.point)
     search.set_position(game)
-    tree = search.tree.arrays
+    tree = search.tree
     nodes = tree.nodes[: tree.size[0]]
     assert 0 < search.visits < 500
     total = float(nodes["bias_weight"].sum())

@@ -16,8 +16,7 @@ from gtp_engine.go.board import Board
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladders import find_ladders
-from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import Unit

@@ -10,8 +10,7 @@ from reviews import D4, E5, F6, game_of, review
 
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
-from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import MoveReview

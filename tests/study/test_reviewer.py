@@ -12,9 +12,8 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, write_sgf
-from gtp_engine.search.evaluate.evaluator import Evaluator
-from gtp_engine.search.evaluate.factory import make_evaluator
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.evaluator import Evaluator, make_evaluator
+from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.study.game_review import GameReview
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review

@@ -10,7 +10,7 @@ from reviews import D4, E5, loss, report
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import read_sgf
-from gtp_engine.search.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits

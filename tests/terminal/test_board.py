@@ -27,7 +27,7 @@ from gtp_engine.clients.terminal.board import (
 )
 from gtp_engine.clients.terminal.words import SHOWN_VALUES
 from gtp_engine.go.coords import BLACK, COLUMNS, PASS, WHITE, parse_vertex
-from gtp_engine.go.diagram import Marks
+from gtp_engine.go.drawing import Marks
 from gtp_engine.go.game import Game
 from gtp_engine.search.report import MoveReport, SearchReport
 

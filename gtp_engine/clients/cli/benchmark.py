@@ -74,7 +74,7 @@ def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
 def _measure_search(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
     from ...engine.engine import Engine
-    from .machine import cpu
+    from .doctor import cpu
     from .speed import random_position, rollouts_per_second, visits_per_second
 
     with Engine(settings) as engine:
@@ -91,7 +91,7 @@ def _measure_search(sizes: Sequence[tuple[int, int]], settings: EngineSettings) 
 
 def _measure_network(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints a table of threads and batch sizes for each board size."""
-    from .machine import cpu, gpu
+    from .doctor import cpu, gpu
     from .speed import measure, natural_position, recommended
 
     worker = settings.new_worker()

@@ -27,7 +27,7 @@ from ...search.parameters import PROFILE
 from .command import command
 from .common_options import network_file
 from .defaults import COMMON_SETTINGS
-from .machine import cpu, gpu, network_kernels
+from .doctor import cpu, gpu, network_kernels
 from .options import variable
 
 _NOT_READABLE = "  (not readable)"

@@ -14,7 +14,7 @@ from ...engine.settings import EngineSettings
 from ...table.new_game import initial_game, parse_humans
 from .common_options import network_file
 from .defaults import is_given
-from .players_options import PlayersOptions
+from .first_game import PlayersOptions
 
 if TYPE_CHECKING:
     from ...engine.engine import Engine

@@ -34,8 +34,7 @@ def network_kernels() -> list[tuple[str, str]]:
     """Returns titles and texts: what computes networks on this CPU and in which precisions; compiles some products."""
     try:
         from ...nets.kernels.llvm import VECTORS
-        from ...nets.kernels.network import has_bfloat16, has_float32, has_int8
-        from ...nets.kernels.precision import bfloat16_is_faster, product_gain
+        from ...nets.kernels.network import bfloat16_is_faster, has_bfloat16, has_float32, has_int8, product_gain
     except (ImportError, OSError) as error:
         return [("kernels", f"unknown, numba cannot be loaded: {error_text(error)}")]
     if not has_float32():

@@ -17,9 +17,9 @@ from ...go.rules import RULESETS
 from ...search.evaluate.choices import network_on
 from .command import command
 from .common_options import BOARD_SIZE, KOMI, network_file, parameters
+from .first_game import PlayersOptions
 from .options import ANY_PATH, EXISTING_FILE
 from .outputs import new_folder
-from .players_options import PlayersOptions
 
 if TYPE_CHECKING:
     from ...training.run_settings import RunSettings

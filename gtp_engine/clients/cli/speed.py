@@ -20,7 +20,7 @@ from ...search.scheduler import run_search
 from ...search.search import Search
 
 if TYPE_CHECKING:
-    from ...search.evaluate.inputs import Inputs
+    from ...search.evaluate.features import Inputs
     from ...search.evaluate.network_evaluator import NetworkEvaluator
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
@@ -71,7 +71,7 @@ def visits_per_second(game: Game, settings: EngineSettings) -> float:
 
 def rollouts_per_second(game: Game, settings: EngineSettings) -> float:
     """Returns the random games/s from the position to the end, measured for ROLLOUT_SECONDS."""
-    from ...search.evaluate.rollouts.evaluator import ROLLOUTS_PER_EVALUATION, RolloutEvaluator
+    from ...search.evaluate.rollouts import ROLLOUTS_PER_EVALUATION, RolloutEvaluator
 
     evaluator = RolloutEvaluator(threads=settings.threads, seed=settings.seed)
     indices = np.zeros(evaluator.batch_size, np.int64)

@@ -15,8 +15,7 @@ from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
-from .first_game import close_engine, first_game
-from .players_options import DEFAULTS, PlayersOptions
+from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game
 
 if TYPE_CHECKING:
     from ..web.server import Server

@@ -19,7 +19,7 @@ from ...go.coords import (
     parse_colour,
     point_at,
 )
-from ...go.diagram import DEAD_STONES, TERRITORY, Marks, board_text, gaps_in_row
+from ...go.drawing import DEAD_STONES, TERRITORY, Marks, board_text, gaps_in_row
 from ...go.game import Game
 from ...go.handicap import star_points
 from ...go.rules import rules_name

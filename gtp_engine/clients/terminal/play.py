@@ -19,13 +19,12 @@ from ...base.fields import Range, parse_number
 from ...base.folders import games_dir
 from ...base.jit import is_cold
 from ...base.messages import plural
-from ...base.program import program_line, quoted
-from ...base.system import wait_for
+from ...base.system import program_line, quoted, wait_for
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
 from ...engine.ranks import STRONGEST, WEAKEST
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
-from ...go.diagram import Marks
+from ...go.drawing import Marks
 from ...go.life import area_map
 from ...search.report import SearchReport
 from ...table.new_game import described_game

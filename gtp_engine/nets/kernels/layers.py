@@ -11,8 +11,8 @@ import numpy as np
 
 from ...base.jit import njit
 from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .activations import IDENTITY_KIND, KINDS, activate
 from .matmul import convolve_1x1, pack_integers, pack_matrix, packed_integers_size, whole_lanes
+from .scalars import IDENTITY_KIND, KINDS, activate
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
 FULL_BOARD = np.zeros((0, 1, 1), np.bool_)
@@ -64,7 +64,7 @@ def joined(matrices: list[Matrix]) -> Matrix:
 
 
 class Values:
-    """The values of a network whose norms are folded (`network.folding`), below a path.
+    """The values of a network whose norms are folded (`stored.fold_norms`), below a path.
 
     Args:
         values: The values by their paths.
@@ -247,7 +247,7 @@ class Linear:
     Args:
         weight: float32 [outputs, inputs].
         bias: float32 [outputs].
-        kind: The activation, a value of `activations.KINDS`.
+        kind: The activation, a value of `scalars.KINDS`.
     """
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray, kind: int) -> None:

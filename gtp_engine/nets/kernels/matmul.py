@@ -19,9 +19,8 @@ import numpy as np
 
 from ...base.jit import njit
 from ..quantisation import LARGEST
-from .activations import activate
 from .llvm import LANES, MAX_ROWS, multiply_panel, store_row
-from .scalars import ONE, ZERO, fast_max
+from .scalars import ONE, ZERO, activate, fast_max
 
 # Points that are worked on together: what is computed for them stays in a second-level cache of 1 MiB.
 CHUNK = 48

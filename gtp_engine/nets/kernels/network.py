@@ -1,19 +1,23 @@
 """Whole networks as compiled code: from the inputs to the heads' raw outputs, all of them numpy arrays.
 
 Products of the trunk are float32 or bfloat16, or of 8-bit integers where the network was quantised; tensors between
-them, the first convolution and the heads, a few percent of the work, are float32.
+them, the first convolution and the heads, a few percent of the work, are float32. How much faster products are in other
+precisions on this CPU is measured; which one is used is stored with the compiled code.
 """
 
+import contextlib
 import math
+import time
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
 
+from ...base.files import write_text
+from ...base.jit import CACHE_FOLDER, njit
 from ...base.jit import config as jit_config
-from ...base.jit import njit
 from ..config import NetworkConfig
-from ..folding import fold_norms
 from ..quantisation import quantisable
 from ..schema import (
     METADATA,
@@ -25,11 +29,11 @@ from ..schema import (
     ValueHeadDesc,
     walk,
 )
-from ..stored import RawOutputs, StoredNetwork
-from .activations import KINDS
+from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .layers import FULL_BOARD, ActivatedConv, Activation, Linear, Values, global_pool, plain_activation
 from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
-from .matmul import convolve_im2col, pack_matrix, whole_lanes
+from .matmul import CHUNK, convolve_im2col, encode_rows, matmul, pack_integers, pack_matrix, whole_lanes
+from .scalars import KINDS
 from .trunk import CompiledBlocks
 
 
@@ -250,3 +254,56 @@ class _ValueHead:
         hidden = self._hidden(pooled)
         ownership = self._ownership(y, on_board)[..., 0].reshape(len(x), -1)
         return self._value(hidden), self._scores(hidden), ownership
+
+
+# Products are two thirds of a network's time: by this factor bfloat16 has to be faster for a gain of 15 % in all, which
+# its rounding is worth.
+_LEAST_GAIN = 1.25
+_CHANNELS, _TRIAL_SECONDS, _REPEATS = 96, 0.05, 50
+
+
+def bfloat16_is_faster() -> bool:
+    """Returns whether products of bfloat16 are faster than those of float32; the CPU has to have them."""
+    file = CACHE_FOLDER / "precision" if CACHE_FOLDER else None
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if file and (remembered := file.read_text()) in ("bfloat16", "float32"):
+            return remembered == "bfloat16"
+    is_faster = product_gain("bfloat16") > _LEAST_GAIN
+    with contextlib.suppress(OSError):
+        if file:
+            write_text(file, "bfloat16" if is_faster else "float32")
+    return is_faster
+
+
+@cache  # the doctor shows the figure of the trial that decided
+def product_gain(precision: str) -> float:
+    """Returns how many times as fast as in float32 a product of the usual size is; the CPU has to have such products.
+
+    The precisions alternate, and the shortest time of each counts, so that other programs disturb little. CPU time is
+    of no use: on Windows its ticks are longer than one measurement.
+
+    Args:
+        precision: "bfloat16" or "int8".
+    """
+    weight, start = np.ones((_CHANNELS, _CHANNELS), np.float32), np.zeros((1, _CHANNELS), np.float32)
+    out = np.empty((CHUNK, _CHANNELS), np.float32)
+    is_int8 = precision == "int8"
+    other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, True)
+    factors = [(_left_factor(packed), packed) for packed in (pack_matrix(weight, False), other)]
+    for left, packed in factors:  # compiles
+        matmul(left, CHUNK, packed, start, out)
+    times = [math.inf, math.inf]
+    end = time.perf_counter() + _TRIAL_SECONDS
+    while time.perf_counter() < end or math.inf in times:
+        for number, (left, packed) in enumerate(factors):
+            begin = time.perf_counter()
+            for _ in range(_REPEATS):
+                matmul(left, CHUNK, packed, start, out)
+            times[number] = min(times[number], time.perf_counter() - begin)
+    return times[0] / times[1]
+
+
+def _left_factor(packed: np.ndarray) -> np.ndarray:
+    values = np.ones((CHUNK, _CHANNELS), np.float32)
+    encode_rows(values, CHUNK, _CHANNELS, packed)
+    return values.view(packed.dtype)

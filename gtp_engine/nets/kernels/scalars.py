@@ -4,7 +4,8 @@ Loops are written element by element with the functions here. numba's own expres
 between bfloat16 and float32 do not exist, its exponential is a call that no loop can be vectorised around, and its
 additions may not be reordered.
 
-bfloat16 is the upper half of a float32; compiled code sees it as uint16.
+bfloat16 is the upper half of a float32; compiled code sees it as uint16. Norm and activation are one pass over memory
+made of these operations (`activate`).
 """
 
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...base.jit import njit
+from ..schema import IDENTITY, MISH, RELU, SILU
 
 # 2^x = 2^n * 2^f with n whole and |f| <= 1/2, and 2^f by its Taylor series: the coefficient of f^k is ln(2)^k / k!.
 # Six terms leave a relative error of 1e-7, float32's precision.
@@ -174,3 +176,56 @@ def silu(x: Any) -> Any:
     # e / (e + 1) has the same value, and reuses the clamped exponential of mish.
     e = _exp(x)
     return x * (e / (e + ONE))
+
+
+# Numbers for compiled code, where comparing strings would be slow.
+IDENTITY_KIND, _RELU, _MISH, _SILU = range(4)
+KINDS = {IDENTITY: IDENTITY_KIND, RELU: _RELU, MISH: _MISH, SILU: _SILU}
+
+
+@njit
+def activate(
+    x: np.ndarray,
+    first: int,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    on_board: np.ndarray,
+    out: np.ndarray,
+    margin: int,
+) -> None:
+    """Writes activation(x * scale + shift) of some channels of one image into `out`, and 0 off the board.
+
+    Args:
+        x: [rows, columns, channels] of float32, or of bfloat16 seen as uint16.
+        first: The first channel to read; as many are read as `scale` has.
+        scale: float32 [channels read].
+        shift: float32 [channels read].
+        kind: One of the values of `KINDS`.
+        on_board: bool [rows, columns], or [0, ...] if all points are on the board.
+        out: [rows + 2 * margin, columns + 2 * margin, channels], of float32 or bfloat16. Its margin and its further
+            channels stay as they are.
+        margin: The width of the margin around the image in `out`.
+    """
+    rows, columns, _ = x.shape
+    channels = len(scale)
+    for i in range(rows):
+        for j in range(columns):
+            # Slices, so that the loops below index by k alone: LLVM does not vectorise an index that is a sum, because
+            # numba has to allow for it to be negative.
+            source, target = x[i, j, first : first + channels], out[i + margin, j + margin, :channels]
+            # The kind is chosen outside of the loops over channels: a branch inside would keep them scalar.
+            if len(on_board) > 0 and not on_board[i, j]:
+                target[:] = 0
+            elif kind == IDENTITY_KIND:
+                for k in range(channels):
+                    target[k] = store_as(load_f32(source[k]) * scale[k] + shift[k], target[k])
+            elif kind == _RELU:
+                for k in range(channels):
+                    target[k] = store_as(max(load_f32(source[k]) * scale[k] + shift[k], ZERO), target[k])
+            elif kind == _MISH:
+                for k in range(channels):
+                    target[k] = store_as(mish(load_f32(source[k]) * scale[k] + shift[k]), target[k])
+            else:
+                for k in range(channels):
+                    target[k] = store_as(silu(load_f32(source[k]) * scale[k] + shift[k]), target[k])

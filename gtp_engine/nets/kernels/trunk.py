@@ -24,9 +24,9 @@ from ..schema import (
     PoolingBlockDesc,
     TrunkDesc,
 )
-from .activations import KINDS
 from .layers import ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
 from .matmul import convolve_1x1, whole_lanes
+from .scalars import KINDS
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
 
@@ -205,7 +205,7 @@ class _Run:
 
         Args:
             linear: The matrix.
-            kind: The activation of the channels, a value of `activations.KINDS`.
+            kind: The activation of the channels, a value of `scalars.KINDS`.
             source: Level of the buffer.
             channels: Number of its channels.
             first: The first channel that is pooled.

@@ -11,9 +11,9 @@ added after it, are part of the same pass, which runs on the thread that calls i
 import numpy as np
 
 from ...base.jit import njit
-from .activations import activate
 from .llvm import LANES
 from .matmul import data_address, multiply_blocks, pack_matrices
+from .scalars import activate
 from .tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
 
 # Tiles that are worked on together, at least: enough rows for the products.
@@ -43,7 +43,7 @@ def convolve_3x3(
         on_board: bool [n, h, w], or [0, ...] if all points are on the board.
         scale: float32 [channels].
         shift: float32 [1 or n, channels].
-        kind: The activation, one of the values of `activations.KINDS`.
+        kind: The activation, one of the values of `scalars.KINDS`.
         side: The side of the output tiles, 3 or 4.
         weights: The kernel from `pack_kernel` for tiles of this side.
         bias: float32 [out channels].

@@ -20,13 +20,13 @@ from ...go.coords import BLACK, as_colour, colour_name
 from ...go.drawing import DrawingOptions
 from ...go.game import Game
 from ...go.rules import Rules
+from ...go.symmetry import ALL_SYMMETRIES
 from ...nets.library import find_network
 from .choices import AUTO
-from .evaluator import ALL_SYMMETRIES, Evaluator
+from .evaluator import Evaluator
 from .features import new_workspace, position_of
 from .network_evaluator import NetworkEvaluator
-from .policy import Policy
-from .row import EvaluationRow
+from .row import EvaluationRow, Policy
 
 _SHOWN = 3  # moves in the repr of an evaluation
 

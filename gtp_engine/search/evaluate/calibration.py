@@ -28,8 +28,8 @@ from ...nets.quantisation import (
 )
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs, StoredNetwork
-from .decode import output_scale
 from .features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch
+from .row import output_scale
 
 logger = logging.getLogger(__name__)
 

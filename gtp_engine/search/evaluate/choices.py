@@ -13,7 +13,7 @@ LARGEST_BOARD = 19  # the width and height up to which KataGo's networks are tra
 
 
 def network_on(network: str, width: int, height: int) -> str:
-    """Returns the name of the evaluator (`factory`) to use on a board.
+    """Returns the name of the evaluator (`make_evaluator`) to use on a board.
 
     For AUTO it is the file of the network bundled for such boards, or ROLLOUTS if there is none; otherwise `network`.
     """

@@ -1,10 +1,10 @@
-"""The interface between search and evaluators."""
+"""The interface between search and evaluators, and the evaluator that a `--network` option names."""
 
 from typing import Any, Protocol
 
 import numpy as np
 
-ALL_SYMMETRIES = 8  # in place of a symmetry's number: the mean over all eight
+from .choices import CACHE_MEGABYTES, ROLLOUTS, UNIFORM
 
 
 class Evaluator(Protocol):
@@ -83,3 +83,41 @@ class Evaluator(Protocol):
     def close(self) -> None:
         """Ends its threads and releases its memory."""
         ...
+
+
+def make_evaluator(
+    network: str = ROLLOUTS,
+    *,
+    threads: int = 1,
+    seed: int | None = None,
+    device: str = "auto",
+    precision: str = "auto",
+    cache_megabytes: float = CACHE_MEGABYTES,
+) -> Evaluator:
+    """Returns a new evaluator.
+
+    Args:
+        network: "none" for random rollouts, "uniform" for an evaluator without knowledge, or a network's file or name
+            (`network.library`).
+        threads: CPU threads that it may use.
+        seed: makes its random choices repeatable.
+        device, precision, cache_megabytes: of networks, see `network.NetworkEvaluator`.
+
+    Raises:
+        UserError: the network, device or precision is unknown, or the file is not a network.
+        OSError: the file cannot be read.
+    """
+    if network == ROLLOUTS:
+        from .rollouts import RolloutEvaluator
+
+        return RolloutEvaluator(threads=threads, seed=seed)
+    if network == UNIFORM:
+        from .rollouts import UniformEvaluator
+
+        return UniformEvaluator()
+    from ...nets.library import find_network
+
+    path = find_network(network)
+    from .network_evaluator import NetworkEvaluator
+
+    return NetworkEvaluator(path, threads=threads, device=device, precision=precision, cache_megabytes=cache_megabytes)

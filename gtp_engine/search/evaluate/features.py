@@ -59,6 +59,7 @@ from ...go.ladders import find_ladders
 from ...go.ladders import new_workspace as new_ladder_workspace
 from ...go.points import index_of_point, point_of_index
 from ...go.symmetry import FLIP_COLUMNS, FLIP_ROWS, TRANSPOSE
+from ...nets.schema import METADATA
 
 PLANES, SCALARS = 22, 19
 MOVES_SHOWN = 5
@@ -456,3 +457,28 @@ def add_legal_to_keys(legal: np.ndarray, keys: np.ndarray) -> None:
                 word = np.uint64(0)
         key = (key ^ word) * _KEY_FACTOR
         keys[row] = key ^ key >> np.uint64(32)
+
+
+class Inputs:
+    """Memory for the inputs of a batch.
+
+    Attributes:
+        size: How many positions there is memory for.
+        planes: uint8 [size, height, width, 22].
+        scalars: float32 [size, 19].
+        metadata: float32 [size, 192], or None if the network has no inputs for it.
+        legal: bool [size, points + 1], the legal moves of the positions themselves.
+    """
+
+    def __init__(self, size: int, width: int, height: int, metadata: bool) -> None:
+        self.size = size
+        self.planes = np.empty((size, height, width, PLANES), np.uint8)
+        self.scalars = np.empty((size, SCALARS), np.float32)
+        self.metadata = np.empty((size, METADATA), np.float32) if metadata else None
+        self.legal = np.empty((size, width * height + 1), np.bool_)
+
+
+def as_slice(positions: np.ndarray) -> slice | np.ndarray:
+    """Returns indices in ascending order as a slice if they are a range: a slice is not copied."""
+    first, last = int(positions[0]), int(positions[-1])
+    return slice(first, last + 1) if last - first == len(positions) - 1 else positions

@@ -14,19 +14,16 @@ from ...base.errors import UserError
 from ...go.board import BOARD
 from ...go.coords import BLACK, WHITE
 from ...go.rules import Rules, parse_rules
-from ...go.symmetry import COUNT, permutation
+from ...go.symmetry import ALL_SYMMETRIES, COUNT, permutation
 from ...nets.library import RULES_FILE, learned_rules, load_network, network_name
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs
 from .cache import EvaluationCache
 from .choices import CACHE_MEGABYTES, LARGEST_BOARD, too_large
-from .decode import decode_outputs, output_scale
-from .evaluator import ALL_SYMMETRIES
-from .features import NO_LADDERS, add_legal_to_keys, new_workspace, write_batch, write_legal
+from .features import NO_LADDERS, Inputs, add_legal_to_keys, new_workspace, write_batch, write_legal
 from .human_profile import check_profile, metadata_row, parse_profile
-from .inputs import Inputs
 from .learned_rules import code_of, nearest_rules, rules_code, show_batch
-from .row import EvaluationRow, row_columns
+from .row import EvaluationRow, decode_outputs, output_scale, row_columns
 from .runner import make_runner
 
 logger = logging.getLogger(__name__)

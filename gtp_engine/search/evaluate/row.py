@@ -15,14 +15,22 @@ then      AMAF statistics [2, 2, area], from rollouts only (`Evaluator.is_rollou
           over these of win minus loss for that player, divided by the number of all rollouts
 ========  ==============================================================================================================
 
-The numbers come first so that their columns are the same on every board.
+The numbers come first so that their columns are the same on every board. `decode_outputs` makes rows of a network's raw
+outputs for transformed boards, by KataGo's formulas for its files of versions 8 to 17. `EvaluationRow` and `Policy` are
+for readers outside compiled code.
 """
 
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.jit import inline
+from ...base.errors import UserError
+from ...base.jit import inline, njit
+from ...go.coords import all_points, as_point, index_of_point, point_of_index, vertex
+from ...nets.config import SUPERKO, TERRITORY, NetworkConfig
 
 WIN, LOSS, NO_RESULT, LEAD, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, SCORE_ERROR, VARIANCE_TIME, POLICY = range(10)
 UNKNOWN = -1.0  # in the columns of short-term errors; KataGo prints the same number
@@ -106,3 +114,182 @@ class EvaluationRow:
         """AMAF statistics, float32 [2, 2, area]; None unless the evaluator is a rollout evaluator."""
         rest = self.row[amaf_column(self.area) :]
         return rest.reshape(2, 2, self.area) if len(rest) else None
+
+
+class OutputScale(NamedTuple):
+    """The meaning of raw scores: the version of a network's file and its multipliers."""
+
+    version: int
+    score_mean: float
+    score_stdev: float
+    lead: float
+    variance_time: float
+    value_error: float
+    score_error: float
+
+
+def output_scale(config: NetworkConfig) -> OutputScale:
+    """Returns the scale of a network's outputs."""
+    of = config.multipliers
+    # Since version 10 the multipliers of errors are those of their squares.
+    errors = (1.0, 10.0) if config.version == 9 else (math.sqrt(of.value_error), math.sqrt(of.score_error))
+    return OutputScale(config.version, of.score_mean, of.score_stdev, of.lead, of.variance_time, *errors)
+
+
+@njit
+def decode_outputs(
+    policy: np.ndarray,
+    value: np.ndarray,
+    scores: np.ndarray,
+    ownership: np.ndarray,
+    positions: np.ndarray,
+    scalars: np.ndarray,
+    legal: np.ndarray,
+    symmetries: np.ndarray,
+    transformed_index: np.ndarray,
+    optimism: float,
+    scale: OutputScale,
+    rows: np.ndarray,
+) -> None:
+    """Writes the evaluation rows of some positions of a batch.
+
+    Args:
+        policy, value, scores, ownership: those of `RawOutputs`, entry i for the transformed board of positions[i].
+        positions: int [n], indices into the batch.
+        scalars: float32 [batch, 19], the inputs.
+        legal: bool [batch, area + 1].
+        symmetries: int [batch], by which each board was transformed.
+        transformed_index: int [8, area + 1], `symmetry.turned_indices` of each symmetry.
+        optimism: the share of the optimistic policy; 0 if the network has none.
+        scale: the meaning of raw scores.
+        rows: float32 [batch, columns], written at `positions`.
+    """
+    area = transformed_index.shape[1] - 1
+    for number in range(len(positions)):
+        position = positions[number]
+        allowed, index = legal[position], transformed_index[symmetries[position]]
+        row = rows[position]
+        _write_policy(policy[number], optimism, allowed, index, row[POLICY:])
+        no_result = scalars[position, SUPERKO] == 0 or scalars[position, TERRITORY] != 0
+        _write_numbers(value[number], scores[number], no_result, scale, row)
+        raw, owners = ownership[number], row[ownership_column(area) :]
+        for point in range(area):
+            owners[point] = math.tanh(raw[index[point]])
+
+
+@njit
+def _write_policy(
+    logits: np.ndarray, optimism: float, allowed: np.ndarray, index: np.ndarray, policy: np.ndarray
+) -> None:
+    """Writes probabilities of the allowed moves, from the logits [channels, moves] of a transformed board."""
+    moves = len(index)
+    highest = -np.inf
+    for move in range(moves):
+        logit = logits[0, index[move]]
+        if optimism > 0:
+            logit += np.float32(optimism) * (logits[1, index[move]] - logit)
+        policy[move] = logit
+        if allowed[move]:
+            highest = max(highest, logit)
+    total = 0.0
+    for move in range(moves):
+        share = math.exp(policy[move] - highest) if allowed[move] else 0.0
+        total += share
+        policy[move] = share
+    for move in range(moves):
+        policy[move] /= total
+
+
+@njit
+def _write_numbers(value: np.ndarray, scores: np.ndarray, no_result: bool, scale: OutputScale, row: np.ndarray) -> None:
+    """Writes the columns before the policy; no_result: whether the rules allow games without a result."""
+    highest = max(value[0], value[1], value[2] if no_result else value[1])
+    win, loss = math.exp(value[0] - highest), math.exp(value[1] - highest)
+    neither = math.exp(value[2] - highest) if no_result else 0.0
+    total = win + loss + neither
+    ends = (win + loss) / total
+    mean = scores[0] * scale.score_mean
+    stdev = _softplus(scores[1]) * scale.score_stdev
+    variance = (mean * mean + stdev * stdev) * ends - mean * ends * mean * ends
+    row[WIN], row[LOSS], row[NO_RESULT] = win / total, loss / total, neither / total
+    row[LEAD] = scores[2] * scale.lead * ends
+    row[SCORE_MEAN] = mean * ends
+    row[SCORE_STDEV] = math.sqrt(max(0.0, variance))
+    if scale.version < 9:
+        row[VALUE_ERROR:POLICY] = UNKNOWN
+        return
+    row[VALUE_ERROR] = _error(scores[4], scale.version) * scale.value_error
+    row[SCORE_ERROR] = _error(scores[5], scale.version) * scale.score_error
+    row[VARIANCE_TIME] = _softplus(scores[3]) * scale.variance_time
+
+
+@njit
+def _error(raw: float, version: int) -> float:
+    """Returns an expected error, before its multiplier: what KataGo's files of that version mean by the raw output."""
+    if version == 9:
+        return _softplus(raw)
+    return math.sqrt(_softplus(raw)) if version < 14 else _softplus(raw / 2)
+
+
+@njit
+def _softplus(x: float) -> float:
+    # log(1 + exp(x)), written so that a large x does not overflow.
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+_SHOWN = 5  # moves in its repr
+
+
+class Policy(Mapping[str, float]):
+    """The probability of each move of a board by its vertex: `policy["D4"]`, `policy["pass"]`.
+
+    It is a mapping over all points in move-index order, with the pass last; illegal moves have probability 0.
+    `numpy.asarray(policy)` returns the probabilities in this order.
+
+    Args:
+        probabilities: float32 [area + 1] in move-index order; not copied.
+        width: The board's columns.
+        height: The board's rows.
+    """
+
+    def __init__(self, probabilities: np.ndarray, width: int, height: int) -> None:
+        self._probabilities = probabilities
+        self._size = width, height
+
+    def __getitem__(self, move: int | str) -> float:
+        """Returns the probability of a vertex or a point; raises UserError if it is not on the board."""
+        return float(self._probabilities[index_of_point(as_point(move, *self._size), *self._size)])
+
+    def __contains__(self, move: object) -> bool:
+        try:
+            as_point(move, *self._size)  # type: ignore[arg-type]
+        except UserError:
+            return False
+        return True
+
+    def get(self, move: object, default: Any = None) -> Any:
+        """Returns the probability of a vertex or a point, or the default if it is not on the board."""
+        try:
+            return self[move]  # type: ignore[index]
+        except UserError:
+            return default
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (vertex(point, *self._size) for point in all_points(*self._size))
+        yield "pass"
+
+    def __len__(self) -> int:
+        return len(self._probabilities)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._probabilities, dtype, copy=copy)
+
+    def top(self, count: int = _SHOWN) -> list[tuple[str, float]]:
+        """Returns the most probable moves with their probabilities, the most probable first."""
+        order = np.argsort(-self._probabilities, kind="stable")[:count].tolist()
+        found = [(vertex(point_of_index(index, *self._size), *self._size), index) for index in order]
+        return [(name, float(self._probabilities[index])) for name, index in found if self._probabilities[index] > 0]
+
+    def __repr__(self) -> str:
+        moves = ", ".join(f"{name} {probability:.1%}" for name, probability in self.top())
+        return f"<Policy: {moves}>"

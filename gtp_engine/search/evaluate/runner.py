@@ -15,14 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from ...base.errors import UserError, error_text
-from ...nets.kernels.network import CompiledNetwork, can_compile, has_bfloat16, has_int8
-from ...nets.kernels.precision import bfloat16_is_faster
+from ...nets.kernels.network import CompiledNetwork, bfloat16_is_faster, can_compile, has_bfloat16, has_int8
 from ...nets.library import network_name
 from ...nets.quantisation import Quantised
 from ...nets.stored import RawOutputs, StoredNetwork
 from .calibration import find_or_make_quantised, find_quantised, loses_little
 from .choices import AUTO, DEVICES, INT8, PRECISIONS
-from .inputs import Inputs, as_slice
+from .features import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
 

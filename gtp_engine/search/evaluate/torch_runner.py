@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from ...base.system import configure_torch
-from ...nets.inference import prepare_for_inference
-from ...nets.model import ModelOutputs
+from ...nets.model import ModelOutputs, prepare_for_inference
 from ...nets.stored import RawOutputs, StoredNetwork
-from .inputs import Inputs, as_slice
+from .features import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.jit import njit
 from ...go.board import BOARD, MAX_POINTS, copy_board
-from ...search.evaluate.rollouts.rollout import MAX_CANDIDATES, count_area, play_rollout
+from ...search.evaluate.rollouts import MAX_CANDIDATES, count_area, play_rollout
 from .rows import ReplayWorkspace, new_workspace, replay_to_end
 from .samples import GameSet, game_set
 

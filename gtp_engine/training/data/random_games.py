@@ -13,7 +13,7 @@ import numpy as np
 from ...go.coords import BLACK, WHITE
 from ...go.game import Game, Move
 from ...go.scoring import Score
-from ...search.evaluate.rollouts.rollout import MOVE_CAP_PER_POINT, count_area, play_recorded
+from ...search.evaluate.rollouts import MOVE_CAP_PER_POINT, count_area, play_recorded
 from ..run_settings import GameSettings
 from .samples import SampleGame, pack_moves
 

@@ -7,8 +7,8 @@ from drawn_positions import DEAD_STONES, FINISHED, drawn, random_position
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.search.evaluate.factory import make_evaluator
-from gtp_engine.search.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.search.evaluate.evaluator import make_evaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.search.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, row_columns
 
 

@@ -5,13 +5,18 @@ import pytest
 from drawn_positions import FINISHED, drawn, random_position, reference_of
 from reference_board import ReferenceBoard
 
-from gtp_engine.base.random_numbers import random_below
+from gtp_engine.base.jit import random_below
 from gtp_engine.go.board import MAX_POINTS, play
 from gtp_engine.go.coords import BLACK, PASS, WHITE, all_points, point_at, xy
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.search.evaluate.rollouts import rollout
-from gtp_engine.search.evaluate.rollouts.patterns import _URGENT, is_urgent_shape
-from gtp_engine.search.evaluate.rollouts.tactics import is_eye, liberties_after, would_be_in_atari
+from gtp_engine.search.evaluate import rollouts
+from gtp_engine.search.evaluate.rollout_moves import (
+    _URGENT,
+    is_eye,
+    is_urgent_shape,
+    liberties_after,
+    would_be_in_atari,
+)
 
 SIZES = [(2, 2), (5, 3), (9, 9), (7, 11), (19, 19)]
 
@@ -21,7 +26,7 @@ def state(seed: int = 1) -> np.ndarray:
 
 
 def candidates() -> np.ndarray:
-    return np.zeros(rollout.MAX_CANDIDATES, np.int16)
+    return np.zeros(rollouts.MAX_CANDIDATES, np.int16)
 
 
 def amaf_colours() -> np.ndarray:
@@ -134,9 +139,9 @@ def test_random_moves_are_legal_and_never_fill_an_eye(width: int, height: int) -
         game = random_position(width, height, 3, seed)
         board = game.board.copy()
         passes = moves = 0
-        while passes < 2 and moves < rollout.MOVE_CAP_PER_POINT * width * height:
+        while passes < 2 and moves < rollouts.MOVE_CAP_PER_POINT * width * height:
             colour = int(board["to_move"][0])
-            point = rollout.anywhere(board[0], numbers)
+            point = rollouts.anywhere(board[0], numbers)
             if point != PASS:
                 reference = reference_of(board)
                 assert point != board["ko_point"][0]
@@ -153,21 +158,21 @@ def test_a_rollout_ends_and_its_count_equals_a_slow_one(width: int, height: int,
     numbers = state()
     for seed in range(5):
         board = random_position(width, height, 2, seed).board.copy()
-        moves = rollout.play_rollout(board[0], numbers, heavy, candidates(), amaf_colours())
-        assert 2 <= moves <= rollout.MOVE_CAP_PER_POINT * width * height
+        moves = rollouts.play_rollout(board[0], numbers, heavy, candidates(), amaf_colours())
+        assert 2 <= moves <= rollouts.MOVE_CAP_PER_POINT * width * height
         owned = np.zeros(width * height, np.int32)
-        margin = rollout.count_area(board[0], owned)
+        margin = rollouts.count_area(board[0], owned)
         assert margin == owned.sum()
-        if moves < rollout.MOVE_CAP_PER_POINT * width * height:
+        if moves < rollouts.MOVE_CAP_PER_POINT * width * height:
             assert margin == slow_area(reference_of(board))
 
 
 def test_a_finished_position_is_counted_as_it_stands() -> None:
     game, _ = drawn(FINISHED)
     board = game.board.copy()
-    assert rollout.play_rollout(board[0], state(), True, candidates(), amaf_colours()) == 2
+    assert rollouts.play_rollout(board[0], state(), True, candidates(), amaf_colours()) == 2
     owned = np.zeros(81, np.int32)
-    assert rollout.count_area(board[0], owned) == 9
+    assert rollouts.count_area(board[0], owned) == 9
     assert (owned.reshape(9, 9)[:, :5] == 1).all()
     assert (owned.reshape(9, 9)[:, 5:] == -1).all()
 
@@ -175,7 +180,7 @@ def test_a_finished_position_is_counted_as_it_stands() -> None:
 def test_the_first_colour_at_each_point_is_recorded() -> None:
     game = random_position(9, 9, 4, 1)
     board, colours = game.board.copy(), amaf_colours()
-    rollout.play_rollout(board[0], state(), True, candidates(), colours)
+    rollouts.play_rollout(board[0], state(), True, candidates(), colours)
     for point in all_points(9, 9):
         assert colours[point] in (0, BLACK, WHITE)
         if game.stone_at(point) == 0 and board["stones"][0, point]:
@@ -187,7 +192,7 @@ def test_rollouts_continue_after_two_passes() -> None:
     game.play(game.to_move, PASS)
     game.play(game.to_move, PASS)
     board = game.board.copy()
-    assert rollout.play_rollout(board[0], state(), True, candidates(), amaf_colours()) > 20
+    assert rollouts.play_rollout(board[0], state(), True, candidates(), amaf_colours()) > 20
 
 
 def test_an_atari_is_answered() -> None:
@@ -203,7 +208,7 @@ def test_an_atari_is_answered() -> None:
     game.play(WHITE, point_at(4, 2, 7))
     board = game.board
     numbers = state()
-    answers = {int(rollout._answer(board[0], numbers, candidates())) for _ in range(20)}
+    answers = {int(rollouts._answer(board[0], numbers, candidates())) for _ in range(20)}
     assert answers == {point_at(3, 3, 7)}
 
 
@@ -217,20 +222,20 @@ def test_the_chain_that_moved_into_atari_is_taken() -> None:
     """)
     game.play(WHITE, point_at(1, 1, 5))
     numbers = state()
-    assert {int(rollout._answer(game.board[0], numbers, candidates())) for _ in range(20)} == {at["b"]}
+    assert {int(rollouts._answer(game.board[0], numbers, candidates())) for _ in range(20)} == {at["b"]}
 
 
 def test_the_offset_has_komi_bonus_and_button() -> None:
     game, _ = drawn(FINISHED, komi=6.5)
-    assert rollout.score_offset(game.board[0]) == -6.5
+    assert rollouts.score_offset(game.board[0]) == -6.5
     aga = random_position(9, 9, 0, 0, komi=0.5)
     aga.set_rules(RULESETS["chinese"])
     aga.place_handicap(all_points(9, 9)[:3])
-    assert rollout.score_offset(aga.board[0]) == -0.5 - 3
+    assert rollouts.score_offset(aga.board[0]) == -0.5 - 3
     button = random_position(9, 9, 0, 0, komi=6.0)
     button.set_rules(RULESETS["aga-button"])
     button.play(BLACK, PASS)
-    assert rollout.score_offset(button.board[0]) == -5.5
+    assert rollouts.score_offset(button.board[0]) == -5.5
 
 
 def test_territory_is_area_less_the_stones_put_down() -> None:
@@ -239,7 +244,7 @@ def test_territory_is_area_less_the_stones_put_down() -> None:
     game.play(BLACK, PASS)
     game.play(WHITE, PASS)
     # Two eyes each: nothing to choose between them.
-    assert 9 + rollout.score_offset(game.board[0]) == 0
+    assert 9 + rollouts.score_offset(game.board[0]) == 0
     # A dead white stone: black has two points of territory and a prisoner, white two points.
     taken, _ = drawn(
         """
@@ -255,7 +260,7 @@ def test_territory_is_area_less_the_stones_put_down() -> None:
     taken.play(WHITE, PASS)
     taken.play(BLACK, PASS)
     black, white = 13, 9
-    assert rollout.score_offset(taken.board[0]) == -(black - white)
+    assert rollouts.score_offset(taken.board[0]) == -(black - white)
 
 
 def test_a_needless_move_at_home_costs_a_point_of_territory_and_none_of_area() -> None:
@@ -270,5 +275,5 @@ def test_a_needless_move_at_home_costs_a_point_of_territory_and_none_of_area() -
             game.play(BLACK, point)
             game.play(WHITE, PASS)
             game.play(BLACK, PASS)
-            offsets.append(rollout.score_offset(game.board[0]))
+            offsets.append(rollouts.score_offset(game.board[0]))
         assert offsets[0] - offsets[1] == cost

@@ -7,7 +7,7 @@ from drawn_positions import FINISHED, drawn, random_position
 from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.search.evaluate.rollouts.priors import write_priors
+from gtp_engine.search.evaluate.rollout_moves import write_priors
 
 
 def priors(game: Game) -> np.ndarray:
