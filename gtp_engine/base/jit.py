@@ -1,4 +1,4 @@
-"""The decorators of the compiled core, and the folder of its compiled code.
+"""The decorators of the compiled core, the folder of its compiled code, and random numbers for it.
 
 Compiled functions release the GIL, divide as C does and are cached on disk (`code_cache`). The cache lies in a folder
 of its own, named by a hash of all that decides what is compiled (the sources, numba, the CPU): numba's own check looks
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import config as numba_config
 from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
 
@@ -34,7 +35,6 @@ COMPILED = "compiled"  # the name of the folder, in the user's cache and in the 
 _PACKAGE = Path(__file__).parents[1]
 _COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate")
 _COMPILED_FILES = (
-    "base/random_numbers.py",
     "training/data/samples.py",
     "training/data/rows.py",
     "training/data/ownership.py",
@@ -135,3 +135,22 @@ def mark_complete() -> str:
         return _no_folder
     _folder.mark_complete()
     return _folder.problem
+
+
+@inline
+def next_random(state: np.ndarray) -> np.uint64:
+    """Returns the next 64 random bits of `state` (uint64 [1]; any value is a good start).
+
+    splitmix64: Guy Steele, Doug Lea, Christine Flood, "Fast splittable pseudorandom number generators", 2014.
+    """
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = state[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inline
+def random_below(state: np.ndarray, limit: int) -> int:
+    """Returns a random integer from 0 to `limit` - 1 (Daniel Lemire's multiplication instead of a division, 2019)."""
+    return int(((next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))

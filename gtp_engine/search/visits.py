@@ -73,7 +73,7 @@ class SearchState(NamedTuple):
         banning: Whether `root.banned_until` forbids any move.
         limit: The number of visits at which the search ends.
         batch_size: The largest number of its leaves in a batch; 0 for the evaluator's own number.
-        random_symmetries: uint64 [1], the state of their generator (`base.random_numbers.next_random`).
+        random_symmetries: uint64 [1], the state of their generator (`base.jit.next_random`).
     """
 
     tree: Tree

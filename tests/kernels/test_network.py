@@ -17,7 +17,7 @@ from random_networks import random_model
 from torch.nn import functional
 
 from gtp_engine.base.jit import config
-from gtp_engine.clients.cli import machine
+from gtp_engine.clients.cli import doctor
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
@@ -129,7 +129,7 @@ def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(kernels, "pack_matrix", Mock(wraps=kernels.pack_matrix))
     kernels.product_gain.cache_clear()
-    shown = dict(machine.network_kernels())["bfloat16"]
+    shown = dict(doctor.network_kernels())["bfloat16"]
     assert shown.startswith("used: " if kernels.bfloat16_is_faster() else "not used: ")
     assert [call.args[1] for call in kernels.pack_matrix.call_args_list].count(True) == 1  # one trial
 

@@ -5,7 +5,9 @@ so that `--help` imports neither torch nor numba.
 """
 
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 from contextlib import suppress
 from importlib import import_module
@@ -18,8 +20,8 @@ from click.shell_completion import CompletionItem
 from gtp_engine.base import VERSION, interrupts
 from gtp_engine.base.errors import EXPECTED, answer_text, error_place
 from gtp_engine.base.fields import did_you_mean
+from gtp_engine.base.messages import printable
 from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
-from gtp_engine.clients.cli.error_messages import make_readable
 
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
@@ -104,7 +106,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
         except click.ClickException as error:
-            make_readable(error)
+            _make_readable(error)
             raise
         except (BrokenPipeError, click.exceptions.Exit, click.Abort):
             raise
@@ -116,6 +118,15 @@ class LazyGroup(click.Group):
                 bug = f"{answer_text(error)} ({error_place(error)})"
                 raise click.ClickException(f"{bug}; this is a bug, please report it with the lines above") from error
             raise click.ClickException(answer_text(error)) from error
+
+
+def _make_readable(error: click.ClickException) -> None:
+    """Removes escape sequences from an error, which may quote the name of a file, and wraps it for a terminal."""
+    text = printable(error.format_message())
+    if sys.stderr is not None and sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(f"Error: {text}", width, break_long_words=False, break_on_hyphens=False)[len("Error: ") :]
+    error.format_message = lambda: text  # type: ignore[method-assign]
 
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}

@@ -12,9 +12,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ...base.fields import similar
 from ...base.log import NOTICE, log_level
 from .defaults import choose, keep_strongest, use_configuration
-from .error_messages import no_such_option
 from .options import Group, Value
 
 COMMON = "Common options"
@@ -74,7 +74,7 @@ class Command(click.Command):
                 error.param_hint = str(param.envvar)
             raise
         except click.NoSuchOption as error:
-            raise no_such_option(error.option_name, typed, ctx) from error
+            raise _no_such_option(error.option_name, typed, ctx) from error
         if not ctx.resilient_parsing:
             keep_strongest(ctx)
             for pair in self._exclusive:
@@ -146,3 +146,18 @@ def _description(option: click.Option, ctx: click.Context) -> tuple[str, str]:
     assert record is not None
     text = option.help or ""
     return _KATAGO_STYLE.sub("", record[0]), f"{text}  [{'; '.join(facts)}]" if facts else text
+
+
+def _no_such_option(name: str, typed: Sequence[str], ctx: click.Context) -> click.NoSuchOption:
+    """Returns the error for an unknown option, as click names it, of a command line.
+
+    Click compares the hyphens too, so that it takes `--white` for `--help`, and of `-modell` it names only `-m`.
+    """
+    known = {option for param in ctx.command.get_params(ctx) for option in (*param.opts, *param.secondary_opts)}
+    words = (word.partition("=")[0] for word in typed)
+    if len(name) == 2:
+        name = next((word for word in words if word.startswith(name) and word not in known), name)
+    names = [option for param in ctx.command.get_params(ctx) for option in param.opts if option.startswith("--")]
+    near = [f"'--{option}'" for option in similar(name.lstrip("-"), [option[2:] for option in names])]
+    guess = f" Did you mean {' or '.join(near)}?" if near else ""
+    return click.NoSuchOption(name, f"No such option {name!r}.{guess}", ctx=ctx)

@@ -57,7 +57,7 @@ def board_view(
     """Returns the position as large as the console allows, with the lines of `side` next to it or below it.
 
     The board is never cut off to make room for the lines, which wrap. Without 256 colours or Unicode it is the plain
-    text of `game.diagram`, without the lines.
+    text of `go.drawing.board_text`, without the lines.
     """
     compact = console.width < _width(game)
     if not _is_coloured(console):

@@ -202,7 +202,7 @@ def play_rollout(
 
     Args:
         board: a BOARD record.
-        state: see `random_numbers.next_random`.
+        state: see `jit.next_random`.
         heavy: which policy to play by.
         candidates: scratch memory, int16 [MAX_CANDIDATES].
         amaf_colours: int8 [MAX_POINTS], written: the colour that was the first to play at each point, or EMPTY.
