@@ -100,7 +100,7 @@ _MODULES = {
     "go.scoring": ("Score",),
     "go.sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),
     "search.evaluate.batch": ("Evaluation", "Network", "load_network"),
-    "search.evaluate.policy": ("Policy",),
+    "search.evaluate.row": ("Policy",),
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
