@@ -15,11 +15,10 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.clients.analysis import protocol
 from gtp_engine.clients.analysis.answers import answer
 from gtp_engine.clients.analysis.protocol import Conversation
-from gtp_engine.clients.analysis.query import Defaults, Query, parse_query
+from gtp_engine.clients.analysis.query import Defaults, Query, QuerySettings, parse_query
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
@@ -41,7 +40,7 @@ def converse(*lines: object, evaluator: Any = None, slots: int = 4, wait_for_all
     """The answers to these lines, up to the end."""
     evaluator = evaluator or UniformEvaluator(8)
     answers: list[str] = []
-    defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
+    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
     scheduler = Scheduler(evaluator, slots)
     models = [{"name": "none"}]
     conversation = Conversation(
@@ -63,7 +62,7 @@ def test_boards_without_a_network_that_can_be_read_leave_the_others_theirs() -> 
         return scheduler
 
     lines = [BASE | {"id": "a"}, BASE | {"id": "b", "boardXSize": 9}, BASE | {"id": "c"}]
-    defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
+    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
     Conversation(scheduler_on, defaults, waiting(lines), answers.append).run(wait_for_all=True)
     found = {answer["id"]: answer for answer in map(json.loads, answers)}
     assert found["b"] == {"id": "b", "field": "boardXSize", "error": "weights/small.bin.gz: the file is cut short"}
@@ -193,7 +192,7 @@ def test_a_client_that_is_gone_ends_the_conversation_without_a_word(caplog: pyte
     def write(text: str) -> None:
         raise RuntimeError("gone")
 
-    defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
+    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
     scheduler, inbox = Scheduler(UniformEvaluator(8), 4), waiting([BASE | {"id": "a", "unknown": 1}])
     with pytest.raises(RuntimeError, match="gone"):
         Conversation(lambda *_: scheduler, defaults, inbox, write).run(wait_for_all=True)
@@ -337,7 +336,7 @@ def test_the_policy_of_humans_is_part_of_the_last_answer() -> None:
     query = BASE | {"id": "a", "moves": [["B", "C3"]], "includePolicy": True, "maxVisits": 2}
     wished = query | {"overrideSettings": {"humanSLProfile": "rank_5k"}}
     answers: list[str] = []
-    defaults = Defaults(lambda *_: SearchParameters(), Limits(30), largest_board=9, has_human_model=True)
+    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30), has_human_model=True)
     scheduler = Scheduler(UniformEvaluator(8), 4)
     inbox = waiting([wished, query | {"id": "b"}])
     Conversation(lambda *_: scheduler, defaults, inbox, answers.append, human_policy=humans).run(wait_for_all=True)

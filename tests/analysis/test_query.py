@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.clients.analysis.query import Defaults, Query, QueryError, parse_query
+from gtp_engine.clients.analysis.query import Defaults, Query, QueryError, QuerySettings, parse_query
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import ANY_MOVE, Limits
 
-DEFAULTS = Defaults(lambda width, height: SearchParameters(), Limits(500), largest_board=19)
+DEFAULTS = Defaults(lambda width, height: SearchParameters(), 19, QuerySettings(visits=500))
 BASE: dict[str, Any] = {"id": "q", "moves": [], "rules": "chinese", "boardXSize": 9, "boardYSize": 9}
 D4, E5 = parse_vertex("D4", 9, 9), parse_vertex("E5", 9, 9)
 
@@ -24,7 +24,7 @@ def parsed(**fields: object) -> Query:
 def test_least_query() -> None:
     query = parsed()
     assert (query.id, query.turns, query.priorities) == ("q", (0,), (0,))
-    assert (query.request.limits, query.perspective, query.pv_length, query.request.interval) == (
+    assert (query.request.limits, query.settings.perspective, query.settings.pv_length, query.request.interval) == (
         Limits(500),
         BLACK,
         15,
@@ -83,7 +83,7 @@ def test_turns_and_priorities() -> None:
 def test_settings() -> None:
     settings = {"maxVisits": 7, "maxTime": 2, "reportAnalysisWinratesAs": "sidetomove", "wideRootNoise": 0.0}
     query = parsed(overrideSettings=settings | {"cpuctExploration": 1.5, "virtual_loss": "2", "antiMirror": True})
-    assert (query.request.limits, query.perspective) == (Limits(7, 2.0), None)
+    assert (query.request.limits, query.settings.perspective) == (Limits(7, 2.0), None)
     assert (query.request.parameters.c_puct, query.request.parameters.virtual_loss) == (1.5, 2.0)
     assert query.request.parameters.root_policy_temperature == 1
     assert query.warnings == (("overrideSettings", "Unknown config params: antiMirror"),)
@@ -97,7 +97,7 @@ def test_settings() -> None:
     [("BLACK", BLACK), ("b", BLACK), ("White", WHITE), ("W", WHITE), ("w", WHITE), ("SideToMove", None)],
 )
 def test_the_perspective_has_katagos_names(word: str, player: int | None) -> None:
-    assert parsed(overrideSettings={"reportAnalysisWinratesAs": word}).perspective == player
+    assert parsed(overrideSettings={"reportAnalysisWinratesAs": word}).settings.perspective == player
 
 
 def test_root_moves() -> None:

@@ -14,12 +14,12 @@ from click.testing import CliRunner, Result
 
 from gtp_engine.base.folders import configuration_file
 from gtp_engine.clients.cli import COMMANDS, main
+from gtp_engine.clients.cli.analysis import KataGoOptions
 from gtp_engine.clients.cli.command import command
 from gtp_engine.clients.cli.common_options import GameOptions, search_options
 from gtp_engine.clients.cli.config import TEMPLATE
 from gtp_engine.clients.cli.defaults import settings_of, use_configuration
 from gtp_engine.clients.cli.first_game import PlayersOptions, saved_game
-from gtp_engine.clients.cli.katago_options import KataGoOptions
 from gtp_engine.engine.ranks import Rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.nets.library import bundled_folder, list_networks, network_name
@@ -308,7 +308,7 @@ def test_a_typed_network_counts_more_than_a_configured_model(
 
     @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
     def parser(search: EngineSettings, katago: KataGoOptions) -> None:
-        seen.append(network_name(Path(katago.apply_to(search).network)))
+        seen.append(network_name(Path(katago.apply_to(search)[0].network)))
 
     def network(*arguments: str) -> str:
         result = CliRunner().invoke(parser, arguments)

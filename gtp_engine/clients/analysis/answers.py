@@ -70,7 +70,7 @@ class _Perspective:
     def __init__(self, query: Query, report: SearchReport) -> None:
         self.query = query
         self.report = report
-        self.is_opposite = query.perspective == opponent(report.to_move)
+        self.is_opposite = query.settings.perspective == opponent(report.to_move)
 
     def winrate(self, value: float) -> float:
         return round(1 - value if self.is_opposite else value, _DIGITS)
@@ -84,7 +84,7 @@ class _Perspective:
         return [float(value) for value in np.round(signed.ravel().astype(np.float64), _OWNERSHIP_DIGITS).tolist()]
 
     def move(self, move: MoveReport) -> dict[str, Any]:
-        length = self.query.pv_length + 1  # KataGo counts the moves after the first
+        length = self.query.settings.pv_length + 1  # KataGo counts the moves after the first
         visits = list(move.pv_visits[:length])
         # KataGo raises the selection value of the move with the best lower bound to the largest one.
         selection = move.selection if move.order else max(other.selection for other in self.report.moves)

@@ -5,32 +5,30 @@ Fields, their ranges and what is an error or a warning follow KataGo's docs/Anal
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...base.errors import UserError
-from ...base.fields import Range, parse_number, parse_word
-from ...go.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex
+from ...base.fields import Range, Text, parse_number, parse_word
+from ...base.settings import setting, settings_of
+from ...go.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex, point_at
 from ...go.game import MOST_MOVES, Game, IllegalMove, Move
 from ...go.rules import PART_VALUES, Rules, parse_rules, with_part
 from ...search.evaluate.human_profile import check_profile
 from ...search.parameters import KNOWN_NAMES, SearchParameters
 from ...search.request import Limits, RootMoves, SearchRequest
 
-# KataGo's default in analysis (its configs/analysis_example.cfg).
-WIDE_ROOT_NOISE = 0.04
 PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": None}
 _LARGEST_KOMI = 400.0
-_MOST_VISITS = 2**50
 _HIGHEST_PRIORITY = 2**62 - 1
-_PV_LENGTH = 15
+_VISITS, _PV_LENGTH = Range(1, 2**50, whole=True), Range(1, 1000, whole=True)
 # The numbers in queries, and what is said of wrong ones.
 _SECONDS = Range(0.001, 1e6), "Must be a number of seconds from 0.001 to 1e6"
 _NUMBERS = {
-    "maxVisits": (Range(1, _MOST_VISITS, whole=True), "Must be an integer from 1 to 2^50"),
-    "analysisPVLen": (Range(1, 1000, whole=True), "Must be an integer from 1 to 1000"),
+    "maxVisits": (_VISITS, "Must be an integer from 1 to 2^50"),
+    "analysisPVLen": (_PV_LENGTH, "Must be an integer from 1 to 1000"),
     "rootFpuReductionMax": (Range(0, 2), "Must be a number from 0.0 to 2.0"),
     "rootPolicyTemperature": (Range(0.01, 100), "Must be a number from 0.01 to 100.0"),
     "reportDuringSearchEvery": _SECONDS,
@@ -39,13 +37,6 @@ _NUMBERS = {
         Range(-_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, whole=True),
         f"Must be a number between -{_HIGHEST_PRIORITY} and {_HIGHEST_PRIORITY}",
     ),
-}
-# The numbers in `overrideSettings` that are no parameters of the search.
-_SETTINGS = {
-    "maxVisits": Range(1, _MOST_VISITS),
-    "maxTime": Range(0, 1e20),
-    "analysisPVLen": Range(1, 1000),
-    "wideRootNoise": Range(0, 5),
 }
 _FLAGS = (
     "includeOwnership",
@@ -80,25 +71,51 @@ class QueryError(UserError):
         self.field = field_name
 
 
+def _perspective(text: object) -> int | None:
+    return PERSPECTIVES[parse_word("reportAnalysisWinratesAs", str(text).upper(), PERSPECTIVES)]
+
+
+@dataclass(frozen=True)
+class QuerySettings:
+    """What a query's overrideSettings and KataGo's -override-config change, apart from search parameters.
+
+    Attributes:
+        visits: The visits of each search; None for no limit.
+        seconds: The seconds of each search; None for no limit.
+        pv_length: The largest number of moves of a main line after the first.
+        wide_root_noise: KataGo's parameter of that name; the default is that of its configs/analysis_example.cfg.
+        perspective: BLACK, WHITE, or None for the side to move.
+    """
+
+    visits: int | None = setting(None, accepts=_VISITS, katago="maxVisits")
+    seconds: float | None = setting(None, accepts=Range(0, 1e20), katago="maxTime")
+    pv_length: int = setting(15, accepts=_PV_LENGTH, katago="analysisPVLen")
+    wide_root_noise: float = setting(0.04, 0, 5, katago="wideRootNoise")
+    perspective: int | None = setting(BLACK, accepts=Text(_perspective), katago="reportAnalysisWinratesAs")
+
+    def with_values(self, values: Mapping[str, Any]) -> "tuple[QuerySettings, dict[str, Any]]":
+        """Returns settings with these values, which are given by KataGo's names, and the values of other names."""
+        known = {item.metadata["katago"]: item for item in settings_of(self).values()}
+        own = {name: value for name, value in values.items() if name in known}
+        parsed = {known[name].name: known[name].metadata["accepts"].parse(name, value) for name, value in own.items()}
+        return replace(self, **parsed), {name: value for name, value in values.items() if name not in known}
+
+
 @dataclass(frozen=True)
 class Defaults:
-    """The settings that apply unless a query overrides them.
+    """What applies unless a query overrides it.
 
     Attributes:
         parameters: Returns the search parameters for boards of a width and height.
-        limits: The limits of a search.
         largest_board: The largest accepted board side, in points.
-        wide_root_noise: KataGo's parameter of that name.
-        perspective: BLACK, WHITE, or None for the side to move.
+        settings: The settings.
         takes_profile: Whether the network imitates humans, so that a profile has to be named here or in the query.
         has_human_model: Whether there is a second network that imitates humans, to which the profiles of queries apply.
     """
 
     parameters: Callable[[int, int], SearchParameters]
-    limits: Limits
     largest_board: int
-    wide_root_noise: float = WIDE_ROOT_NOISE
-    perspective: int | None = BLACK
+    settings: QuerySettings
     takes_profile: bool = False
     has_human_model: bool = False
 
@@ -114,8 +131,7 @@ class Query:
         turns: The numbers of the positions, in ascending order.
         priorities: The priority of each turn.
         wanted: The names of the "include" fields that are true.
-        perspective: BLACK, WHITE, or None for the side to move.
-        pv_length: The largest number of moves of a main line after the first.
+        settings: Its settings.
         human_profile: The profile for the human model; empty for none.
         warnings: Pairs of a field and a warning about it.
     """
@@ -126,10 +142,9 @@ class Query:
     turns: tuple[int, ...]
     priorities: tuple[int, ...]
     wanted: frozenset[str]
-    perspective: int | None
-    pv_length: int
-    human_profile: str = ""
-    warnings: tuple[tuple[str, str], ...] = field(default=())
+    settings: QuerySettings
+    human_profile: str
+    warnings: tuple[tuple[str, str], ...]
 
     def check_moves(self) -> None:
         """Raises QueryError if a move cannot be played."""
@@ -161,17 +176,13 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
     numbers = {name: _number(fields, name, *_NUMBERS[name]) for name in _NUMBERS if name in fields}
     turns, priorities = _turns(fields, len(moves), int(numbers.get("priority", 0)))
     wanted = frozenset(name for name in _FLAGS if _flag(fields, name))
-    settings, parameters, unknown = _settings(fields, defaults.parameters(game.width, game.height))
-    settings = settings | numbers  # which come first
-    for name in ("rootFpuReductionMax", "rootPolicyTemperature"):
-        if name in numbers:
-            parameters = parameters.with_value(name, numbers[name])
+    settings, parameters, unknown = _settings(fields, numbers, defaults, defaults.parameters(game.width, game.height))
     human_profile = ""
     if defaults.has_human_model and not defaults.takes_profile:
         human_profile, parameters = parameters.profile, replace(parameters, profile="")
     with _named("overrideSettings", "Could not set settings: "):
         check_profile("the network", defaults.takes_profile, parameters.profile)
-    noise = settings.get("wideRootNoise", defaults.wide_root_noise)
+    noise = settings.wide_root_noise
     with _named(
         "rootPolicyTemperature" if "rootPolicyTemperature" in fields else "overrideSettings",
         f"Must be less with wideRootNoise {noise:g}: ",
@@ -179,7 +190,7 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
         parameters = parameters.widened(noise)
     request = SearchRequest(
         start,
-        Limits(settings.get("maxVisits", defaults.limits.visits), settings.get("maxTime", defaults.limits.seconds)),
+        Limits(settings.visits, settings.seconds),
         game.root_moves(),
         parameters,
         ownership=not wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
@@ -189,24 +200,11 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
         # Clients that ask for many positions want their values, which still change when the best move is settled.
         early_stop=False,
     )
-    perspective = settings.get("reportAnalysisWinratesAs", defaults.perspective)
-    pv_length = settings.get("analysisPVLen", _PV_LENGTH)
     warnings = [("overrideSettings", f"Unknown config params: {','.join(unknown)}")] if unknown else []
     warnings += [(name, text) for name, text in _FLAG_WARNINGS.items() if name in wanted]
     unused = sorted(fields.keys() - _FIELDS)
     warnings += [(name, "Unexpected or unused field, do you have a typo?") for name in unused]
-    return Query(
-        fields["id"],
-        request,
-        moves,
-        turns,
-        priorities,
-        wanted,
-        perspective,
-        pv_length,
-        human_profile,
-        tuple(warnings),
-    )
+    return Query(fields["id"], request, moves, turns, priorities, wanted, settings, human_profile, tuple(warnings))
 
 
 # The game.
@@ -238,8 +236,12 @@ class _GameFields:
             raise QueryError(name, f"Could not parse player: {str(text)[:60]}") from None
 
     def _point(self, name: str, text: object) -> int:
+        """Returns a point, by its vertex or in KataGo's other form, "(column,row)" counted from 0 at the top left."""
+        place = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", str(text), re.ASCII)
+        if place is not None and int(place[1]) < self.width and int(place[2]) < self.height:
+            return point_at(int(place[1]), int(place[2]), self.width)
         try:
-            return parse_vertex(_vertex_of(str(text), self.height), self.width, self.height)
+            return parse_vertex(str(text), self.width, self.height)
         except UserError:
             raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
 
@@ -314,15 +316,6 @@ class _GameFields:
         return player, [self._point(name, location) for location in locations], depth
 
 
-def _vertex_of(text: str, height: int) -> str:
-    """Returns GTP's vertex of a location in KataGo's other form, "(column,row)" counted from 0 at the top left."""
-    place = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", text, re.ASCII)
-    letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-    if place is None or int(place[1]) >= len(letters):
-        return text
-    return f"{letters[int(place[1])]}{height - int(place[2])}"
-
-
 # The positions and the search.
 
 
@@ -349,26 +342,25 @@ def _turns(fields: dict[str, Any], last: int, priority: int) -> tuple[tuple[int,
 
 
 def _settings(
-    fields: dict[str, Any], parameters: SearchParameters
-) -> tuple[dict[str, Any], SearchParameters, list[str]]:
-    """Returns the values in `overrideSettings` that are no parameters of the search, the parameters, unknown names."""
+    fields: dict[str, Any], numbers: dict[str, Any], defaults: Defaults, parameters: SearchParameters
+) -> tuple[QuerySettings, SearchParameters, list[str]]:
+    """Returns the settings of a query, the search parameters, and the unknown names in `overrideSettings`."""
     given = fields.get("overrideSettings", {})
     if not isinstance(given, dict):
         raise QueryError("overrideSettings", "Must be an object")
-    found: dict[str, Any] = {}
     unknown = []
-    for name, value in given.items():
-        with _named("overrideSettings", "Could not set settings: "):
-            if name == "reportAnalysisWinratesAs":
-                found[name] = PERSPECTIVES[parse_word(name, str(value).upper(), PERSPECTIVES)]
-            elif name in _SETTINGS:
-                number = parse_number(name, value, _SETTINGS[name])
-                found[name] = int(number) if name in _NUMBERS else number
-            elif name in KNOWN_NAMES:
+    with _named("overrideSettings", "Could not set settings: "):
+        settings, others = defaults.settings.with_values(given)
+        for name, value in others.items():
+            if name in KNOWN_NAMES:
                 parameters = parameters.with_value(name, value)
             else:
                 unknown.append(name)
-    return found, parameters, unknown
+    settings, others = settings.with_values(numbers)  # fields of the query come first
+    for name in ("rootFpuReductionMax", "rootPolicyTemperature"):
+        if name in others:
+            parameters = parameters.with_value(name, others[name])
+    return settings, parameters, unknown
 
 
 # Values of fields.

@@ -2,22 +2,26 @@
 
 import logging
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from ...base.fields import Text
 from ...base.lines import lines_ahead
 from ...base.log import NOTICE
 from ...base.settings import setting
-from ...engine.settings import EngineSettings
+from ...engine.settings import NETWORK, EngineSettings
 from ...search.evaluate.choices import AUTO
+from ...search.parameters import KNOWN_NAMES
 from .command import command
 from .common_options import LARGEST, network_file, search_options
-from .katago_options import KataGoOptions
 
 if TYPE_CHECKING:
+    from ..analysis.query import QuerySettings
     from ..gtp.lines import Output
+
+logger = logging.getLogger(__name__)
 
 _LINES_AHEAD = 256  # more than are ever answered between two looks at the input
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
@@ -35,6 +39,68 @@ class ProtocolOptions:
     quit_without_waiting: bool = setting(
         False, is_flag=True, flags=["--quit-without-waiting", "-quit-without-waiting"], heading="Protocol"
     )
+
+
+@dataclass(frozen=True)
+class KataGoOptions:
+    """The options of KataGo's own command line, with which KaTrain starts what it takes for KataGo.
+
+    Attributes:
+        model: KataGo's name of --network.
+        human_model: A second network, which imitates humans: for humanPolicy in answers to queries with a
+            humanSLProfile.
+        config: Accepted for KaTrain; KataGo's settings are not read.
+        analysis_threads: Accepted for KaTrain; positions are searched together on all --threads.
+        overrides: Set KataGo's parameters; those without a counterpart are ignored (repeatable).
+    """
+
+    model: str | None = setting(
+        None,
+        accepts=NETWORK,
+        flags=["-model", "--model"],
+        metavar="FILE",
+        together="network",
+        heading="KataGo's options",
+    )
+    human_model: str | None = setting(None, accepts=NETWORK, flags=["-human-model", "--human-model"], metavar="FILE")
+    config: str | None = setting(None, accepts=Text(), flags=["-config", "--config"], metavar="FILE")
+    analysis_threads: str | None = setting(
+        None, accepts=Text(), flags=["-analysis-threads", "--analysis-threads"], metavar="N"
+    )
+    overrides: tuple[str, ...] = setting(
+        (),
+        accepts=Text(),
+        flags=["-override-config", "--override-config"],
+        multiple=True,
+        metavar="NAME=VALUE,...",
+    )
+
+    def apply_to(self, search: EngineSettings) -> "tuple[EngineSettings, QuerySettings]":
+        """Returns the engine's settings with the model and the parameters set, and those of queries.
+
+        It logs what has no effect.
+
+        Raises:
+            UserError: A value is invalid, or the model is not found.
+        """
+        from ..analysis.query import QuerySettings
+
+        if self.config:
+            logger.log(NOTICE, f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
+        if self.analysis_threads:
+            logger.log(NOTICE, f"-analysis-threads {self.analysis_threads} has no effect: use --threads")
+        if self.model is not None:
+            search = replace(search, network=network_file(self.model))
+        pairs = (item.partition("=") for text in self.overrides for item in text.split(","))
+        values = {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
+        queries, others = QuerySettings(search.visits, search.seconds).with_values(values)
+        if queries.visits is None and queries.seconds is None:
+            queries = replace(queries, visits=DEFAULT_VISITS)
+        for name in [name for name in others if name in KNOWN_NAMES]:
+            search = search.with_parameter(name, others.pop(name))
+        if others:
+            logger.log(NOTICE, f"KataGo's parameters without a counterpart here are ignored: {', '.join(others)}")
+        return search, queries
 
 
 @command(
@@ -67,33 +133,32 @@ def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolO
     output = take_standard_output()
     make_blocking(0)
     try:
-        _converse(katago.apply_to(search), katago, output, wait_for_all=not protocol.quit_without_waiting)
+        _converse(search, katago, output, wait_for_all=not protocol.quit_without_waiting)
     except ClientGoneError:
         context.exit(0)
 
 
-def _converse(settings: EngineSettings, katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
+def _converse(search: EngineSettings, katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
     """Answers queries from standard input until it ends."""
-    from ...search.request import Limits
     from ..analysis.protocol import LONGEST_LINE, Conversation
     from ..analysis.query import Defaults
     from ..analysis.schedulers import Schedulers
 
+    settings, queries = katago.apply_to(search)
     lines = lines_ahead(0, LONGEST_LINE, _LINES_AHEAD)
     human_model = network_file(katago.human_model) if katago.human_model else None
     with closing(Schedulers(settings, human_model)) as schedulers:
         evaluator = schedulers.on_board(FIRST_BOARD, FIRST_BOARD).evaluator
-        visits = DEFAULT_VISITS if settings.visits is None and settings.seconds is None else settings.visits
         defaults = Defaults(
             lambda width, height: settings.search_parameters(settings.network_on(width, height)),
-            Limits(visits, settings.seconds),
             LARGEST if settings.network == AUTO and not settings.strict else evaluator.largest_board,
+            queries,
             takes_profile=evaluator.takes_profile,
             has_human_model=katago.human_model is not None,
         )
         conversation = Conversation(
             schedulers.on_board,
-            katago.adjust(defaults),
+            defaults,
             lines,
             output.write,
             is_closed=lambda: output.is_closed,
@@ -102,5 +167,5 @@ def _converse(settings: EngineSettings, katago: KataGoOptions, output: "Output",
             human_policy=schedulers.human_policy,
         )
         # KataGo's words, which some scripts wait for
-        logging.getLogger(__name__).log(NOTICE, "Started, ready to begin handling requests")
+        logger.log(NOTICE, "Started, ready to begin handling requests")
         conversation.run(wait_for_all=wait_for_all)
