@@ -1,4 +1,4 @@
-"""What is logged is one line on stderr that no client takes for something else."""
+"""What is logged is one line on stderr that no client takes for something else; counts in words."""
 
 import io
 import logging
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.log import LOGGER, NOTICE, StderrHandler, log_level, log_to_stderr
+from gtp_engine.base.messages import plural, printable
 
 logger = logging.getLogger(f"{LOGGER}.test")
 
@@ -71,3 +72,12 @@ def test_the_level_holds_in_processes_that_are_started() -> None:
     with log_level(logging.ERROR):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_is_no_plural() -> None:
+    assert [plural(number, "visit") for number in (0, 1, 1234)] == ["0 visits", "1 visit", "1,234 visits"]
+
+
+def test_what_a_terminal_would_interpret_is_not_printed() -> None:
+    assert printable("a\x1b[31m\r\tb\x7f\x85\u2028\u200b\u202e\n") == "a?[31m??b?????\n"
+    assert printable("山田\u3000太郎 caf\xe9\xa0!\n") == "山田\u3000太郎 caf\xe9\xa0!\n"

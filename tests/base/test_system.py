@@ -1,15 +1,17 @@
-"""The settings of a whole process."""
+"""The settings of a whole process, and what users type to start the program again."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.system import available_cpus, configure_process, wait_for
+from gtp_engine.base.system import available_cpus, command_arguments, configure_process, program_line, quoted, wait_for
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,73 @@ def test_waiting_ends_with_the_future() -> None:
 
 def test_there_is_a_cpu() -> None:
     assert 1 <= available_cpus() <= (os.cpu_count() or 1)
+
+
+def test_the_line_that_starts_the_program_again_is_that_which_started_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "my programs" / "gtp_engine"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", "")
+    for started, line in {
+        str(program): quoted(str(program)),
+        ".venv/bin/gtp_engine": ".venv/bin/gtp_engine",
+        "/somewhere/gtp_engine/__main__.py": f"{quoted(sys.executable)} -m gtp_engine",
+        "pytest": "gtp_engine",
+    }.items():
+        monkeypatch.setattr(sys, "argv", [started, "play"])
+        assert program_line() == line
+    monkeypatch.setenv("PATH", str(program.parent))
+    monkeypatch.setattr(sys, "argv", [str(program), "play"])
+    assert program_line() == "gtp_engine"
+
+
+def test_the_program_is_found_by_its_name_without_the_suffix_of_its_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "gtp_engine.exe"
+    launcher.touch()
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "gtp_engine"), "play"])
+    monkeypatch.setattr(shutil, "which", lambda _: str(launcher))  # as on Windows
+    assert program_line() == "gtp_engine"
+
+
+@pytest.mark.parametrize(
+    ("word", "windows", "elsewhere"),
+    [
+        ("game.sgf", "game.sgf", "game.sgf"),
+        (r"sgf\game.sgf", r"sgf\game.sgf", r"'sgf\game.sgf'"),
+        (r"C:\My Games\a.sgf", r'"C:\My Games\a.sgf"', r"'C:\My Games\a.sgf'"),
+        (r"C:\Users\RUNNER~1\c++\a.exe", r"C:\Users\RUNNER~1\c++\a.exe", r"'C:\Users\RUNNER~1\c++\a.exe'"),
+        ("me&you.sgf", '"me&you.sgf"', "'me&you.sgf'"),
+        ("(1).sgf", '"(1).sgf"', "'(1).sgf'"),
+        ("a^b\\", '"a^b\\\\"', "'a^b\\'"),
+        ("对局-1.sgf", "对局-1.sgf", "'对局-1.sgf'"),
+    ],
+)
+def test_words_are_quoted_as_the_shell_reads_them(word: str, windows: str, elsewhere: str) -> None:
+    assert (quoted(word, windows=True), quoted(word, windows=False)) == (windows, elsewhere)
+
+
+def test_a_command_line_is_split_as_by_a_shell_but_not_for_windows() -> None:
+    command = '"/opt/my engines/katago" gtp -model "a b.bin.gz"'
+    assert command_arguments(command, windows=False) == ["/opt/my engines/katago", "gtp", "-model", "a b.bin.gz"]
+    assert command_arguments(command, windows=True) == command
+    assert command_arguments("", windows=False) == []
+
+
+def test_this_program_is_started_for_its_name_if_that_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", r"C:\Program Files\python.exe")
+    command = 'gtp_engine gtp --network "a b.bin.gz"'
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert command_arguments(command, windows=True) == (
+        r'"C:\Program Files\python.exe" -m gtp_engine gtp --network "a b.bin.gz"'
+    )
+    assert command_arguments(command, windows=False) == [
+        *(sys.executable, "-m", "gtp_engine"),
+        *("gtp", "--network", "a b.bin.gz"),
+    ]
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert command_arguments(command, windows=True) == command
+    assert command_arguments(command, windows=False) == ["gtp_engine", "gtp", "--network", "a b.bin.gz"]

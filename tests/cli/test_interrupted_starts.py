@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a start: it is never lost, and never ends in a traceback."""
+"""Ctrl-C at any moment of a start: it is never lost, never ends in a traceback, and does not wait for compilation."""
 
 import os
 import random
@@ -50,3 +50,19 @@ def test_no_interrupt_is_lost(name: str, tmp_path: Path) -> None:
                 raise
         assert process.returncode == EXIT_INTERRUPTED, f"after {seconds:.2f} s: {errors}"
         assert "Traceback" not in errors and "Exception ignored" not in errors, f"after {seconds:.2f} s: {errors}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("module", ["gtp_engine.clients.cli.compiling", "gtp_engine benchmark"])
+def test_ctrl_c_ends_the_first_compilation_at_once(module: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", *module.split()]
+    environment = os.environ | {"GTP_ENGINE_CACHE": str(tmp_path)}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("gtp_engine: compiling 1/")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in errors

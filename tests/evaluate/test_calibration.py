@@ -9,9 +9,6 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-
-pytest.importorskip("numba")
-
 from compiled import needs_int8
 
 from gtp_engine.base.errors import UserError

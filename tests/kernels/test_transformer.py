@@ -7,8 +7,6 @@ import pytest
 import torch
 from torch import nn
 
-pytest.importorskip("numba")
-
 from gtp_engine.base.jit import config
 from gtp_engine.nets.blocks import AttentionBlock, FeedForwardBlock
 from gtp_engine.nets.kernels.layers import FULL_BOARD, Values

@@ -8,8 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-pytest.importorskip("numba")
-
 from gtp_engine.base.jit import config
 from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
 from gtp_engine.nets.kernels.matmul import convolve_1x1, convolve_im2col, matmul, pack_matrix, to_bfloat16

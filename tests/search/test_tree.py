@@ -1,8 +1,17 @@
-"""The arena of nodes."""
+"""The arena of nodes, and what it keeps of the errors of evaluations: which positions share an entry."""
 
 import numpy as np
+import pytest
+from hash_evaluator import HashEvaluator
+from searching import run
 
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.request import Limits
+from gtp_engine.search.search import Search
 from gtp_engine.search.tree import NO_NODE, TreeLayout, add_node, keep_subtree, new_tree
+from gtp_engine.search.value_bias import entry_of, fill_biases, key_of, mean_gap, new_biases
 
 
 def test_every_field_of_a_new_node_is_written() -> None:
@@ -34,3 +43,98 @@ def test_a_subtree_moves_up_in_its_order() -> None:
     for array in (tree.priors, tree.ownership, tree.ladders, tree.amaf):
         assert array[:4].reshape(4, -1).T.tolist() == [[2, 4, 5, 7]] * array[0].size
     assert tree.biases["weight"].sum() == 2 + 4 + 5 + 7 and tree.biases["gap"].sum() == 0
+
+
+def key(stones: str, move: str) -> int:
+    """Of the position after the last move, the others played by turns before."""
+    game = Game(9)
+    for vertex in stones.split():
+        game.play(game.to_move, parse_vertex(vertex, 9, 9))
+    return int(key_of(game.board[0], parse_vertex(move, 9, 9)))
+
+
+def test_far_stones_do_not_matter() -> None:
+    assert key("A1 J9 E5", "E4") == key("J1 A9 E5", "E4") != 0
+
+
+@pytest.mark.parametrize(
+    ("stones", "move"),
+    [
+        ("A1 J9 E6", "E4"),  # another move before
+        ("A1 J9 E5", "F4"),  # another move
+        ("J9 E5", "E4"),  # another colour
+        ("F6 J9 E5", "E4"),  # a stone within two of the move
+    ],
+)
+def test_near_stones_and_the_last_moves_do(stones: str, move: str) -> None:
+    assert key(stones, move) not in (0, key("A1 J9 E5", "E4"))
+
+
+def test_atari_does() -> None:
+    # Black's F5 lies outside the 5x5 round C3 and takes one of the liberties of white's E5 inside: its last but one.
+    assert key("E6 E5 D5 A9 J5 J9 H1 J1", "C3") != key("E6 E5 D5 A9 F5 J9 H1 J1", "C3")
+    assert key("G9 E5 D5 A9 J5 J9 H1 J1", "C3") == key("G9 E5 D5 A9 F5 J9 H1 J1", "C3")
+
+
+def test_passes_and_first_moves_share_nothing() -> None:
+    assert key("", "E5") == 0
+    assert key("E5", "pass") == 0
+    assert key("E5 pass", "C3") != 0
+
+
+def test_entries_are_found_again_though_they_collide() -> None:
+    biases = new_biases(4)
+    keys = [np.uint64(number) for number in (8, 16, 24, 3)]
+    indices = [int(entry_of(biases, number)) for number in keys]
+    assert len(set(indices)) == 4
+    assert [int(entry_of(biases, number)) for number in keys] == indices
+
+
+def searched(visits: int, **settings: float) -> Search:
+    search = Search(HashEvaluator(), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
+    search.set_position(Game(4))
+    run(search, Limits(visits=visits))
+    return search
+
+
+def test_the_table_holds_what_the_nodes_have_found() -> None:
+    tree = searched(600, value_bias=0.45).tree
+    nodes = tree.nodes[: tree.size[0]]
+    made_again = new_biases(len(tree.nodes))
+    fill_biases(made_again, nodes)
+    shared = {}
+    for record in nodes[nodes["bias_weight"] > 0]:
+        mean = record["utility_sum"] - (record["weight"] - record["children_weight"]) * record["own_utility"]
+        assert record["bias_weight"] == pytest.approx(record["children_weight"] ** 0.85, rel=1e-5)
+        assert abs(mean) < 10 * record["weight"]
+        number = record["bias_key"]
+        shared[number] = shared.get(number, 0) + 1
+        live, again = (biases[entry_of(biases, number)] for biases in (tree.biases, made_again))
+        assert live["weight"] == pytest.approx(again["weight"], abs=1e-3)
+        assert live["gap"] == pytest.approx(again["gap"], abs=1e-3)
+    assert max(shared.values()) > 1
+
+
+def test_an_evaluation_is_corrected_by_its_share_of_the_gap() -> None:
+    tree = searched(600, value_bias=0.45).tree
+    nodes = tree.nodes[: tree.size[0]]
+    latest = nodes[(nodes["visits"] == 1) & (nodes["bias_key"] != 0)][-1]  # nothing was learnt after it of its kind
+    gap = mean_gap(tree.biases[entry_of(tree.biases, latest["bias_key"])])
+    assert latest["utility_sum"] == pytest.approx(latest["own_utility"] + 0.45 * gap, abs=0.05)
+    plain = searched(600, value_bias=0.0, noise_pruning=10.0).tree
+    assert not len(plain.biases)
+    assert not plain.nodes["bias_key"][: plain.size[0]].any()
+
+
+def test_a_tree_that_goes_on_after_a_move_keeps_what_it_knows() -> None:
+    search = Search(HashEvaluator(), SearchParameters(value_bias=0.45, tree_megabytes=0.3), seed=1)
+    game = Game(4)
+    search.set_position(game)
+    best = run(search, Limits(visits=500)).moves[0]
+    game.play(game.to_move, best.point)
+    search.set_position(game)
+    tree = search.tree
+    nodes = tree.nodes[: tree.size[0]]
+    assert 0 < search.visits < 500
+    total = float(nodes["bias_weight"].sum())
+    assert float(tree.biases["weight"].sum()) == pytest.approx(total, rel=1e-4)
