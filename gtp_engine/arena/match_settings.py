@@ -1,15 +1,19 @@
-"""The settings that a match between GTP engines and a match between networks have in common."""
+"""The settings of matches: those that all have in common, and those of matches between GTP engines."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..base.errors import UserError
+from ..base.fields import Range, invalid
 from ..base.settings import check, setting
-from ..go.coords import BLACK, WHITE
-from ..go.game import Game
-from ..go.rules import RULESETS, Rules, default_komi, rules_name
-from .openings import Openings, choose_openings
-from .sprt import Sprt
+from ..go.coords import BLACK, WHITE, is_whole
+from ..go.rules import RULESETS, Rules, as_rules, default_komi, rules_name
+from .sprt import Sprt, as_sprt
+
+if TYPE_CHECKING:
+    from ..go.game import Game
 
 # Moves after which a game of a match is broken off, as a multiple of the board's points: no sensible game comes near
 # it, a cycle does.
@@ -20,7 +24,8 @@ MOVES_PER_POINT = 3
 class MatchSettings:
     """Settings of a match between two players, "A" and "B".
 
-    Each opening is played twice, with either player as Black; "A" has Black in the first game.
+    Each opening is played twice, with either player as Black; "A" has Black in the first game. Rules and paths may be
+    given as texts, and a test as its two Elo differences.
 
     Attributes:
         games: Number of games.
@@ -37,7 +42,7 @@ class MatchSettings:
             apart from the number of games, resumes there. None to save nothing.
 
     Raises:
-        UserError: A value is not a number, or out of range.
+        UserError: A value is of the wrong type, or out of range.
     """
 
     games: int = setting(100, 1)
@@ -57,18 +62,18 @@ class MatchSettings:
 
     def __post_init__(self) -> None:
         check(self)
+        converted: dict[str, object] = {"rules": as_rules(self.rules), "sprt": as_sprt(self.sprt)}
+        converted |= {name: _as_path(name, getattr(self, name)) for name in ("openings", "folder")}
+        for name, value in converted.items():
+            object.__setattr__(self, name, value)
 
-    def empty_game(self) -> Game:
+    def empty_game(self) -> "Game":
         """Returns a game on the empty board. Raises ValueError for an impossible board size."""
+        from ..go.game import Game  # imports numba
+
         height = self.width if self.height is None else self.height
         komi = default_komi(self.width, height) if self.komi is None else self.komi
         return Game(self.width, height, rules=self.rules, komi=komi)
-
-    def choose_openings(self) -> Openings:
-        """Returns the openings; opening `n` is for the games 2n and 2n+1. Raises ValueError if there is none."""
-        board = self.empty_game()
-        pairs = -(-self.games // 2)
-        return choose_openings(self.openings, board.width, board.height, self.opening_moves, self.seed, pairs)
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         """Returns what makes two matches the same match, for JSON.
@@ -84,6 +89,49 @@ class MatchSettings:
             "openings": str(self.openings) if self.openings else f"random, seed {self.seed}",
             "opening moves": self.opening_moves,
         }
+
+
+def _as_path(name: str, value: object) -> Path | None:
+    if value is not None and not isinstance(value, str | os.PathLike):
+        raise invalid(name, value, "a path")
+    return None if value is None else Path(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineMatchSettings(MatchSettings):
+    """Settings of a match between GTP engines. Each game at a time has engine processes of its own.
+
+    Attributes:
+        time: Main seconds, byo-yomi seconds and byo-yomi stones, as in GTP's `time_settings`; (0, 0, 0) for no limit.
+        patience: Seconds without an answer after which an engine without a clock has lost.
+
+    Raises:
+        UserError: A value is not a number or out of range, or the time settings make no sense (`check_time`).
+    """
+
+    time: tuple[int, int, int] = (0, 0, 0)
+    patience: float = setting(300.0, accepts=Range(0, above=True, noun="number of seconds"))
+
+    kind: ClassVar[str] = "engine"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_time(self.time)
+
+    def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
+        return super().to_dict(commands) | {"time": list(self.time)}
+
+
+def check_time(time: tuple[int, int, int]) -> None:
+    """Raises UserError if these are not time settings of GTP, or set no limit although they are not all zero."""
+    if not isinstance(time, tuple | list) or len(time) != 3 or not all(is_whole(part) and part >= 0 for part in time):
+        raise invalid("time", time, "whole numbers of main seconds, byo-yomi seconds and stones, such as (300, 10, 5)")
+    main, period, stones = time
+    words = f"invalid time {main} {period} {stones}"
+    if period and not stones:
+        raise UserError(f"{words}: a period needs a number of stones, such as 1 for byo-yomi")
+    if stones and not main + period:
+        raise UserError(f"{words}: a number of stones needs main time or a period; 0 0 0 means no limit")
 
 
 def players_by_colour(number: int) -> dict[int, str]:

@@ -29,10 +29,9 @@ from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
-from .bookkeeping import MatchBook, OnGame, match_record, open_book
 from .match_settings import MOVES_PER_POINT, MatchSettings, players_by_colour
-from .openings import Openings
-from .results import EndReason, GameResult, MatchResult
+from .openings import Openings, choose_openings
+from .results import EndReason, GameResult, MatchBook, MatchResult, OnGame, match_record, open_book
 from .runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
 
 _END_RULES = EndRules(MOVES_PER_POINT, winrate=0.97, positions=6, earliest=0.25, resigns=True)
@@ -137,7 +136,7 @@ def play_networks(
         OSError: A file cannot be read or written.
     """
     players = {"A": player_a, "B": player_b}
-    openings = settings.choose_openings()
+    openings = choose_openings(settings)
     commands = {name: player.description for name, player in players.items()}
     with ExitStack() as stack:
         loaded = _load_players(players, settings, stack)

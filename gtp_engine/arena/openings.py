@@ -14,6 +14,7 @@ from ..go import symmetry
 from ..go.coords import PASS, point_at
 from ..go.game import Game, Move
 from ..go.sgf import RECORD_SUFFIXES, SgfError, read_sgf_games
+from .match_settings import MatchSettings
 
 logger = logging.getLogger(__name__)
 
@@ -122,23 +123,19 @@ class Openings:
             return self._found[number]
 
 
-def choose_openings(source: Path | None, width: int, height: int, moves: int, seed: int, pairs: int) -> Openings:
-    """Returns the openings of a match. Those of files are repeated if there are too few, with a warning.
+def choose_openings(settings: MatchSettings) -> Openings:
+    """Returns the openings of a match; opening `n` is for the games 2n and 2n+1.
 
-    Args:
-        source: An SGF file or a folder of SGF files; None for random openings.
-        width: Width of the board.
-        height: Height of the board.
-        moves: Number of moves of an opening.
-        seed: Seed of random openings.
-        pairs: Number of openings that the match needs.
+    Those of files are repeated if there are too few, with a warning.
 
     Raises:
-        UserError: No game in `source` is suitable.
+        ValueError: The board size is impossible, or no game of the file or folder is suitable.
     """
+    source, moves, pairs = settings.openings, settings.opening_moves, -(-settings.games // 2)
+    board = settings.empty_game()
     if source is None:
-        return Openings(random_openings(width, height, moves, seed))
-    found = sgf_openings(source, width, height, moves)
+        return Openings(random_openings(board.width, board.height, moves, settings.seed))
+    found = sgf_openings(source, board.width, board.height, moves)
     if len(found) < pairs:
         logger.warning(
             f"{source}: {plural(len(found), 'opening')} of {plural(moves, 'move')} for {pairs} pairs of games: they "

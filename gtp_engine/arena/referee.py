@@ -8,15 +8,15 @@ continue once to capture it, if both support that. Under rules like Tromp and Ta
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..base.errors import UserError
-from ..engine.clock import NO_LIMIT, Clock, TimeSettings
+from ..engine.clock import NO_LIMIT, Clock, gtp_settings
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
 from ..go.game import Game, IllegalMove, Move
-from ..go.rules import RULESETS, Rules, rules_name
+from ..go.rules import rules_name
 from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
-from .results import EndReason
+from .match_settings import MOVES_PER_POINT, EngineMatchSettings, players_by_colour
+from .results import EndReason, GameResult
 
 # Seconds by which a move may exceed the time: pipes and a busy machine cause them, not the engine.
 LEEWAY = 0.1
@@ -24,52 +24,6 @@ LEEWAY = 0.1
 PLAY_ON = "kgs-genmove_cleanup"
 # Seconds to wait for an engine that has exceeded its time before it is ended: most need only a little longer.
 OVERTIME_PATIENCE = 5.0
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """The conditions of a game.
-
-    Attributes:
-        width: Width of the board.
-        height: Height of the board.
-        komi: Komi.
-        rules: Rules of the game.
-        time: One of the systems that GTP's `time_settings` can express (none, absolute, Canadian).
-        move_cap: Number of moves after which the game ends without a winner.
-        patience: Seconds after which an engine without a clock counts as silent, for any command.
-    """
-
-    width: int
-    height: int
-    komi: float
-    rules: Rules = RULESETS["chinese"]
-    time: TimeSettings = NO_LIMIT
-    move_cap: int = 1000
-    patience: float = 300.0
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a game ended.
-
-    Attributes:
-        game: The game.
-        winner: BLACK, WHITE, or EMPTY for a draw or no winner.
-        result: The result as in SGF (`B+3.5`, `W+R`, `B+T`, `B+F`, `0`, `Void`).
-        reason: Why the game ended.
-        seconds: Time used, by colour.
-        claims: The engines' responses to `final_score`, by colour; engines that did not answer are missing.
-        notes: One line for each problem, including disagreement about the score.
-    """
-
-    game: Game
-    winner: int
-    result: str
-    reason: EndReason
-    seconds: dict[int, float]
-    claims: dict[int, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
 
 class _ForfeitError(Exception):
@@ -81,55 +35,61 @@ class _ForfeitError(Exception):
         self.reason = reason
 
 
-def play_game(black: GtpClient, white: GtpClient, opening: Sequence[Move], conditions: Conditions) -> Outcome:
-    """Plays one game and blocks until it is over.
+def play_game(
+    number: int, engines: dict[str, GtpClient], opening: Sequence[Move], settings: EngineMatchSettings
+) -> tuple[GameResult, Game]:
+    """Plays one game of a match and blocks until it is over.
 
     Args:
-        black: The engine that plays Black.
-        white: The engine that plays White.
+        number: The game's number, from 0; it decides who has which colour.
+        engines: The players "A" and "B".
         opening: Moves that are played before the engines choose their own.
-        conditions: The conditions of the game.
+        settings: The settings of the match.
 
     Returns:
-        How the game ended, also if it ended by an engine's fault.
+        How the game ended, also if it ended by an engine's fault, and the game.
 
     Raises:
         EngineError: An engine refuses the board size, the komi or the rules, so that a match makes no sense.
     """
-    game = _RefereedGame({BLACK: black, WHITE: white}, conditions)
+    referee = _RefereedGame(number, engines, settings)
     try:
-        game.set_up(opening)
-        return game.play()
+        referee.set_up(opening)
+        result = referee.play()
     except _ForfeitError as fault:
         winner = opponent(fault.colour)
         letter = "T" if fault.reason is EndReason.TIME else "F"
-        game.notes.append(str(fault))
-        return game.outcome(winner, f"{colour_letter(winner)}+{letter}", fault.reason)
+        referee.notes.append(str(fault))
+        result = referee.result(winner, f"{colour_letter(winner)}+{letter}", fault.reason)
+    return result, referee.game
 
 
 class _RefereedGame:
     """A game in progress."""
 
-    def __init__(self, players: dict[int, GtpClient], conditions: Conditions) -> None:
-        self.players = players
-        self.conditions = conditions
-        self.game = Game(conditions.width, conditions.height, rules=conditions.rules, komi=conditions.komi)
-        self.clock = Clock(conditions.time)
+    def __init__(self, number: int, engines: dict[str, GtpClient], settings: EngineMatchSettings) -> None:
+        self.number = number
+        self.names = players_by_colour(number)
+        self.players = {colour: engines[name] for colour, name in self.names.items()}
+        self.settings = settings
+        self.game = settings.empty_game()
+        self.time = gtp_settings(*settings.time)
+        self.clock = Clock(self.time)
         self.seconds = {BLACK: 0.0, WHITE: 0.0}
         self.notes: list[str] = []
 
     def set_up(self, opening: Sequence[Move]) -> None:
         """Prepares both engines and plays the opening."""
-        width, height = self.conditions.width, self.conditions.height
+        width, height, game_rules = self.game.width, self.game.height, self.game.rules
         # GNU Go reads `boardsize 5 7` as 5x5; an engine without rectangular boards refuses the other command.
         size = f"boardsize {width}" if width == height else f"rectangular_boardsize {width} {height}"
-        rules = rules_name(self.conditions.rules) or self.conditions.rules.to_json()
+        rules = rules_name(game_rules) or game_rules.to_json()
         for colour, player in self.players.items():
-            commands = [size, "clear_board", f"komi {self.conditions.komi:g}"]
+            commands = [size, "clear_board", f"komi {self.game.komi:g}"]
             if player.knows("kata-set-rules"):
                 commands.append(f"kata-set-rules {rules}")
-            if player.knows("time_settings") and self.conditions.time != NO_LIMIT:
-                commands.append(f"time_settings {_time_arguments(self.conditions.time)}")
+            if player.knows("time_settings") and self.time != NO_LIMIT:
+                commands.append("time_settings {} {} {}".format(*self.settings.time))
             for command in commands:
                 self.send(colour, command)
         for move in opening:
@@ -137,34 +97,34 @@ class _RefereedGame:
             for colour in self.players:
                 self.send_move(colour, move)
 
-    def play(self) -> Outcome:
+    def play(self) -> GameResult:
         """Plays the game to its end and counts it."""
-        outcome = self.play_to_passes("genmove")
-        if outcome is not None:
-            return outcome
+        result = self.play_to_passes("genmove")
+        if result is not None:
+            return result
         dead = self.dead_stones()
         if self.are_disputed(dead):
             self.notes.append("the engines disagreed about dead stones" + " and played on" * self.can_play_on)
             if self.can_play_on:
-                outcome = self.play_to_passes(PLAY_ON)
-                if outcome is not None:
-                    return outcome
+                result = self.play_to_passes(PLAY_ON)
+                if result is not None:
+                    return result
                 dead |= self.dead_stones()
         return self.counted(self.given_up(dead))
 
-    def play_to_passes(self, command: str) -> Outcome | None:
-        """Plays until two consecutive passes from now on; returns the outcome if the game ends otherwise."""
+    def play_to_passes(self, command: str) -> GameResult | None:
+        """Plays until two consecutive passes from now on; returns the result if the game ends otherwise."""
         begun = len(self.game.moves)
         while not self.game.is_over or len(self.game.moves) < begun + 2:
-            if len(self.game.moves) >= self.conditions.move_cap:
+            if len(self.game.moves) >= MOVES_PER_POINT * self.game.area:
                 if command == PLAY_ON:
                     return None  # it was over before: the position is counted as it stands
-                return self.outcome(EMPTY, "Void", EndReason.MOVE_CAP)
+                return self.result(EMPTY, "Void", EndReason.MOVE_CAP)
             colour = self.game.to_move
             point = self.next_move(colour, command)
             if point is None:
                 winner = opponent(colour)
-                return self.outcome(winner, f"{colour_letter(winner)}+R", EndReason.RESIGNATION)
+                return self.result(winner, f"{colour_letter(winner)}+R", EndReason.RESIGNATION)
             self.game.play(colour, point)
             self.send_move(opponent(colour), Move(colour, point))
         return None
@@ -172,7 +132,7 @@ class _RefereedGame:
     def send(self, colour: int, command: str, timeout: float | None = None) -> str:
         """Returns an engine's response; an engine that fails loses. Raises CommandError for an error response."""
         try:
-            return self.players[colour].send(command, self.conditions.patience if timeout is None else timeout)
+            return self.players[colour].send(command, self.settings.patience if timeout is None else timeout)
         except CommandError:
             raise
         except EngineError as error:
@@ -237,19 +197,18 @@ class _RefereedGame:
         if left is None:
             return None
         seconds, stones = left
-        settings = self.conditions.time
-        return seconds + settings.period if stones == 0 and settings.has_overtime else seconds
+        return seconds + self.time.period if stones == 0 and self.time.has_overtime else seconds
 
     @property
     def can_play_on(self) -> bool:
         """Whether dead stones can be captured after two passes: it costs no points and both engines support it."""
-        by_area = self.conditions.rules.scoring == "AREA"
+        by_area = self.game.rules.scoring == "AREA"
         return by_area and all(player.knows(PLAY_ON) for player in self.players.values())
 
     def dead_stones(self) -> dict[int, set[int]]:
         """Returns the points of all dead stones according to each colour's engine; engines may be missing."""
         seen: dict[int, set[int]] = {}
-        if self.conditions.rules.stones_stand:
+        if self.game.rules.stones_stand:
             return seen
         for colour in self.players:
             answer = self.opinion(colour, "final_status_list dead")
@@ -280,8 +239,8 @@ class _RefereedGame:
             if self.game.stone_at(point) == colour
         }
 
-    def counted(self, dead: set[int]) -> Outcome:
-        """Returns the outcome by counting without the dead stones."""
+    def counted(self, dead: set[int]) -> GameResult:
+        """Returns the result by counting without the dead stones."""
         score = self.game.score(dead)
         claims = {}
         for colour in self.players:
@@ -291,7 +250,7 @@ class _RefereedGame:
             claims[colour] = claim
             if not _same_score(claim, score.points):
                 self.notes.append(f"{self.players[colour].name} scored {claim}, the referee {score}")
-        return self.outcome(score.winner, str(score), EndReason.SCORE, claims)
+        return self.result(score.winner, str(score), EndReason.SCORE, claims)
 
     def opinion(self, colour: int, command: str) -> str | None:
         """Returns an engine's response about the finished game; None, and perhaps a note, if there is none."""
@@ -309,8 +268,28 @@ class _RefereedGame:
         points = {parse_vertex(word, self.game.width, self.game.height) for word in text.split()}
         return {point for point in points if point != PASS and self.game.stone_at(point) != EMPTY}
 
-    def outcome(self, winner: int, result: str, reason: EndReason, claims: dict[int, str] | None = None) -> Outcome:
-        return Outcome(self.game, winner, result, reason, self.seconds, claims or {}, tuple(self.notes))
+    def result(self, winner: int, text: str, reason: EndReason, claims: dict[int, str] | None = None) -> GameResult:
+        """Returns the result of the game.
+
+        Args:
+            winner: BLACK, WHITE, or EMPTY for a draw or no winner.
+            text: The result as in SGF.
+            reason: Why the game ended.
+            claims: The engines' responses to `final_score`, by colour.
+        """
+        engines = {self.names[colour]: player for colour, player in self.players.items()}
+        return GameResult(
+            number=self.number,
+            black=self.names[BLACK],
+            winner=self.names.get(winner),
+            result=text,
+            reason=reason.value,
+            moves=len(self.game.moves),
+            names={name: f"{engines[name].name} {engines[name].version}".strip() for name in sorted(engines)},
+            seconds={self.names[colour]: round(seconds, 3) for colour, seconds in self.seconds.items()},
+            claims={self.names[colour]: claim for colour, claim in (claims or {}).items()},
+            notes=tuple(self.notes),
+        )
 
 
 def _fault(error: EngineError) -> EndReason:
@@ -325,10 +304,6 @@ def _why_illegal(game: Game, colour: int, point: int) -> str:
     except IllegalMove as error:
         return str(error)
     return f"illegal move: {game.vertex(point)} repeats a position"
-
-
-def _time_arguments(settings: TimeSettings) -> str:
-    return f"{settings.main:g} {settings.period:g} {settings.count}"
 
 
 def _same_score(claim: str, margin: float) -> bool:

@@ -2,16 +2,14 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from gtp_engine.arena.bookkeeping import append_result
 from gtp_engine.arena.elo import Tally
 from gtp_engine.arena.gtp_client import EngineError, EngineStartError
-from gtp_engine.arena.match import EngineMatchSettings, MatchOptions, play_match
-from gtp_engine.arena.results import GameResult, MatchResult
+from gtp_engine.arena.match import play_match
+from gtp_engine.arena.results import GameResult, MatchResult, append_result
 from gtp_engine.arena.sprt import Sprt
 from gtp_engine.go.sgf import read_sgf
 
@@ -217,7 +215,3 @@ def test_a_full_disk_is_told_with_the_file(scripted: Script, tmp_path: Path) -> 
     (tmp_path / "results.jsonl").symlink_to("/dev/full")
     with pytest.raises(OSError, match=r"No space left on device: '.*results.jsonl'"):
         append_result(tmp_path, run(scripted("resign"), scripted(), 1).games[0])
-
-
-def test_options_are_the_settings_of_a_match() -> None:
-    assert set(MatchOptions.__annotations__) == {field.name for field in fields(EngineMatchSettings)}

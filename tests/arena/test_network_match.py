@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.arena.bookkeeping import OnGame
 from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, Progress, play_networks
-from gtp_engine.arena.results import GameResult, MatchResult
+from gtp_engine.arena.results import GameResult, MatchResult, OnGame
 from gtp_engine.arena.sprt import Sprt
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.files import folder_lock

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.arena.match_settings import MatchSettings
 from gtp_engine.arena.openings import Openings, choose_openings, random_openings, sgf_openings
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, WHITE, parse_vertex, xy
@@ -43,9 +44,9 @@ def test_empty_opening() -> None:
 def test_openings_of_a_file_start_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "a.sgf"
     file.write_text("(;SZ[9];B[ee])(;SZ[9];B[cc])")
-    choose_openings(file, 9, 9, moves=1, seed=0, pairs=2)
+    choose_openings(MatchSettings(openings=file, width=9, opening_moves=1, games=4))
     assert caplog.messages == []
-    openings = choose_openings(file, 9, 9, moves=1, seed=0, pairs=3)
+    openings = choose_openings(MatchSettings(openings=file, width=9, opening_moves=1, games=5))
     assert "2 openings of 1 move for 3 pairs of games: they are repeated" in caplog.text
     first, second = sgf_openings(file, 9, 9, 1)
     assert [openings[number] for number in (2, 1, 0)] == [first, second, first]

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.arena import referee
 from gtp_engine.arena.gtp_client import CommandError, GtpClient
-from gtp_engine.arena.referee import Conditions, Outcome, play_game
-from gtp_engine.engine.clock import gtp_settings
-from gtp_engine.go.coords import BLACK, EMPTY, WHITE, parse_vertex
-from gtp_engine.go.game import Move
+from gtp_engine.arena.match_settings import EngineMatchSettings
+from gtp_engine.arena.referee import play_game
+from gtp_engine.arena.results import GameResult
+from gtp_engine.go.coords import BLACK, WHITE, parse_vertex
+from gtp_engine.go.game import Game, Move
 from gtp_engine.go.rules import RULESETS
 
 Script = Callable[..., str]
@@ -21,40 +23,47 @@ BLACK_WALL = ("C1", "C2", "C3", "C4", "C5")
 WHITE_WALL = ("D1", "D2", "D3", "D4", "D5")
 
 
-def conditions(**changes: object) -> Conditions:
-    return Conditions(**{"width": 5, "height": 5, "komi": 0.5, "patience": 20.0} | changes)  # type: ignore[arg-type]
-
-
-def play(black: str, white: str, opening: tuple[Move, ...] = (), **changes: object) -> Outcome:
+def play_out(black: str, white: str, opening: tuple[Move, ...] = (), **changes: object) -> tuple[GameResult, Game]:
+    chosen = {"width": 5, "komi": 0.5, "patience": 20.0} | changes
     with ExitStack() as stack:
-        players = [stack.enter_context(GtpClient(command)) for command in (black, white)]
-        return play_game(players[0], players[1], opening, conditions(**changes))
+        engines = {name: stack.enter_context(GtpClient(command)) for name, command in (("A", black), ("B", white))}
+        return play_game(0, engines, opening, EngineMatchSettings(**chosen))  # type: ignore[arg-type]
+
+
+def play(black: str, white: str, opening: tuple[Move, ...] = (), **changes: object) -> GameResult:
+    return play_out(black, white, opening, **changes)[0]
+
+
+@pytest.fixture
+def capped(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Sets the number of moves after which a game on 5x5 is broken off."""
+    return lambda moves: monkeypatch.setattr(referee, "MOVES_PER_POINT", moves / 25)
 
 
 def test_two_passes_end_the_game_and_the_board_is_counted(scripted: Script) -> None:
     outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL))
-    assert (outcome.winner, outcome.result, outcome.reason) == (BLACK, "B+4.5", "score")
-    assert len(outcome.game.moves) == 12
+    assert (outcome.winner, outcome.result, outcome.reason) == ("A", "B+4.5", "score")
+    assert outcome.moves == 12
     assert outcome.notes == ()
 
 
 def test_a_draw_has_no_winner(scripted: Script) -> None:
     outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), komi=5.0)
-    assert (outcome.winner, outcome.result) == (EMPTY, "0")
+    assert (outcome.winner, outcome.result) == (None, "0")
 
 
 def test_opening_stones_are_played_on_all_boards(scripted: Script) -> None:
     opening = (Move(BLACK, parse_vertex("E5", 5, 5)), Move(WHITE, parse_vertex("A1", 5, 5)))
     outcome = play(scripted("A1"), scripted(), opening)
     assert outcome.reason == "illegal move"
-    outcome = play(scripted("C3"), scripted(), opening)
-    assert outcome.game.moves[0] == opening[0]
+    outcome, game = play_out(scripted("C3"), scripted(), opening)
+    assert game.moves[0] == opening[0]
     assert outcome.result == "B+0.5"
 
 
 def test_resignation(scripted: Script) -> None:
     outcome = play(scripted("C3"), scripted("resign"))
-    assert (outcome.winner, outcome.result, outcome.reason) == (BLACK, "B+R", "resignation")
+    assert (outcome.winner, outcome.result, outcome.reason) == ("A", "B+R", "resignation")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +79,7 @@ def test_resignation(scripted: Script) -> None:
 )
 def test_a_fault_loses_the_game(scripted: Script, word: str, reason: str, note: str) -> None:
     outcome = play(scripted("C3"), scripted(word), patience=0.5 if word == "sleep" else 20.0)
-    assert (outcome.winner, outcome.result, outcome.reason) == (BLACK, "B+F", reason)
+    assert (outcome.winner, outcome.result, outcome.reason) == ("A", "B+F", reason)
     assert outcome.notes == (note,)
 
 
@@ -84,10 +93,10 @@ def test_superko_is_illegal_only_under_superko_rules(scripted: Script) -> None:
 
 
 def test_overstepping_the_time_loses(scripted: Script) -> None:
-    time = gtp_settings(1, 0, 0)
+    time = (1, 0, 0)
     outcome = play(scripted("slow", "slow", "slow", "slow"), scripted("A1", "A2", "A3", "A4"), time=time)
-    assert (outcome.winner, outcome.result, outcome.reason) == (WHITE, "W+T", "time")
-    assert outcome.seconds[BLACK] > 1.2
+    assert (outcome.winner, outcome.result, outcome.reason) == ("B", "W+T", "time")
+    assert outcome.seconds["A"] > 1.2
     assert re.fullmatch(r"Script \(black\) thought \d\.\d\d s and had 0\.[0-4]\d s left", outcome.notes[0])
 
 
@@ -96,13 +105,13 @@ def test_silence_until_the_time_is_over_is_a_loss_on_time(
     scripted: Script, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
     monkeypatch.setattr("gtp_engine.arena.referee.OVERTIME_PATIENCE", 0.2)
-    outcome = play(scripted(word), scripted(), time=gtp_settings(1, 0, 0))
-    assert (outcome.winner, outcome.result, outcome.reason) == (WHITE, "W+T", "time")
+    outcome = play(scripted(word), scripted(), time=(1, 0, 0))
+    assert (outcome.winner, outcome.result, outcome.reason) == ("B", "W+T", "time")
 
 
 def test_engines_are_told_rules_and_time(scripted: Script, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    play(scripted("--log", str(log), "C3"), scripted(), time=gtp_settings(60, 5, 2), rules=RULESETS["aga"], komi=7.0)
+    play(scripted("--log", str(log), "C3"), scripted(), time=(60, 5, 2), rules=RULESETS["aga"], komi=7.0)
     commands = log.read_text().splitlines()
     assert commands[3:] == [
         "boardsize 5",
@@ -126,9 +135,10 @@ def test_oblong_board(scripted: Script, tmp_path: Path) -> None:
     assert outcome.result == "B+20.5"
 
 
-def test_move_cap(scripted: Script) -> None:
-    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), move_cap=4)
-    assert (outcome.winner, outcome.result, outcome.reason) == (EMPTY, "Void", "move cap")
+def test_move_cap(scripted: Script, capped: Callable[[int], None]) -> None:
+    capped(4)
+    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL))
+    assert (outcome.winner, outcome.result, outcome.reason) == (None, "Void", "move cap")
 
 
 # White's stone A1 stands in black's area.
@@ -141,7 +151,7 @@ def test_dead_are_the_stones_that_their_own_side_gives_up(scripted: Script) -> N
     outcome = play(black, white)
     # A1 is dead, C3 is not, and nobody has the right edge: it is open at D5.
     assert outcome.result == "B+10.5"
-    assert outcome.claims == {BLACK: "W+0.5", WHITE: "B+4.5"}
+    assert outcome.claims == {"A": "W+0.5", "B": "B+4.5"}
     assert outcome.notes == (
         "the engines disagreed about dead stones",
         "Left scored W+0.5, the referee B+10.5",
@@ -150,16 +160,16 @@ def test_dead_are_the_stones_that_their_own_side_gives_up(scripted: Script) -> N
 
 
 def test_stones_that_one_side_alone_takes_for_dead_have_to_be_captured(scripted: Script) -> None:
-    def cleaned(black_moves: str, white_moves: str) -> Outcome:
+    def cleaned(black_moves: str, white_moves: str) -> GameResult:
         black = scripted("--dead", "A1", "--cleanup", black_moves, *BLACK_WALL)
         return play(black, scripted("--dead", "", "--cleanup", white_moves, *WHITE_INVADES))
 
     disputed = "the engines disagreed about dead stones and played on"
     captured = cleaned("A2 B1", "")
     assert (captured.result, captured.notes) == ("B+10.5", (disputed,))
-    assert len(captured.game.moves) == 12 + 5  # after a capture both pass once more
+    assert captured.moves == 12 + 5  # after a capture both pass once more
     assert cleaned("", "").result == "W+0.5"  # A1 lives: nobody has the left side either
-    assert len(cleaned("pass A2 B1", "E5").game.moves) == 12 + 7  # one pass ends nothing
+    assert cleaned("pass A2 B1", "E5").moves == 12 + 7  # one pass ends nothing
 
 
 def test_playing_on_may_be_a_fault(scripted: Script) -> None:
@@ -169,15 +179,18 @@ def test_playing_on_may_be_a_fault(scripted: Script) -> None:
     assert outcome.notes[0] == "the engines disagreed about dead stones and played on"
 
 
-def test_a_finished_game_is_counted_where_playing_on_reaches_the_cap(scripted: Script) -> None:
+def test_a_finished_game_is_counted_where_playing_on_reaches_the_cap(
+    scripted: Script, capped: Callable[[int], None]
+) -> None:
+    capped(13)
     black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
     white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
-    assert play(black, white, move_cap=13).result == "B+0.5"
+    assert play(black, white).result == "B+0.5"
 
 
 def test_an_error_at_time_left_loses_the_game(scripted: Script, tmp_path: Path) -> None:
     black = scripted("--log", str(tmp_path / "log"), "--refuse", "time_left", "C3")
-    outcome = play(black, scripted(), time=gtp_settings(60, 5, 2))
+    outcome = play(black, scripted(), time=(60, 5, 2))
     assert (outcome.result, outcome.reason) == ("W+F", "refusal")
 
 
@@ -192,7 +205,7 @@ def test_under_territory_rules_nobody_plays_on(scripted: Script) -> None:
     black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
     white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
     outcome = play(black, white, rules=RULESETS["japanese"])
-    assert len(outcome.game.moves) == 12
+    assert outcome.moves == 12
     assert outcome.notes == ("the engines disagreed about dead stones",)
 
 
@@ -206,7 +219,7 @@ def test_an_engine_that_cannot_score_leaves_the_count_to_the_others(scripted: Sc
     black = scripted("--refuse", "final_score", "--score", "", "--dead", "Z9", *BLACK_WALL)
     outcome = play(black, scripted("--score", "B+4.5", *WHITE_WALL))
     assert outcome.result == "B+4.5"
-    assert outcome.claims == {WHITE: "B+4.5"}
+    assert outcome.claims == {"B": "B+4.5"}
     assert outcome.notes[0].startswith("Script could not name the dead stones: invalid vertex 'Z9'")
     assert outcome.notes[1] == "engine 'Script' answered 'final_score' with an error: refused"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...arena.match_settings import MatchSettings, check_time
 from ...base import interrupts
 from ...base.errors import UserError
 from ...base.fields import Range, Text
@@ -35,8 +36,6 @@ _RANK_OF_ENGINE = '--rank belongs in an engine\'s command, such as "gtp_engine g
 def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, int, int]) -> tuple[int, int, int]:
     """The callback of --time: a wrong clock is a bad command line."""
     if any(clock):
-        from ...arena.match import check_time
-
         try:
             check_time(clock)
         except UserError as error:
@@ -58,7 +57,6 @@ class MatchOptions(GameOptions):
         set_a: Set a search parameter of A, with networks (repeatable).
         set_b: Set a search parameter of B, with networks (repeatable).
         rank: Refused, with an error that says where it belongs.
-        games: Number of games.
         openings: SGF file or folder of games whose first moves are the openings.
         opening_moves: Moves per opening; once the board has no others left, later ones are longer.
         seed: Random seed of the openings, and of the searches of --network.
@@ -78,10 +76,10 @@ class MatchOptions(GameOptions):
     set_a: Any = parameters()
     set_b: Any = parameters()
     rank: None = setting(None, accepts=Text(_refuse_rank), hidden=True)
-    games: int = setting(100, 1, heading="Match")
+    games: int = like(MatchSettings, "games", heading="Match")
     openings: Path | None = setting(None, accepts=EXISTING_PATH, shown="random moves")
-    opening_moves: int = setting(2, 0)
-    seed: int = setting(0, 0)
+    opening_moves: int = like(MatchSettings, "opening_moves")
+    seed: int = like(MatchSettings, "seed")
     sprt: tuple[float, float] | None = setting(None, accepts=Range(), nargs=2, metavar="ELO0 ELO1")
     clock: tuple[int, int, int] = setting(
         (0, 0, 0),
@@ -160,7 +158,7 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
 
 def _check_output(file: Path, options: MatchOptions) -> None:
     """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
-    from ...arena.bookkeeping import RESULTS_FILE, SETTINGS_FILE, is_result_of
+    from ...arena.results import RESULTS_FILE, SETTINGS_FILE, is_result_of
 
     if options.sgf_dir is not None and file.resolve() in [
         (options.sgf_dir / name).resolve() for name in (SETTINGS_FILE, RESULTS_FILE)
@@ -172,7 +170,7 @@ def _check_output(file: Path, options: MatchOptions) -> None:
 
 def _run(options: MatchOptions) -> None:
     """Plays the match and shows it; its folder is removed again if it does not come to its first game."""
-    from ...arena.bookkeeping import write_json
+    from ...arena.results import write_json
     from ...base.folders import games_dir
     from ...engine.worker import compile_ahead
     from .match_display import MatchDisplay
@@ -206,8 +204,6 @@ def _run(options: MatchOptions) -> None:
 
 def _common(options: MatchOptions) -> dict[str, Any]:
     """Returns the settings that matches of engines and of networks share."""
-    from ...arena.sprt import as_sprt
-
     return {
         "games": options.games,
         "width": options.width,
@@ -217,19 +213,24 @@ def _common(options: MatchOptions) -> dict[str, Any]:
         "openings": options.openings,
         "opening_moves": options.opening_moves,
         "seed": options.seed,
-        "sprt": as_sprt(options.sprt),
+        "sprt": options.sprt,
         "folder": options.sgf_dir,
     }
 
 
 def _play_engines(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
-    from ...arena.match import EngineMatchSettings, play_engines
+    from ...arena.match import play_match
 
-    settings = EngineMatchSettings(
-        time=options.clock, patience=options.timeout, concurrency=options.concurrency or 1, **_common(options)
-    )
     engine_a, engine_b = options.engines
-    return play_engines(engine_a, engine_b, settings, display.on_game)
+    return play_match(
+        engine_a,
+        engine_b,
+        on_game=display.on_game,
+        time=options.clock,
+        patience=options.timeout,
+        concurrency=options.concurrency or 1,
+        **_common(options),
+    )
 
 
 def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
@@ -260,7 +261,7 @@ def _search_parameters(network: str, given: dict[str, str]) -> "SearchParameters
 
 def _remove_unused(folder: Path) -> None:
     """Removes the new folder of a match that did not come to its first game."""
-    from ...arena.bookkeeping import SETTINGS_FILE
+    from ...arena.results import SETTINGS_FILE
     from ...base.files import LOCK
 
     files = list(folder.iterdir())
