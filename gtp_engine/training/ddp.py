@@ -1,7 +1,7 @@
 """Distributed data-parallel training: several processes train one network, one for each GPU or several on CPUs.
 
 `torchrun` starts them. The first one (rank 0) runs the whole program: it runs self-play, makes decisions and writes all
-files and output. The others only train (`follower.run_follower`). Each process uses its part of every batch, and
+files and output. The others only train (`learner.run_follower`). Each process uses its part of every batch, and
 DistributedDataParallel averages the gradients, so that weights, averages and optimizers are the same everywhere. Batch
 norms use the statistics of the whole batch. The result therefore equals that of one process with the same batches, up
 to rounding.

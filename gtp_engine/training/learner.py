@@ -3,34 +3,40 @@
 The network that plays is an average of the recent ones (Polyak and Juditsky 1992; KataGo plays with such averages too).
 The statistics of its batch norms are measured again on some batches, because the average of the statistics of several
 networks is not the statistics of their average.
+
+Under torchrun each process has a learner (`ddp`). That of rank 0 is the run's; `run_follower` is what the others do.
 """
 
 import copy
+import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-from ..base.errors import UserError
+from ..base.errors import UserError, error_text
 from ..base.fields import parse_word
 from ..base.system import configure_torch
 from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
 from ..nets.model import Model
 from ..nets.stored import RawOutputs
-from .data.loader import Tensors, on_device
+from .data.loader import Loader, Samples, Tensors, loader_threads, on_device
 from .ddp import ProcessGroup
+from .limit import RESOURCE_ERRORS
 from .losses import Loss, Means, accuracies, losses, total
 from .run_settings import LearnerSettings
+
+logger = logging.getLogger(__name__)
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
-_TRIAL_STEPS = 3  # of `learning_speed` and `faster_precision`
+_TRIAL_STEPS = 3  # of `faster_precision`
 
 Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict[str, Loss]]
 
@@ -257,17 +263,6 @@ def _convolution_seconds(dtype: torch.dtype) -> float:
     return min(seconds)
 
 
-def learning_speed(model: Model, settings: LearnerSettings, device: torch.device, batch: Tensors) -> float:
-    """Returns how many samples are learned per second, in a short trial with a copy of the network."""
-    trial = Learner(copy.deepcopy(model), settings, device)
-    trial.step(batch)  # the first step is slower
-    start = time.perf_counter()
-    for _ in range(_TRIAL_STEPS):
-        trial.step(batch)
-    trial.check()  # waits for a GPU
-    return _TRIAL_STEPS * batch.size / (time.perf_counter() - start)
-
-
 def playing_network(averaged: Model) -> Model:
     """Returns a copy whose optimistic policy equals the policy; during training it is the opponent's (see `losses`)."""
     model = copy.deepcopy(averaged)
@@ -297,3 +292,69 @@ def _optimizer(model: Model, settings: LearnerSettings) -> torch.optim.Optimizer
 def _decay(settings: LearnerSettings) -> float:
     """Returns the weight decay for the optimizer: SGD adds it to the gradient, which momentum multiplies."""
     return settings.weight_decay * (1 - settings.momentum if settings.optimizer == "sgd" else 1.0)
+
+
+class _Task(NamedTuple):
+    """The present state of rank 0's learner, and the samples that it uses from now on."""
+
+    device: str
+    config: NetworkConfig
+    settings: LearnerSettings
+    state: dict[str, Any]
+    samples: Samples
+    batch_size: int
+    seed: int
+    drawn: int
+    threads: int
+
+
+def start_followers(group: ProcessGroup, learner: Learner, loader: Loader) -> None:
+    """Makes the processes of rank 1 and above train `learner` on the batches of `loader`; called by rank 0."""
+    if group.count > 1:
+        what = learner.device.type, learner.model.config, learner.settings, learner.state()
+        draws = loader.samples, loader.batch_size, loader.seed, loader.drawn
+        group.broadcast(_Task(*what, *draws, torch.get_num_threads()))
+
+
+def run_follower(group: ProcessGroup) -> bool:
+    """Trains on this process's parts of the batches of rank 0 until that ends.
+
+    Returns:
+        False if rank 0 or another process was lost, or if this one is out of memory; the reason is logged.
+    """
+    learner: Learner | None = None
+    loader: Loader | None = None
+    try:
+        for task in group.receive():
+            if task:
+                if loader:
+                    loader.close()
+                learner, loader = _begin(group, task, learner)
+            elif learner and loader:
+                learner.step(next(loader))
+    except RESOURCE_ERRORS as error:
+        logger.error(f"training process {group.rank} ends: {error_text(error)}")
+        return False
+    finally:
+        if loader:
+            loader.close()
+    return True
+
+
+def _begin(group: ProcessGroup, task: _Task, learner: Learner | None) -> tuple[Learner, Loader]:
+    configure_torch(task.threads)
+    device = group.device(torch.device(task.device))
+    if learner is None:
+        learner = Learner(Model(task.config), task.settings, device, group)
+    learner.settings = task.settings
+    learner.load_state(task.state)
+    loader = Loader(
+        task.samples,
+        task.batch_size,
+        seed=task.seed,
+        drawn=task.drawn,
+        threads=loader_threads(task.threads),
+        pinned=device.type == "cuda",
+        part=(group.rank, group.count),
+    )
+    return learner, loader

@@ -11,7 +11,7 @@ from ..base.errors import UserError
 from ..base.folders import data_dir
 from ..base.settings import settings_of
 from ..nets.library import find_network, load_network, network_name
-from .distillation.labels import FACTS, check_labels, check_some_are_learned, wanted_labels
+from .distillation.labels import FACTS, check_labels, facts_of
 from .presets import preset_file
 from .run_folder import RunFolder
 from .run_settings import DECAYS, OF_RECORDS, RATES, RecordSettings, RunSettings
@@ -138,11 +138,9 @@ def _reads_others(old: RecordSettings, new: RecordSettings) -> bool:
 
 
 def _check_labels(folder: RunFolder, settings: RunSettings) -> None:
-    """Raises UserError if a run with a teacher would find labels of another one or of other records, or too few."""
+    """Raises UserError if a run with a teacher would find labels of another one or of other records."""
     if settings.records.teacher:
-        labels = folder.labels_of(settings)
-        check_labels(labels, wanted_labels(settings))
-        check_some_are_learned(settings, labels)
+        check_labels(folder.labels_of(settings), facts_of(settings.records))
 
 
 def _differences(old: RunSettings, new: RunSettings) -> "dict[str, tuple[Field[Any], Any, Any]]":

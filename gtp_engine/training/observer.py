@@ -1,9 +1,7 @@
 """What a run reports while it works, and the labelling of positions too."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
-
-from ..base.messages import plural
 
 
 class Observer(Protocol):
@@ -18,7 +16,7 @@ class Observer(Protocol):
     def skipped(self, text: str) -> None:
         """Called for each damaged record or file that is left out, and for each shard that is made again."""
 
-    def progress(self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None) -> None:
+    def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
         """Called about once a second.
 
         Args:
@@ -26,18 +24,7 @@ class Observer(Protocol):
             done: How many games, shards or samples of `total` are done.
             total: How many there are in this phase.
             facts: Further information, such as speeds.
-            seconds_left: How long the phase will still take; None if that follows from its beginning.
         """
 
     def line(self, line: Mapping[str, Any]) -> None:
         """Called with each new line of the log."""
-
-
-def reading_progress(observer: Observer, is_stopped: Callable[[], bool]) -> Callable[[int, int, int], bool]:
-    """Returns a function that reports how many shards of game records are read, and returns whether to continue."""
-
-    def report(done: int, shards: int, games: int) -> bool:
-        observer.progress("reading games", done, shards, plural(games, "game"))
-        return not is_stopped()
-
-    return report

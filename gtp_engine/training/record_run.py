@@ -14,11 +14,10 @@ from .data.game_records import is_held
 from .data.loader import Samples
 from .data.samples import GameSet
 from .data.sgf_dataset import has_other_filters, read_sgf_dataset
-from .distillation.labels import check_some_are_learned, fill_labels, read_labels
+from .distillation.labels import fill_labels, read_labels
 from .learner import playing_network
 from .limit import Stopped
 from .losses import distances
-from .observer import reading_progress
 from .run import Run
 
 # Seconds between two validations, whatever the settings say: slow machines need hours for `validate` samples.
@@ -86,19 +85,10 @@ class RecordRun(Run):
                 f"{self.folder.settings_file}: board_sizes, rank, since, until or least_moves differ from those of the "
                 "games that the run has learned from; restore them, or start a new run in another folder"
             )
-        found = read_sgf_dataset(
-            [Path(source) for source in records.games],
-            self.folder.games,
-            filters,
-            on_error=self.observer.skipped,
-            on_progress=reading_progress(self.observer, self.limit.is_stopped),
-        )
+        sources = list(map(Path, records.games))
+        games = read_sgf_dataset(sources, self.folder.games, filters, self.observer, self.limit)
         self.limit.restart()  # else a short piece would only read, and learn nothing
-        self.observer.message(f"{plural(found.read, 'record')} read")
-        if found.skipped:
-            reasons = ", ".join(f"{reason}: {times:,}" for reason, times in found.skipped.items())
-            self.observer.message(f"skipped: {reasons}")
-        return found.games
+        return games
 
     def _labels(self) -> GameSet:
         """Returns the labels; a teacher makes those that are missing."""
@@ -107,7 +97,6 @@ class RecordRun(Run):
         if records.teacher:
             if Path(records.teacher).exists():  # it is not needed any more if it has labelled everything
                 self._warn_of_size(Path(records.teacher))
-            check_some_are_learned(self.settings, folder)  # the settings may have been edited
             if not fill_labels(self.settings, folder, self.observer, self.limit):
                 raise Stopped
         with self.limit.not_counted():

@@ -23,10 +23,9 @@ from ..search.evaluate.choices import AUTO
 from ..search.evaluate.runner import find_device
 from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches, loader_threads
 from .ddp import ProcessGroup
-from .event_files import EventFiles
-from .follower import start_followers
-from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at
+from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at, start_followers
 from .limit import Limit, Stopped
+from .log import EventFiles
 from .observer import Observer
 from .run_folder import RunFolder
 from .run_settings import LearnerSettings
@@ -204,8 +203,7 @@ class Run(ABC):
                 self._learned, self._learning_seconds = self._learned + size, self._learning_seconds + now - started
                 if now - reported >= _REPORT_SECONDS:
                     reported = now
-                    left = (wanted - drawn - size) / self._rate if self._rate else None
-                    self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s", left)
+                    self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s")
                 after_step()
                 if now - saved >= SAVE_SECONDS:
                     self._save_meanwhile()

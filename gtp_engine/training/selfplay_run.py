@@ -9,26 +9,25 @@ import contextlib
 import logging
 import time
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ..arena.results import MatchResult
 from ..base.errors import UserError
-from ..base.system import available_cpus, configure_torch
 from ..engine.worker import compile_ahead
 from ..nets.katago_file import write_katago_file
 from ..nets.library import network_name
 from ..nets.model import Model
-from .data.loader import Samples, draws
+from .data.loader import Samples
 from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
 from .ddp import ProcessGroup
-from .learner import learning_speed, playing_network
+from .learner import playing_network
 from .limit import Limit, Stopped
+from .log import cycles_left
 from .observer import Observer
-from .pace import FIRST_MOVES_PER_POINT, PlayingPace, first_estimate, measured_pace
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .run_settings import LearnerSettings
@@ -41,18 +40,8 @@ logger = logging.getLogger(__name__)
 
 _RANDOM_PORTION = 100  # random games between two reports of progress
 _PROGRESS_SECONDS = 1.0
-_ESTIMATE_SECONDS = 10.0  # of self-play, after which a new run tells how long a cycle takes
-_TRIAL_GAMES = 16  # enough for a batch, to try the speed of learning
 _MEASURED_POSITIONS = 2048  # at the end of a piece
 _MATCH_MINUTES = 1.0  # for a match at the end of a piece
-
-
-@dataclass
-class _Played:
-    """The duration and the work of a cycle's self-play, as far as this process has done it."""
-
-    seconds: float = 0.0
-    counts: Counts = field(default=Counts())
 
 
 class SelfPlayRun(Run):
@@ -93,8 +82,7 @@ class SelfPlayRun(Run):
         self.observer.begin(title, self.state.lines)
         compile_ahead()
         self._start_clock()  # compilation does not count as the run's time
-        if pace := measured_pace(self.state.lines, self.settings):
-            self.observer.message(pace)
+        self._tell_pace()
         self.limit.restart()
         seed = cycle.seed + total(self._facts().values()).games
         with SelfPlayPool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
@@ -141,7 +129,7 @@ class SelfPlayRun(Run):
 
     def _cycle(self, pool: SelfPlayPool) -> None:
         cycle, learn = self.state.cycle, self.settings.learn
-        played = self._play(pool, cycle)
+        speeds = self._play(pool, cycle)
         facts = {path: shard for path, shard in self._facts().items() if 1 <= shard.cycle <= cycle}
         samples = self._read_samples(self._window(facts))
         self._learn(samples, learn.samples or learn.epochs * len(samples), self._phase("learning"))
@@ -155,7 +143,7 @@ class SelfPlayRun(Run):
             **_game_facts([shard for shard in facts.values() if shard.cycle == cycle]),
             "games_in_all": total(facts.values()).games,
             "samples_in_all": total(facts.values()).samples,
-            **_speeds(played),
+            **speeds,
             "damaged_shards": len(self._damaged),
             "window": len(samples),
             **self._measure(cycle),
@@ -168,60 +156,38 @@ class SelfPlayRun(Run):
         self._next_cycle()
         self._publish(line)
         self.save()
-        if cycle == 1 and (pace := measured_pace(self.state.lines, self.settings)):
+        if cycle == 1:
+            self._tell_pace()
+
+    def _tell_pace(self) -> None:
+        if pace := cycles_left(self.state.lines, self.settings.cycle.cycles):
             self.observer.message(pace)
 
-    def _play(self, pool: SelfPlayPool, cycle: int) -> _Played:
-        """Plays the games that the cycle still lacks."""
+    def _play(self, pool: SelfPlayPool, cycle: int) -> dict[str, Any]:
+        """Plays the games that the cycle still lacks; returns the log's fields about the speed."""
         settings = self.settings.cycle
         done = total(self._facts(cycle).values()).games
         if done >= settings.games:
-            return _Played()
+            return _speeds(0.0, Counts())
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games, cycle)
-        pace = self._playing_pace(settings.games - done, pool.counts)
-        rate = None if self.state.lines else self._learning_rate()  # now, while the workers do not need the CPU
         began = saved = time.monotonic()
         before, reported = pool.counts, 0.0
 
         def report() -> None:
-            nonlocal saved, reported, rate
+            nonlocal saved, reported
             now = time.monotonic()
             if now - saved >= SAVE_SECONDS:
                 self.save()  # the time of the games, which are saved as they end
                 saved = now
             if now - reported < _PROGRESS_SECONDS:
                 return
-            reported, counts, seconds = now, pool.counts - before, now - began
-            left = pace.update(seconds, counts.moves, writer.games, writer.moves)
-            speed = counts.speed_text(seconds)
-            self.observer.progress(self._phase("self-play"), done + writer.games, settings.games, speed, left)
-            if rate and left is not None and (seconds > _ESTIMATE_SECONDS or left < _PROGRESS_SECONDS):
-                self.observer.message(first_estimate(self.settings, pace, counts, rate))
-                rate = None
+            reported, speed = now, (pool.counts - before).speed_text(now - began)
+            self.observer.progress(self._phase("self-play"), done + writer.games, settings.games, speed)
 
         wanted, message = settings.games - done, self.observer.message
         play_games(pool, str(self.network), cycle, writer, wanted, self.limit, report, message)
         self.limit.check()
-        return _Played(time.monotonic() - began, pool.counts - before)
-
-    def _playing_pace(self, games: int, counts: Counts) -> PlayingPace:
-        """Returns the pace of a cycle's self-play, given the workers' counts before it."""
-        settings, machine = self.settings.games, self.settings.machine
-        weights = settings.boards
-        area = sum(width * height * weight for (width, height), weight in weights.items()) / sum(weights.values())
-        length = self.state.lines[-1]["length"] if self.state.lines else FIRST_MOVES_PER_POINT * area
-        workers = machine.workers or available_cpus()
-        return PlayingPace(games, length, 0 if counts.moves else workers * machine.concurrency)
-
-    def _learning_rate(self) -> float:
-        """Returns how many samples are learned per second: of the random games, or in a short trial."""
-        if self._rate:
-            return self._rate
-        games = list(random_games(self.settings.games, _TRIAL_GAMES, self.settings.cycle.seed))
-        samples = Samples(pack(games), suicide_areas=self.learner.model.config.suicide_areas)
-        batch = samples.batch(*next(draws(len(samples), self.settings.learn.batch_size, seed=0)))
-        configure_torch(self._group.thread_share(self._threads))
-        return self._group.count * learning_speed(self.learner.model, self.learner.settings, self._device, batch)
+        return _speeds(time.monotonic() - began, pool.counts - before)
 
     def _window(self, facts: dict[Path, ShardFacts]) -> list[Path]:
         """Returns the newest shards that together fill the window."""
@@ -320,13 +286,12 @@ def _game_facts(shards: Collection[ShardFacts]) -> dict[str, Any]:
     }
 
 
-def _speeds(played: _Played) -> dict[str, Any]:
+def _speeds(seconds: float, counts: Counts) -> dict[str, Any]:
     """Returns the log's fields about the speed of self-play; None if the games were played before an interruption."""
-    seconds, counts = played.seconds, played.counts
     if not seconds:
         return dict.fromkeys(("played_seconds", "moves_per_s", "evaluations_per_s", "batch_fill"))
     return {
-        "played_seconds": round(played.seconds, 1),
+        "played_seconds": round(seconds, 1),
         "moves_per_s": round(counts.moves / seconds, 1),
         "evaluations_per_s": round(counts.positions / seconds, 1),
         "batch_fill": round(counts.positions / counts.capacity, 3) if counts.capacity else None,

@@ -16,8 +16,7 @@ from gtp_engine.nets.model import Model
 from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.ddp import ProcessGroup
-from gtp_engine.training.follower import run_follower, start_followers
-from gtp_engine.training.learner import Learner
+from gtp_engine.training.learner import Learner, run_follower, start_followers
 from gtp_engine.training.run_settings import LearnerSettings
 
 BATCH, STEPS = 12, 5

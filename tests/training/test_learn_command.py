@@ -26,7 +26,8 @@ from gtp_engine.nets.model import Model
 from gtp_engine.training import limit, record_run
 from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.game_records import Filters
-from gtp_engine.training.data.sgf_dataset import SgfDataset, find_source_files, read_sgf_dataset
+from gtp_engine.training.data.samples import GameSet
+from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
 from gtp_engine.training.learner import LossNotFinite
 from gtp_engine.training.limit import Limit, ProcessLostError, Stopped
@@ -69,9 +70,22 @@ def run(*arguments: str, status: int = 0) -> str:
     return result.output
 
 
-def read(source: Path, shards: Path, filters: Filters, errors: list[str] | None = None) -> SgfDataset:
-    on_error = print if errors is None else errors.append
-    return read_sgf_dataset([source], shards, filters, on_error=on_error, on_progress=lambda *now: True)
+class Kept(Observer):
+    """Keeps what is reported."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.messages: list[str] = []
+
+    def skipped(self, text: str) -> None:
+        self.errors.append(text)
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+
+
+def read(source: Path, shards: Path, filters: Filters, observer: Observer | None = None) -> GameSet:
+    return read_sgf_dataset([source], shards, filters, observer or Kept(), Limit())
 
 
 @pytest.mark.parametrize(
@@ -437,18 +451,18 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     shards = sorted((tmp_path / "games").iterdir())
     assert len(shards) == len(find_source_files([games], print)) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])
-    errors: list[str] = []
-    found = read(games, tmp_path / "games", folder.settings().records.filters(), errors)
-    assert found.games.game_count == 59
-    assert os.fspath(shards[0]) in errors[0] and "made again" in errors[0]
-    assert sum(read_notes(shard)["read"] for shard in shards) == found.read == 63
+    observer = Kept()
+    found = read(games, tmp_path / "games", folder.settings().records.filters(), observer)
+    assert found.game_count == 59
+    assert os.fspath(shards[0]) in observer.errors[0] and "made again" in observer.errors[0]
+    assert sum(read_notes(shard)["read"] for shard in shards) == 63 and observer.messages[0] == "63 records read"
     other = read(games, tmp_path / "games", Filters(moves=5))
-    assert other.games.game_count == 60, "with other filters the records are read again"
+    assert other.game_count == 60, "with other filters the records are read again"
 
 
 def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
     def count() -> int:
-        return read(tmp_path / "games", tmp_path / "shards", Filters(moves=1)).games.game_count
+        return read(tmp_path / "games", tmp_path / "shards", Filters(moves=1)).game_count
 
     record = tmp_path / "games" / "b.sgf"
     record.parent.mkdir()
@@ -463,15 +477,17 @@ def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
 def test_reading_stops_in_the_middle_of_a_file(tmp_path: Path) -> None:
     many = tmp_path / "many.sgfs"
     many.write_text("".join(f"{sgf(seed)}\n" for seed in range(250)))
-    seen: list[int] = []
+    seen: list[str] = []
+    limit = Limit()
 
-    def go_on(shard: int, shards: int, games: int) -> bool:
-        seen.append(games)
-        return games < 100
+    class Stopping(Observer):
+        def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
+            seen.append(facts)
+            limit.stopped = facts == "100 games"
 
     with pytest.raises(Stopped):
-        read_sgf_dataset([many], tmp_path / "shards", Filters(moves=1), on_error=print, on_progress=go_on)
-    assert seen == [0, 0, 100]
+        read_sgf_dataset([many], tmp_path / "shards", Filters(moves=1), Stopping(), limit)
+    assert seen == ["0 games", "0 games", "100 games"]
     assert not list((tmp_path / "shards").iterdir())
 
 
@@ -483,10 +499,11 @@ def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     data = archive.read_bytes()
     place = data.index(b"(;", data.index(b"1.sgf"))
     archive.write_bytes(data[:place] + b"!" + data[place + 1 :])
-    errors: list[str] = []
-    found = read(archive, tmp_path / "shards", Filters(moves=5), errors)
-    assert found.games.game_count == 2 and found.skipped == {"damaged": 1}
-    assert len(errors) == 1 and "games.zip:1.sgf: " in errors[0] and "CRC" in errors[0]
+    observer = Kept()
+    found = read(archive, tmp_path / "shards", Filters(moves=5), observer)
+    assert found.game_count == 2 and observer.messages == ["3 records read", "skipped: damaged: 1"]
+    (error,) = observer.errors
+    assert "games.zip:1.sgf: " in error and "CRC" in error
 
 
 def test_a_learning_rate_of_zero_is_refused() -> None:

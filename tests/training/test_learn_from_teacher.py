@@ -16,7 +16,6 @@ from gtp_engine.clients.cli import main
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.data.shards import shard_files, write_shard
 from gtp_engine.training.distillation import labels as labelling
-from gtp_engine.training.distillation.labels import tasks_for
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"
 TINY = NETWORKS / "tiny.bin.gz"
@@ -151,39 +150,6 @@ def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
     )
 
 
-def test_positions_that_would_all_be_held_back_are_refused_before_a_run_begins(records: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    for sizes, positions, least in (([], "2,100", "2,101"), (["--board-sizes", "5=1,4=2"], "1,500", "1,501")):
-        options = [str(records), "--teacher", str(TINY), "--out", str(run), *sizes]
-        code, text = invoke(*options, "--positions", positions.replace(",", ""))
-        message = (
-            f"all labels for {positions} would be held back for validation; ask for {least} or more with --positions"
-        )
-        assert (code, message in text) == (1, True)
-    assert not (run / "settings.toml").exists() and not (run / "labels").exists()
-    assert not all(task.is_held for task in tasks_for(2101, labelling.BOARD_SIZES))
-
-
-def test_too_few_positions_change_neither_a_run_nor_its_labels(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    run, copy = tmp_path / "run", tmp_path / "copy"
-    begun = [str(records), "--teacher", str(TINY), "--out", str(run), "--board-sizes", "5=1", *TINY_STUDENT]
-    assert invoke(*begun, "--positions", "60")[0] == 1
-    assert invoke(*begun, "--positions", "300")[0] == 0
-    before = (run / "settings.toml").read_text()
-    for shard in (run / "labels").glob("*.shard"):
-        if shard.name != "5x5-00000.shard":
-            shard.unlink()
-    copy.mkdir()  # edited by hand
-    (copy / "settings.toml").write_text(before.replace("positions = 300", "positions = 60"))
-    for arguments in (["--out", str(run), "--positions", "60"], ["--out", str(copy)]):
-        code, text = invoke(*arguments)
-        assert (code, "too few positions to learn from" in text) == (1, True)
-    assert (run / "settings.toml").read_text() == before
-    assert not (copy / "labels").exists()
-
-
 def test_labels_that_exist_already_are_enough_to_learn_from(records: Path, tmp_path: Path, small_tasks: None) -> None:
     labels = [*command(records, tmp_path / "labels")[:-6], "--board-sizes", "5=1", "--positions"]
     for more in (["300", "--label-only"], ["60", "--out", str(tmp_path / "run"), *TINY_STUDENT]):
@@ -208,16 +174,6 @@ def test_what_fails_before_the_first_label_does_not_tie_the_folder_to_it(
     assert code == 0, text
     name = wrong[0].removeprefix("--")
     assert re.search(f"contains labels with {name} = .*; choose another folder", invoke(*labels, *wrong)[1])
-
-
-def test_a_warning_names_the_sizes_that_would_only_be_held_back(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    options = [*command(records, tmp_path / "labels")[:-6], "--label-only", "--board-sizes", "5=3,4=1", "--positions"]
-    text = invoke(*options, "240")[1]
-    assert "warning: all labels for 4x4 will be held back for validation; 241 or more --positions" in text
-    assert {task.width for task in tasks_for(241, {(5, 5): 3.0, (4, 4): 1.0}) if not task.is_held} == {4, 5}
-    assert "held back" not in invoke(*options, "241")[1]
 
 
 def test_a_gpu_without_memory_ends_the_labelling_in_one_line(

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from drawn_positions import game_of
+from gtp_engine.training.endings import score_game
 from making import random_game, sample_game
 
 from gtp_engine.go.coords import BLACK, WHITE, point_of_index
@@ -31,7 +32,6 @@ from gtp_engine.training.data.random_games import random_games
 from gtp_engine.training.data.rows import LOSS, WIN
 from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, SampleGame, pack, pack_moves
 from gtp_engine.training.data.shards import read_shard
-from gtp_engine.training.endings import score_game
 from gtp_engine.training.limit import ProcessLostError
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay

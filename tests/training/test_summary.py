@@ -8,32 +8,20 @@ from typing import Any
 
 import miniature
 import pytest
+from gtp_engine.training.strength import elo_fields, last_rated, play_match
 from running import curves
 
 from gtp_engine.arena.elo import Tally, elo_difference
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
-from gtp_engine.training.event_files import EventFiles
+from gtp_engine.training.curves import COLOURS
 from gtp_engine.training.limit import Limit
+from gtp_engine.training.log import EventFiles, cycles_left, duration_text, summary
 from gtp_engine.training.new_run import settings_from_options
-from gtp_engine.training.pace import PlayingPace, duration_text, first_estimate, measured_pace
-from gtp_engine.training.report.curves import COLOURS
-from gtp_engine.training.report.page import write_report
-from gtp_engine.training.report.sample_game import _boards
-from gtp_engine.training.report.tables import differing_settings, table_of_log
+from gtp_engine.training.report import _boards, differing_settings, table_of_log, write_report
 from gtp_engine.training.run_folder import RunFolder, RunState
-from gtp_engine.training.run_settings import (
-    CycleSettings,
-    LearnSettings,
-    MatchSettings,
-    RunSettings,
-    SearchSettings,
-    WindowSettings,
-)
-from gtp_engine.training.selfplay import Counts
-from gtp_engine.training.strength import elo_fields, last_rated, play_match
-from gtp_engine.training.summary import summary
+from gtp_engine.training.run_settings import RunSettings
 
 
 @pytest.mark.parametrize(
@@ -51,68 +39,12 @@ def test_durations_have_a_fitting_unit(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
 
 
-def test_the_end_of_self_play_is_told_from_moves_before_any_game_ends() -> None:
-    pace = PlayingPace(games=100, length=50, new=20)
-    assert pace.update(4.0, 0, 0, 0) is None, "the workers are starting"
-    assert pace.update(5.0, 10, 0, 0) is None
-    # 110 games of 50 moves, since the 20 in progress at the end have had half of theirs.
-    assert pace.update(15.0, 1010, 0, 0) == pytest.approx((110 * 50 - 1010) / 100)
-    assert pace.update(25.0, 2010, 21, 840) == pytest.approx((110 * 40 - 2010) / 100)
-    assert PlayingPace(games=100, length=50, new=0).update(1.0, 0, 0, 0) is None
-
-
-def test_the_first_estimate_names_its_parts() -> None:
-    settings = miniature.settings(every="2\ngames = 10\nvisits = 12")  # 48 games, 3 cycles, 6,400 samples
-    pace = PlayingPace(games=48, length=30, new=0)
-    pace.update(0.0, 1, 0, 0)
-    pace.update(10.0, 101, 0, 0)  # 10 moves/s
-    text = first_estimate(settings, pace, Counts(moves=101, positions=1212), rate=100.0)
-    # 48 games of 30 moves; 6,400 samples; in every second cycle 10 games of 30 moves of 12 visits, at 120 a second.
-    expected = "self-play 2.4 minutes, learning 64 seconds, matches 15 seconds"
-    assert (
-        text
-        == f"first estimate: the first cycle takes about 3.7 minutes here ({expected}), the 3 to come about 11 minutes"
-    )
-
-
-def test_later_the_estimate_is_the_mean_of_the_last_cycles() -> None:
-    lines = [
-        {"cycle": cycle, "cycle_seconds": seconds} for cycle, seconds in enumerate((900, 100, 100, 100, 100, 200), 1)
-    ]
-
-    def pace(lines: list[dict[str, float]], cycles: int) -> str:
-        settings = RunSettings()
-        return measured_pace(lines, replace(settings, cycle=replace(settings.cycle, cycles=cycles)))
-
-    assert pace(lines, 10) == "a cycle takes about 2 minutes here, the 4 to come about 8 minutes"
-    assert pace(lines, 7).endswith("the last one about 2 minutes")
-    assert pace(lines, 6) == pace([], 6) == pace([{"cycle": 1}], 6) == ""
-
-
-def test_estimates_count_the_growth_of_window_and_visits() -> None:
-    """Epochs of a window that has 1,000 samples more in each of four cycles, and twice the visits in the last two."""
-    settings = RunSettings(
-        cycle=CycleSettings(games=10, cycles=4),
-        search=SearchSettings(visits={"0": 10, "3": 20}),
-        learn=LearnSettings(samples=0, epochs=1),
-        window=WindowSettings(least=10_000),
-        match=MatchSettings(every=0, gate=False),
-    )
-    playing = PlayingPace(games=10, length=100, new=0)
-    playing.update(0.0, 1, 0, 0)
-    playing.update(10.0, 101, 0, 0)  # 10 moves/s: 100 s a cycle, later 200 s
-    text = first_estimate(settings, playing, Counts(moves=101, positions=101), rate=10.0)
-    # 100 + 100, 100 + 200, 200 + 300, 200 + 400
-    assert text == (
-        "first estimate: the first cycle takes about 3.3 minutes here (self-play 1.7 minutes, learning 1.7 minutes), "
-        "the 4 to come about 27 minutes"
-    )
-    lines = [
-        {"cycle": cycle, "cycle_seconds": seconds, "samples_in_all": 1000 * cycle, "rate": 10.0}
-        for cycle, seconds in ((1, 200.0), (2, 300.0), (3, 500.0))
-    ]
-    assert measured_pace(lines[:1], settings) == "a cycle takes about 3.3 minutes here, the 3 to come about 23 minutes"
-    assert measured_pace(lines, settings) == "a cycle takes about 5.6 minutes here, the last one about 10 minutes"
+def test_what_is_left_is_told_from_the_mean_of_the_last_cycles() -> None:
+    seconds = (900, 100, 100, 100, 100, 200)
+    lines = [{"cycle": cycle, "cycle_seconds": of_cycle} for cycle, of_cycle in enumerate(seconds, 1)]
+    assert cycles_left(lines, 10) == "a cycle takes about 2 minutes here, the 4 to come about 8 minutes"
+    assert cycles_left(lines, 7).endswith("the last one about 2 minutes")
+    assert cycles_left(lines, 6) == cycles_left([], 6) == cycles_left([{"cycle": 1}], 6) == ""
 
 
 def test_the_interval_of_elo_is_finite_and_grows_from_match_to_match() -> None:

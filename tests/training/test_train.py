@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from gtp_engine.cli import main
 from making import random_game, sample_game
 from running import check_whole, children_of, curves
 
 from gtp_engine.arena.elo import elo_difference
 from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from gtp_engine.base import interrupts
+from gtp_engine.clients.cli import main
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
@@ -375,9 +375,7 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     folder = new_run(tmp_path, every="1\ngames = 30\nvisits = 5000")
 
     class StopInMatch(Observer):
-        def progress(
-            self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None
-        ) -> None:
+        def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
             if "match" in phase and not limit.stopped:
                 os.kill(os.getpid(), signal.SIGINT) if by_signal else stop()
 

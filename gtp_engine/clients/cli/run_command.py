@@ -42,7 +42,7 @@ class ReportOptions:
 
 def write_report_of(folder: "RunFolder", options: ReportOptions) -> None:
     """Writes a report of a run and of those that it is compared with, if one is wanted."""
-    from ...training.report.page import write_report
+    from ...training.report import write_report
     from ...training.run_folder import RunFolder
     from .outputs import check_place, report_written
 
@@ -55,7 +55,7 @@ def write_report_of(folder: "RunFolder", options: ReportOptions) -> None:
 def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
     """Does the work in the first of the processes that train together, while the others follow it."""
     from ...training.ddp import ProcessGroup
-    from ...training.follower import run_follower
+    from ...training.learner import run_follower
 
     with ProcessGroup(os.environ) as group:
         if group.rank == 0:
@@ -82,7 +82,7 @@ def carry_out(
     from ...base.errors import error_text
     from ...training.learner import LossNotFinite
     from ...training.limit import RESOURCE_ERRORS
-    from ...training.summary import summary
+    from ...training.log import summary
     from .run_display import RunDisplay
 
     with folder.locked():

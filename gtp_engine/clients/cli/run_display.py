@@ -9,9 +9,8 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from ...training.log_table import cells, log_table
+from ...training.log import cells, duration_text, log_table
 from ...training.observer import Observer
-from ...training.pace import duration_text
 from .live import can_redraw
 
 _LINE_SECONDS = 30.0  # between two lines of progress
@@ -57,15 +56,15 @@ class RunDisplay(Observer):
         elif self._errors == _SHOWN_ERRORS + 1:
             self.message("skipped: more files; the notes of the shards list them")
 
-    def progress(self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None) -> None:
+    def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
         now = time.monotonic()
         if phase != self._phase:
             self._progress.reset(self._task)
             self._began = now, done
         began, before = self._began
-        if seconds_left is None and done > before:
-            seconds_left = (now - began) * (total - done) / (done - before)
-        left = "" if seconds_left is None or done >= total else f"about {duration_text(seconds_left)} left"
+        left = ""
+        if before < done < total:
+            left = f"about {duration_text((now - began) * (total - done) / (done - before))} left"
         facts = ", ".join(filter(None, (left, facts)))
         self._progress.update(self._task, description=phase, completed=done, total=total, facts=facts)
         is_due = phase != self._phase or now - self._last_line_at >= _LINE_SECONDS

@@ -8,7 +8,7 @@ import hashlib
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,9 +19,10 @@ import numpy as np
 
 from ...base.errors import UserError, error_text
 from ...base.files import files_with, is_visible
-from ...base.messages import printable
+from ...base.messages import plural, printable
 from ...go.sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
-from ..limit import Stopped
+from ..limit import Limit, Stopped
+from ..observer import Observer
 from .game_records import Filters, Unusable, read_record
 from .ownership import label_ownership
 from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
@@ -79,21 +80,6 @@ def _read_member(archive: zipfile.ZipFile, member: str) -> bytes:
     if size > LARGEST_MEMBER:
         raise UserError(f"unpacks to {size:,} bytes, at most {LARGEST_MEMBER:,} are read")
     return archive.read(member)
-
-
-@dataclass(frozen=True)
-class SgfDataset:
-    """The games of all records.
-
-    Attributes:
-        games: The games to use.
-        read: Number of records read.
-        skipped: Numbers of records that were skipped, by reason.
-    """
-
-    games: GameSet
-    read: int
-    skipped: Mapping[str, int]
 
 
 def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) -> list[SourceFiles]:
@@ -156,41 +142,41 @@ def read_sgf_dataset(
     sources: Sequence[Path],
     folder: Path,
     filters: Filters,
+    observer: Observer,
+    limit: Limit,
     *,
-    on_error: Callable[[str], None],
-    on_progress: Callable[[int, int, int], bool],
     with_ownership: bool = True,
-) -> SgfDataset:
-    """Reads all records that pass the filters, each game once.
+) -> GameSet:
+    """Reads all records that pass the filters, each game once, and reports how many were read and skipped.
 
     Args:
         sources: Files, folders and archives.
         folder: Folder for the shards; existing ones of the same filters are used again.
         filters: Which records to use.
-        on_error: Called with a message for each damaged record or file.
-        on_progress: Called often, with the number of finished shards, the number of shards, and the number of games so
-            far. Returns whether to continue.
+        observer: Receives the progress.
+        limit: Stops the reading; its minutes do not count.
         with_ownership: Whether to estimate ownership for new shards, which is slow (`ownership`).
 
     Raises:
-        Stopped: `on_progress` said so; finished shards are kept.
+        Stopped: The limit is stopped; finished shards are kept.
         UserError: No games are left.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    shards = find_source_files(sources, on_error)
+    shards = find_source_files(sources, observer.skipped)
     sets: list[GameSet] = []
     read, count, skipped = 0, 0, Counter[str]()
     known = np.zeros(0, np.uint64)
 
     def report(shard: int, games: int) -> None:
-        if not on_progress(shard, len(shards), count + games):
+        observer.progress("reading games", shard, len(shards), plural(count + games, "game"))
+        if limit.is_stopped():
             raise Stopped
 
     for number, files in enumerate(shards):
         report(number, 0)
         path = folder / f"{number:05d}{SUFFIX}"
-        games, notes = _read_kept(path, files, filters, on_error) or _make(
-            path, files, filters, on_error, with_ownership, partial(report, number)
+        games, notes = _read_kept(path, files, filters, observer.skipped) or _make(
+            path, files, filters, observer.skipped, with_ownership, partial(report, number)
         )
         read += notes["read"]
         skipped.update(notes["skipped"])
@@ -202,11 +188,14 @@ def read_sgf_dataset(
         skipped["the same game again"] += int(np.count_nonzero(~is_new))
         count += int(np.count_nonzero(is_new))
         sets.append(games.choose(is_new))
+    reasons = ", ".join(f"{reason}: {times:,}" for reason, times in (+skipped).most_common())
     if not count:
-        reasons = ", ".join(f"{reason}: {times}" for reason, times in (+skipped).most_common())
         raise UserError(f"no games to learn from: {read} records read" + (f" ({reasons})" if reasons else ""))
     report(len(shards), 0)
-    return SgfDataset(join(sets), read, +skipped)
+    observer.message(f"{plural(read, 'record')} read")
+    if reasons:
+        observer.message(f"skipped: {reasons}")
+    return join(sets)
 
 
 def has_other_filters(folder: Path, filters: Filters) -> bool:

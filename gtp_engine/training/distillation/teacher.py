@@ -24,7 +24,6 @@ from .walks import Judgement, Walk
 
 KEPT_MASS = 0.995  # of the policy; the other moves are not worth their bytes
 CPU_BATCH, GPU_BATCH = 32, 512  # positions; larger batches are not faster
-_CACHE_MEGABYTES = 1.0  # positions are rarely repeated
 
 
 def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher":
@@ -41,7 +40,8 @@ def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher
     """
     before = torch.get_num_threads()  # the learner needs them again
     configure_torch()
-    evaluator = NetworkEvaluator(path, threads=threads, device=device, cache_megabytes=_CACHE_MEGABYTES)
+    # Without a cache: labels must not depend on those that were made before.
+    evaluator = NetworkEvaluator(path, threads=threads, device=device, cache_megabytes=0.0)
     if evaluator.takes_profile:
         evaluator.close()
         raise UserError(f"{path}: it imitates humans of a given profile and cannot teach; choose another network")

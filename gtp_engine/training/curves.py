@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...base.errors import UserError
-from ..log_table import value_of
+from ..base.errors import UserError
+from .log import value_of
 
 Lines = Sequence[Mapping[str, Any]]
 

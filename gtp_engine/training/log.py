@@ -1,0 +1,202 @@
+"""The log of a run: as a table, as a sentence about what was reached, and as curves for TensorBoard."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..arena.elo import wilson_interval
+from .run_folder import RunFolder
+from .run_settings import RunSettings
+from .storage import shard_facts, total
+
+_RECENT = 5  # cycles whose durations are averaged; matches are played in some of them only
+_LOSSES = ("policy", "value", "score", "ownership")
+_DISTANCES = ("policy", "winrate", "lead", "ownership")
+# What is shown of a line of the log: the title, the field, and how it is written. A run has what its source has.
+_COLUMNS = (
+    ("cycle", "cycle", "{}"),
+    ("games", "games_in_all", "{:,}"),
+    ("moves/game", "length", "{:.0f}"),
+    ("samples", "samples", "{:,}"),
+    *((name, f"losses.{name}", "{:.3f}") for name in _LOSSES),
+    *((f"held-back {name}", f"validation.{name}", "{:.3f}") for name in _LOSSES),
+    ("top 1", "validation.top1", "{:.1%}"),
+    ("top 5", "validation.top5", "{:.1%}"),
+    ("winner", "validation.winner", "{:.1%}"),
+    *((f"off the teacher's {name}", f"validation.off_{name}", "{:.3f}") for name in _DISTANCES),
+    ("Elo", "elo", "{:+.0f}"),
+    ("at least", "elo_low", "{:+.0f}"),
+    ("at most", "elo_high", "{:+.0f}"),
+    ("evals/s", "evaluations_per_s", "{:,.0f}"),
+    ("samples/s", "rate", "{:,.0f}"),
+    ("hours", "hours", "{:.2f}"),
+)
+# The report has room for more.
+_REPORTED = (
+    ("Black wins", "black_wins", "{:.0%}"),
+    ("window", "window", "{:,}"),
+    ("won", "score", "{:.0%}"),
+    ("against", "against", "{}"),
+    ("seconds", "cycle_seconds", "{:.0f}"),
+)
+# What the sentence says of a measurement on held-back games: the field, its title, and how it is written.
+_HELD_BACK = (
+    ("top1", "first choice right", ".1%"),
+    ("winner", "winner right", ".1%"),
+    ("policy", "policy loss", ".3f"),
+)
+
+
+def value_of(line: Mapping[str, Any], name: str) -> Any:
+    """Returns a value of a line of the log, None if it has none; "losses.policy" is `policy` in the table `losses`."""
+    value: Any = line
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def cells(line: Mapping[str, Any], *, report: bool = False) -> dict[str, str]:
+    """Returns what is shown of a line of the log, by title; nothing for values that it lacks."""
+    line = {**line, "hours": line["seconds"] / 3600}
+    columns = _COLUMNS + _REPORTED if report else _COLUMNS
+    values = {title: (value_of(line, name), form) for title, name, form in columns}
+    return {title: form.format(value) for title, (value, form) in values.items() if value is not None}
+
+
+def log_table(lines: Sequence[Mapping[str, Any]], *, report: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Returns the titles of the columns that are not empty, and the rows."""
+    rows = [cells(line, report=report) for line in lines]
+    columns = _COLUMNS + _REPORTED if report else _COLUMNS
+    titles = [title for title, _, _ in columns if any(title in row for row in rows)]
+    return titles, [[row.get(title, "") for title in titles] for row in rows]
+
+
+def duration_text(seconds: float) -> str:
+    """Returns a duration in words with about two digits: `45 seconds`, `2.5 minutes`, `11 hours`."""
+    for unit, length in (("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 1.5 * length:
+            count = seconds / length
+            return f"{count:.1f} {unit}s".replace(".0 ", " ") if count < 10 else f"{count:,.0f} {unit}s"
+    return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"
+
+
+def cycles_left(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
+    """Returns a sentence about how long the cycles that are left take, by the last ones; "" if that is not known."""
+    recent = [line["cycle_seconds"] for line in lines if line.get("cycle_seconds")][-_RECENT:]
+    left = cycles - max((line["cycle"] for line in lines), default=0)
+    if not recent or left < 1:
+        return ""
+    mean = sum(recent) / len(recent)
+    those = "the last one" if left == 1 else f"the {left} to come"
+    return f"a cycle takes about {duration_text(mean)} here, {those} about {duration_text(left * mean)}"
+
+
+def summary(folder: RunFolder) -> str:
+    """Describes the results and the state of a run, which may be under way.
+
+    Raises:
+        UserError: The settings are invalid.
+        OSError: A file cannot be read.
+    """
+    settings, lines = folder.settings(), folder.log()
+    if settings.command == "learn":
+        return _of_records(settings, lines)
+    return f"{_of_cycles(lines)}{state_of_cycle(folder, settings, lines)}"
+
+
+def state_of_cycle(folder: RunFolder, settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> str:
+    """Returns which cycle of self-play is under way, and how many of its games are saved."""
+    cycle = max((line["cycle"] for line in lines), default=0) + 1
+    if cycle > settings.cycle.cycles:
+        return "all cycles are finished"
+    if not folder.network(0).exists():
+        return f"the first network is being made, then cycle 1 of {settings.cycle.cycles}"
+    games = total(shard_facts(folder.shards, cycle).values()).games
+    return (
+        f"cycle {cycle} of {settings.cycle.cycles} is under way, {games:,} of {settings.cycle.games:,} games are saved"
+    )
+
+
+def _of_cycles(lines: Sequence[Mapping[str, Any]]) -> str:
+    if not lines:
+        return "no cycle is finished; "
+    last = lines[-1]
+    done = "1 cycle" if len(lines) == 1 else f"{len(lines)} cycles"
+    text = f"{done}, {last['games_in_all']:,} games, {last['samples']:,} samples, {duration_text(last['seconds'])}"
+    rated = [line for line in lines if "elo" in line]
+    return f"{text}: {_strength(rated)}; " if rated else f"{text}; its strength is not measured yet; "
+
+
+def _strength(rated: Sequence[Mapping[str, Any]]) -> str:
+    """Describes the last Elo, and what the last match says about the progress."""
+    last = rated[-1]
+    text = f"network {last['cycle']} has {last['elo']:+,.0f} Elo over network 0"
+    if "elo_low" not in last:
+        return text
+    text += f" (95% interval {last['elo_low']:+,.0f} to {last['elo_high']:+,.0f})"
+    if last["elo_low"] <= 0 <= last["elo_high"]:
+        return f"{text}, which may be chance"
+    low, high = wilson_interval(last["score"], last["match_games"])
+    if len(rated) < 2:
+        return text
+    if low <= 0.5 <= high:
+        return f"{text}; its {last['match_games']} games with network {last['against']} show no clear difference"
+    return f"{text}, and is {'stronger' if low > 0.5 else 'weaker'} than network {last['against']}"
+
+
+def _of_records(settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> str:
+    measured = [line for line in lines if line.get("validation")]
+    if not measured:
+        return "nothing is learned yet"
+    first, last = measured[0], measured[-1]
+    wanted = settings.learn.samples
+    share = f" of {wanted:,} ({last['samples'] / wanted:.0%})" if wanted else ""
+    head = f"{last['samples']:,}{share} samples learned in {duration_text(last['seconds'])}"
+    parts = []
+    for name, title, form in _HELD_BACK:
+        now, before = value_of(last, f"validation.{name}"), value_of(first, f"validation.{name}")
+        if now is not None:
+            parts.append(f"{title} {now:{form}}" + (f" ({before:{form}} at first)" if last is not first else ""))
+    return f"{head}: on held-back games {', '.join(parts)}" if parts else f"{head}; no game was held back to measure it"
+
+
+class EventFiles:
+    """Writes the numbers in a log's lines, by cycle or else by samples; TensorBoard shows the run's duration as time.
+
+    The files are written again when a run starts or resumes, so that no line is missing or duplicated after a kill.
+
+    Args:
+        folder: Folder for the event files.
+        lines: The lines of the log so far.
+    """
+
+    def __init__(self, folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+        self._writer = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return
+        for old in folder.glob("events.out.tfevents.*"):
+            old.unlink()
+        self._writer = SummaryWriter(str(folder))
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Writes the numbers of a line."""
+        if self._writer is None:
+            return
+        step = "cycle" if "cycle" in line else "samples"
+        for name, value in _numbers(line):
+            if name not in (step, "seconds"):
+                self._writer.add_scalar(name, value, line[step], walltime=line["seconds"])
+        self._writer.flush()
+
+
+def _numbers(line: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, float]]:
+    """Yields names and values of the numbers; those in tables are named `table/name`."""
+    for name, value in line.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{parent}{name}/")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield f"{parent}{name}", value

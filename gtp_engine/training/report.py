@@ -1,0 +1,188 @@
+"""The report of runs, a page for the browser: what they reached, their settings, curves, a game and the log."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..base.files import files_with, write_text
+from ..base.settings import settings_of
+from ..base.web_page import web_page
+from ..go.coords import BLACK, PASS, WHITE
+from ..go.game import Game
+from ..go.sgf import read_sgf_games
+from .curves import COLOURS, curves
+from .data.game_records import is_held
+from .data.samples import GameSet, unpack_moves
+from .data.shards import read_shard, shard_files
+from .log import log_table, summary
+from .new_run import RECORDS
+from .run_folder import RunFolder
+from .run_settings import RunSettings, sections_of
+from .settings_toml import to_toml, value_text
+
+_ROWS = 40  # of the log: the first and the last ones of a longer log
+_BOARDS = 3  # that show a third of the game each
+_NUMBERED = 99  # larger numbers do not fit on a stone
+_STYLE = """
+:root{color-scheme:light dark}
+body{font:15px/1.5 system-ui,sans-serif;max-width:1500px;margin:2em auto;padding:0 1.5em}
+h1{font-size:1.5em}h2{font-size:1.2em;margin-top:2em}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+td,th{padding:.15em .8em;text-align:right;border-bottom:1px solid #8884}
+td.text,th.text{text-align:left;font-family:ui-monospace,monospace;font-size:.9em}
+.wide{overflow-x:auto}
+.swatch{display:inline-block;width:.9em;height:.9em;border-radius:.2em;margin-right:.5em;vertical-align:-.1em}
+.axes input{margin-left:1em}
+.curves{display:none;grid-template-columns:repeat(auto-fill,minmax(400px,1fr));gap:1.2em}
+figure{margin:0}.curves figcaption{font-weight:600}
+.curves svg{width:100%;height:auto;display:block}
+.boards{display:flex;flex-wrap:wrap;gap:1.2em}.boards figure{width:300px}.boards+.wide{margin:1em 0}
+pre{white-space:pre-wrap}
+"""
+
+
+def write_report(folders: Sequence[RunFolder], path: Path) -> None:
+    """Draws the logs of runs into the same plots and writes them to an HTML file.
+
+    Args:
+        folders: The runs, finished or under way; repeated ones are drawn once.
+        path: The file to write.
+
+    Raises:
+        UserError: A folder contains no run, or a log contains nothing to draw.
+    """
+    folders = list({folder.path: folder for folder in folders}.values())
+    for folder in folders:
+        if not folder.exists:
+            raise UserError(f"{folder.path}: there is no run in this folder")
+        if not folder.log():
+            raise UserError(f"{folder.path}: nothing to report yet: {summary(folder)}")
+    runs = {str(folder.path): folder.log() for folder in folders}
+    settings = {str(folder.path): folder.settings() for folder in folders}
+    parts = [f"<h1>{escape(_title(runs))}</h1>", *map(_headline, folders, _swatches(len(folders)))]
+    parts += [differing_settings(settings), curves(runs)]
+    for folder, swatch in zip(folders, _swatches(len(folders)), strict=True):
+        name = str(folder.path)
+        parts += [f"<h2>{swatch}{escape(name)}</h2>", sample_game(folder), table_of_log(runs[name])]
+        parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
+    # matplotlib and the legend's squares use style attributes.
+    write_text(path, web_page(_title(runs), "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))
+
+
+def _title(names: "Sequence[str] | dict[str, list[dict[str, object]]]") -> str:
+    return "Training: " + ", ".join(Path(name).name for name in names)
+
+
+def _swatches(count: int) -> list[str]:
+    """Returns a square in the colour of each run; nothing if there is only one."""
+    colours = itertools.islice(itertools.cycle(COLOURS), count)
+    return [f'<span class="swatch" style="background:{colour}"></span>' if count > 1 else "" for colour in colours]
+
+
+def _headline(folder: RunFolder, swatch: str) -> str:
+    return f"<p>{swatch}<b>{escape(str(folder.path))}</b>: {escape(summary(folder))}.</p>"
+
+
+def sample_game(folder: RunFolder) -> str:
+    """Returns boards that show the newest game of a run, or one of the records that is held back; "" if there is none.
+
+    Its moves are numbered.
+    """
+    return _from_records(folder) if folder.settings().command == "learn" else _newest(folder)
+
+
+def _boards(caption: str, game: Game) -> str:
+    """Returns boards after each third of a game, with what the game is; it is taken back on the way."""
+    moves = list(game.moves)
+    ends = sorted({round(len(moves) * (part + 1) / _BOARDS) for part in range(_BOARDS)} - {0})
+    figures: list[str] = []
+    for first, last in reversed([*zip([0, *ends], ends, strict=False)]):
+        while len(game.moves) > last:
+            game.undo()
+        numbered = enumerate(moves[first:last], first + 1)
+        labels = {move.point: str(number) for number, move in numbered if move.point != PASS and number <= _NUMBERED}
+        board = game.to_svg(labels=labels, pixels=300)
+        figures.insert(0, f"<figure>{board}<figcaption>moves {first + 1} to {last}</figcaption></figure>")
+    return f'<p>{escape(caption)}</p><div class="boards">{"".join(figures)}</div>'
+
+
+def _newest(folder: RunFolder) -> str:
+    """Returns the boards of the last game of the newest collection that can be read."""
+    for path in reversed(files_with((".sgf",), folder.records)):
+        with suppress(OSError, UserError):
+            for record in reversed([game for game in read_sgf_games(path) if game.moves]):
+                about = f"{len(record.moves)} moves, komi {record.komi:g}, {record.result}"
+                return _boards(f"The newest game: {record.black} against itself, {about}.", record.to_game())
+    return ""
+
+
+def _from_records(folder: RunFolder) -> str:
+    """Returns the boards of the first game that is held back, of the first shard that has one."""
+    for path in shard_files(folder.games):
+        with suppress(OSError, UserError):  # also if a record's rules allow a suicide that the usual ones forbid
+            games = read_shard(path)
+            for place in np.flatnonzero(is_held(games.games["number"])).tolist():
+                about = f"{len(games.moves_of(place))} moves, komi {games.games['komi'][place]:g}"
+                return _boards(f"A game of the records that is held back: {about}.", _replayed(games, place))
+    return ""
+
+
+def _replayed(games: GameSet, place: int) -> Game:
+    """Returns a game of a set."""
+    record = games.games[place]
+    game = Game(int(record["width"]), int(record["height"]))
+    stones = unpack_moves(games.setup_of(place), game.width, game.height)
+    black, white = ([point for of, point in stones if of == colour] for colour in (BLACK, WHITE))
+    game.set_up(black, white, int(record["to_move"]))
+    for move in unpack_moves(games.moves_of(place), game.width, game.height):
+        game.play(*move)
+    return game
+
+
+def differing_settings(runs: Mapping[str, RunSettings]) -> str:
+    """Returns a table of the settings in which runs differ, or those of a single run that are not the defaults."""
+    columns = [(name, _values(settings, sections_of(settings.command))) for name, settings in runs.items()]
+    if len(runs) == 1:
+        command = next(iter(runs.values())).command
+        columns.insert(0, ("default", _values(RECORDS if command == "learn" else RunSettings(), sections_of(command))))
+    rows = []
+    for setting in dict.fromkeys(setting for _, known in columns for setting in known):
+        row = [known.get(setting, "") for _, known in columns]
+        if len(set(row)) > 1:
+            rows.append([setting, *row])
+    title = "Settings that differ" + (" from the defaults" if len(runs) == 1 else "")
+    if not rows:
+        return f"<h2>{title}</h2><p>None.</p>"
+    return f"<h2>{title}</h2>{_table(['setting', *(name for name, _ in columns)], rows, 'text')}"
+
+
+def _values(settings: RunSettings, sections: Sequence[str] | Mapping[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for section in sections:
+        values = getattr(settings, section)
+        found |= {
+            f"{section}.{name}": value_text(getattr(values, name)) for name in settings_of(values, settings.command)
+        }
+    return found
+
+
+def table_of_log(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the lines of a log as a table, without columns that are empty."""
+    chosen = list(lines) if len(lines) <= _ROWS else [*lines[: _ROWS // 2], *lines[-_ROWS // 2 :]]
+    titles, rows = log_table(chosen, report=True)
+    if len(chosen) < len(lines):
+        rows.insert(_ROWS // 2, ["..."] * len(titles))
+    return _table(titles, rows, "")
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], kind: str) -> str:
+    kind = f' class="{kind}"' if kind else ""
+    head = "".join(f"<th{kind}>{escape(title)}</th>" for title in titles)
+    body = "".join(f"<tr>{''.join(f'<td{kind}>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
