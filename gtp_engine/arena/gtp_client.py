@@ -128,7 +128,8 @@ class GtpClient:
             self.usable = False
             raise
         if reply.startswith("?"):
-            raise CommandError(f"{self._label} answered {command!r} with an error: {_first_line(reply[1:])}")
+            first_line, _, _ = reply[1:].strip().partition("\n")
+            raise CommandError(f"{self._label} answered {command!r} with an error: {first_line}")
         return reply[1:].strip()
 
     def knows(self, command: str) -> bool:
@@ -314,7 +315,3 @@ class GtpClient:
 
 def _text(line: bytes) -> str:
     return line.decode("utf-8", errors="replace").rstrip()
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]

@@ -169,30 +169,26 @@ def _load_players(
         settings: The settings of the match.
         evaluators: Closes the evaluators that were loaded, even if another one cannot be.
     """
-    schedulers: dict[str, Scheduler] = {}
-    for player in players.values():
-        if player.network not in schedulers:
-            schedulers[player.network] = _new_scheduler(player.network, settings, evaluators)
-    return {name: _load_player(player, schedulers[player.network], settings) for name, player in players.items()}
-
-
-def _new_scheduler(network: str, settings: NetworkMatchSettings, evaluators: ExitStack) -> Scheduler:
     board = settings.empty_game()
-    machine = settings.threads, settings.seed, settings.device, settings.precision
-    worker = SearchWorker(network, *machine, strict=True)
-    evaluators.callback(worker.close)
-    evaluator = worker.evaluator_on(board.width, board.height)
-    # In about half of the games this network's player is to move: with this size each has a leaf or two in a batch.
-    return Scheduler(evaluator, settings.concurrency, max(evaluator.batch_size, settings.concurrency // 2))
-
-
-def _load_player(player: NetworkPlayer, scheduler: Scheduler, settings: NetworkMatchSettings) -> _LoadedPlayer:
-    evaluator, parameters = scheduler.evaluator, player.parameters or default_parameters(player.network)
-    check_profile(evaluator.name, evaluator.takes_profile, parameters.profile)
-    area = settings.empty_game().area
-    megabytes = tree_megabytes(_TREE_SEARCHES, settings.visits, area, parameters, evaluator)
-    megabytes = min(parameters.tree_megabytes, megabytes)
-    return _LoadedPlayer(evaluator, scheduler, replace(parameters, tree_megabytes=megabytes))
+    schedulers: dict[str, Scheduler] = {}
+    loaded = {}
+    for name, player in players.items():
+        network = player.network
+        if network not in schedulers:
+            machine = settings.threads, settings.seed, settings.device, settings.precision
+            worker = SearchWorker(network, *machine, strict=True)
+            evaluators.callback(worker.close)
+            evaluator = worker.evaluator_on(board.width, board.height)
+            # In about half of the games this network's player is to move: with this size each has a leaf or two in a
+            # batch.
+            size = max(evaluator.batch_size, settings.concurrency // 2)
+            schedulers[network] = Scheduler(evaluator, settings.concurrency, size)
+        evaluator, parameters = schedulers[network].evaluator, player.parameters or default_parameters(network)
+        check_profile(evaluator.name, evaluator.takes_profile, parameters.profile)
+        megabytes = tree_megabytes(_TREE_SEARCHES, settings.visits, board.area, parameters, evaluator)
+        parameters = replace(parameters, tree_megabytes=min(parameters.tree_megabytes, megabytes))
+        loaded[name] = _LoadedPlayer(evaluator, schedulers[network], parameters)
+    return loaded
 
 
 @dataclass(eq=False)
@@ -252,12 +248,9 @@ class _NetworkMatch(GameRunner[_MatchGame]):
             now = time.monotonic()
             if on_progress and now - reported >= _PROGRESS_SECONDS:
                 reported = now
-                on_progress(self._progress(now - started))
-
-    def _progress(self, seconds: float) -> Progress:
-        moves = sum(len(game.game.moves) for game in self.games)
-        positions = sum(scheduler.positions for scheduler in self._schedulers)
-        return Progress(len(self.games), moves, positions, seconds)
+                moves = sum(len(game.game.moves) for game in self.games)
+                positions = sum(scheduler.positions for scheduler in self._schedulers)
+                on_progress(Progress(len(self.games), moves, positions, now - started))
 
     def _begin_game(self) -> _MatchGame | None:
         number = next(self._waiting, None)

@@ -156,7 +156,7 @@ def _is_counted(board: Board) -> bool:
     """Returns whether the board is over and counted, which is exact and cheaper than an evaluation.
 
     That is after two passes under plain area scoring. Dead stones count as alive under friendly passes too, although
-    the players would agree on them: if an evaluation ended the game, self-play (`training.endings`) and rollouts would
+    the players would agree on them: if an evaluation ended the game, self-play (`training.selfplay`) and rollouts would
     pass with stones still in doubt.
     """
     return board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX

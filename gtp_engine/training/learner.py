@@ -25,7 +25,7 @@ from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
 from ..nets.model import Model
 from ..nets.stored import RawOutputs
-from .data.loader import Loader, Samples, Tensors, loader_threads, on_device
+from .data.loader import Loader, Samples, Tensors, on_device
 from .ddp import ProcessGroup
 from .limit import RESOURCE_ERRORS
 from .losses import Loss, Means, accuracies, losses, total
@@ -353,7 +353,7 @@ def _begin(group: ProcessGroup, task: _Task, learner: Learner | None) -> tuple[L
         task.batch_size,
         seed=task.seed,
         drawn=task.drawn,
-        threads=loader_threads(task.threads),
+        threads=task.threads,
         pinned=device.type == "cuda",
         part=(group.rank, group.count),
     )

@@ -1,14 +1,18 @@
-"""The log of a run: as a table, as a sentence about what was reached, and as curves for TensorBoard."""
+"""The log of a run: its Elo, and what it shows: a table, a sentence about what was reached, curves for TensorBoard."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arena.elo import wilson_interval
+from ..arena.elo import Tally, elo_difference, wilson_interval
 from .run_folder import RunFolder
 from .run_settings import RunSettings
 from .storage import shard_facts, total
 
+# Added to the wins and to the losses of a match before the score is converted to Elo, so that Elo and its interval are
+# always finite.
+_HALF_A_GAME = 0.5
 _RECENT = 5  # cycles whose durations are averaged; matches are played in some of them only
 _LOSSES = ("policy", "value", "score", "ownership")
 _DISTANCES = ("policy", "winrate", "lead", "ownership")
@@ -158,6 +162,31 @@ def _of_records(settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> st
         if now is not None:
             parts.append(f"{title} {now:{form}}" + (f" ({before:{form}} at first)" if last is not first else ""))
     return f"{head}: on held-back games {', '.join(parts)}" if parts else f"{head}; no game was held back to measure it"
+
+
+def elo_fields(lines: Sequence[Mapping[str, Any]], against: int, tally: Tally) -> dict[str, Any]:
+    """Returns the log's fields about a match against an earlier network.
+
+    The first network has Elo 0, any other one that of its opponent plus the difference in their match. The interval
+    (95 %) grows from match to match: errors of independent differences add up as their squares. It is Wilson's for a
+    score to which half a win and half a loss were added.
+
+    Args:
+        lines: The lines of the log so far.
+        against: The cycle of the opponent.
+        tally: The results of the match.
+    """
+    before = next((line for line in lines if line["cycle"] == against and "elo" in line), {})
+    base = before.get("elo", 0.0)
+    games = tally.games + 1
+    score = (tally.games * tally.score + _HALF_A_GAME) / games
+    gain = elo_difference(score)
+    low, high = (elo_difference(end) for end in wilson_interval(score, games))
+    below = math.hypot(gain - low, base - before.get("elo_low", base))
+    above = math.hypot(high - gain, before.get("elo_high", base) - base)
+    found = {"elo": base + gain, "elo_low": base + gain - below, "elo_high": base + gain + above}
+    facts = {"against": against, "score": round(tally.score, 3), "match_games": tally.games}
+    return facts | {name: round(elo, 1) for name, elo in found.items()}
 
 
 class EventFiles:

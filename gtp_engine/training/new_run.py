@@ -14,7 +14,7 @@ from ..nets.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, facts_of
 from .presets import preset_file
 from .run_folder import RunFolder
-from .run_settings import DECAYS, OF_RECORDS, RATES, RecordSettings, RunSettings
+from .run_settings import DECAYS, OF_RECORDS, RATES, RunSettings
 from .settings_toml import read_settings
 
 logger = logging.getLogger(__name__)
@@ -103,9 +103,10 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
     before = folder.settings("learn") if folder.exists else None
     if before is None or (new.records.has_source and not folder.state_file.exists()):
         _check_labels(folder, new)
-        if before not in (None, new):
+        if before is not None and before != new:
             logger.warning(f"{folder.settings_file}: replaced by the options, as nothing was learned before")
-            if before is not None and _reads_others(before.records, new.records):
+            old, records = before.records, new.records
+            if (old.games, old.filters()) != (records.games, records.filters()):
                 shutil.rmtree(folder.games, ignore_errors=True)
         folder.create(new)
         return
@@ -118,23 +119,14 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
                 f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
                 "another folder"
             )
-    if "samples" in changed and wanted.learn.samples < (learned := _learned_in(folder)):
+    _, checkpoint = folder.load() if "samples" in changed else (None, None)
+    learned = int((checkpoint.training or {}).get("samples", 0)) if checkpoint else 0
+    if wanted.learn.samples < learned:  # by the state: the log may be older or newer
         raise UserError(f"{folder.path}: {learned:,} samples are learned already; choose more --samples than that")
     if changed.keys() & {"teacher", "positions", "label_sizes"}:
         _check_labels(folder, wanted)
     if changed:
         folder.create(wanted)
-
-
-def _learned_in(folder: RunFolder) -> int:
-    """Returns the number of samples that a run has learned, by its state: the log may be older or newer."""
-    _, checkpoint = folder.load()
-    return int((checkpoint.training or {}).get("samples", 0)) if checkpoint else 0
-
-
-def _reads_others(old: RecordSettings, new: RecordSettings) -> bool:
-    """Whether two runs learn different records, so that what one has read is of no use to the other."""
-    return (old.games, old.filters()) != (new.games, new.filters())
 
 
 def _check_labels(folder: RunFolder, settings: RunSettings) -> None:

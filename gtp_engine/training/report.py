@@ -13,12 +13,12 @@ from ..base.errors import UserError
 from ..base.files import files_with, write_text
 from ..base.settings import settings_of
 from ..base.web_page import web_page
-from ..go.coords import BLACK, PASS, WHITE
+from ..go.coords import PASS
 from ..go.game import Game
 from ..go.sgf import read_sgf_games
 from .curves import COLOURS, curves
 from .data.game_records import is_held
-from .data.samples import GameSet, unpack_moves
+from .data.samples import unpack_moves
 from .data.shards import read_shard, shard_files
 from .log import log_table, summary
 from .new_run import RECORDS
@@ -65,28 +65,21 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
             raise UserError(f"{folder.path}: nothing to report yet: {summary(folder)}")
     runs = {str(folder.path): folder.log() for folder in folders}
     settings = {str(folder.path): folder.settings() for folder in folders}
-    parts = [f"<h1>{escape(_title(runs))}</h1>", *map(_headline, folders, _swatches(len(folders)))]
+    title = "Training: " + ", ".join(folder.path.name for folder in folders)
+    colours = itertools.islice(itertools.cycle(COLOURS), len(folders))
+    swatches = [f'<span class="swatch" style="background:{colour}"></span>' for colour in colours]
+    if len(folders) == 1:
+        swatches = [""]
+    parts = [f"<h1>{escape(title)}</h1>"]
+    for folder, swatch in zip(folders, swatches, strict=True):
+        parts.append(f"<p>{swatch}<b>{escape(str(folder.path))}</b>: {escape(summary(folder))}.</p>")
     parts += [differing_settings(settings), curves(runs)]
-    for folder, swatch in zip(folders, _swatches(len(folders)), strict=True):
+    for folder, swatch in zip(folders, swatches, strict=True):
         name = str(folder.path)
         parts += [f"<h2>{swatch}{escape(name)}</h2>", sample_game(folder), table_of_log(runs[name])]
         parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
     # matplotlib and the legend's squares use style attributes.
-    write_text(path, web_page(_title(runs), "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))
-
-
-def _title(names: "Sequence[str] | dict[str, list[dict[str, object]]]") -> str:
-    return "Training: " + ", ".join(Path(name).name for name in names)
-
-
-def _swatches(count: int) -> list[str]:
-    """Returns a square in the colour of each run; nothing if there is only one."""
-    colours = itertools.islice(itertools.cycle(COLOURS), count)
-    return [f'<span class="swatch" style="background:{colour}"></span>' if count > 1 else "" for colour in colours]
-
-
-def _headline(folder: RunFolder, swatch: str) -> str:
-    return f"<p>{swatch}<b>{escape(str(folder.path))}</b>: {escape(summary(folder))}.</p>"
+    write_text(path, web_page(title, "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))
 
 
 def sample_game(folder: RunFolder) -> str:
@@ -128,21 +121,12 @@ def _from_records(folder: RunFolder) -> str:
         with suppress(OSError, UserError):  # also if a record's rules allow a suicide that the usual ones forbid
             games = read_shard(path)
             for place in np.flatnonzero(is_held(games.games["number"])).tolist():
-                about = f"{len(games.moves_of(place))} moves, komi {games.games['komi'][place]:g}"
-                return _boards(f"A game of the records that is held back: {about}.", _replayed(games, place))
+                game = games.begin(place)
+                for move in unpack_moves(games.moves_of(place), game.width, game.height):
+                    game.play(*move)
+                about = f"{len(game.moves)} moves, komi {games.games['komi'][place]:g}"
+                return _boards(f"A game of the records that is held back: {about}.", game)
     return ""
-
-
-def _replayed(games: GameSet, place: int) -> Game:
-    """Returns a game of a set."""
-    record = games.games[place]
-    game = Game(int(record["width"]), int(record["height"]))
-    stones = unpack_moves(games.setup_of(place), game.width, game.height)
-    black, white = ([point for of, point in stones if of == colour] for colour in (BLACK, WHITE))
-    game.set_up(black, white, int(record["to_move"]))
-    for move in unpack_moves(games.moves_of(place), game.width, game.height):
-        game.play(*move)
-    return game
 
 
 def differing_settings(runs: Mapping[str, RunSettings]) -> str:

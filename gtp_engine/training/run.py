@@ -21,7 +21,7 @@ from ..nets.library import load_network
 from ..nets.model import Model
 from ..search.evaluate.choices import AUTO
 from ..search.evaluate.runner import find_device
-from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches, loader_threads
+from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches
 from .ddp import ProcessGroup
 from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at, start_followers
 from .limit import Limit, Stopped
@@ -188,7 +188,7 @@ class Run(ABC):
             size,
             seed=self.settings.seed + 1000 * self.state.cycle,
             drawn=self.learner.samples - begun,
-            threads=loader_threads(threads),
+            threads=threads,
             pinned=self._device.type == "cuda",
             part=(self._group.rank, self._group.count),
         )

@@ -2,7 +2,13 @@
 
 Random choices (`run_settings`) make the games and the samples varied: board, rules and komi; first moves drawn from the
 policy; noise in the search; full searches for some moves, cheap ones for the others (Wu 2019, section 3.1). A decided
-game is played to its end with cheap searches, so that every game has a true result.
+game is played to its end with cheap searches, so that every game has a true result, from the board alone.
+
+A network that decided which stones are dead would learn its own mistakes. Under rules by which dead stones must be
+captured, the count is Tromp and Taylor's. Under rules by which players agree on dead stones, only those count as
+dead that are proven to be: stones inside the territory of chains that cannot be captured even if their owner always
+passes (Benson 1976). The search counts its own two passes in the first way only, so that it captures what is not proven
+dead before it passes.
 """
 
 import time
@@ -14,8 +20,10 @@ import numpy as np
 
 from ..arena.results import EndReason
 from ..arena.runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
-from ..go.coords import EMPTY
+from ..go.benson import find_pass_alive
+from ..go.coords import BLACK, EMPTY, WHITE, point_of_index
 from ..go.game import Game
+from ..go.life import area_map
 from ..go.scoring import Score
 from ..go.sgf import GameRecord
 from ..search.evaluate.evaluator import Evaluator, make_evaluator
@@ -24,7 +32,6 @@ from ..search.scheduler import Scheduler
 from ..search.search import Search
 from .data.random_games import new_game
 from .data.samples import SampleGame
-from .endings import score_game
 from .run_settings import RunSettings
 
 # Searches whose visits fit into a tree: it keeps those of earlier searches that are still below the root.
@@ -266,24 +273,43 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
 
     def _end_game(self, game: _SelfPlayGame, reason: EndReason) -> None:
         self._free_searches[game.game.width, game.game.height].append(game.search)
-        ending = score_game(game.game)
+        score, ownership = score_game(game.game)
         name = game.search.evaluator.name
         number = int(self._random.integers(2**63))
         weights, policies, values = zip(*game.positions, strict=True)
         sample = SampleGame.from_game(
             game.game,
-            winner=ending.winner,
-            margin=ending.margin,
-            ownership=ending.ownership,
+            winner=score.winner,
+            margin=score.points,
+            ownership=ownership,
             number=number,
             weights=np.array(weights, np.float32),
             policies=policies,
             values=np.array(values, np.float32),
         )
-        result = str(Score(ending.margin))
-        record = GameRecord.from_game(game.game, black=name, white=name, result=result, comments=game.comments)
+        record = GameRecord.from_game(game.game, black=name, white=name, result=str(score), comments=game.comments)
         record.set_text("GN", str(number))
         is_decided = game.decided_for != EMPTY
-        is_upset = is_decided and game.decided_for != ending.winner
+        is_upset = is_decided and game.decided_for != score.winner
         is_checked = is_decided and game.is_checked
         self._finished.append(FinishedGame(sample, record.to_sgf(), is_decided, is_checked, is_upset))
+
+
+def score_game(game: Game) -> tuple[Score, np.ndarray]:
+    """Counts a finished game as it stands, under area scoring.
+
+    Returns:
+        The score, and the ownership: int8 [area] in move-index order, 1 for Black, -1 for White, 0 for neither.
+    """
+    dead = set() if game.rules.stones_stand else _proven_dead(game)
+    owner = area_map(game, dead).reshape(-1)
+    return game.score(dead), (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
+
+
+def _proven_dead(game: Game) -> set[int]:
+    """Returns the points of the stones inside the opponent's proven territory."""
+    owner = np.zeros(game.area, np.int8)
+    find_pass_alive(game.board[0], game.rules.suicide, owner)
+    stones = game.stones().reshape(-1)
+    dead = np.flatnonzero((stones != EMPTY) & (owner != EMPTY) & (stones != owner))
+    return {point_of_index(int(index), game.width, game.height) for index in dead}

@@ -17,8 +17,8 @@ from ..nets.library import find_network
 from ..search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from .limit import Limit
 from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
-from .selfplay import Counts, SelfPlay
-from .storage import GameWriter, total
+from .selfplay import SelfPlay
+from .storage import GameWriter, ShardFacts, total
 from .workers import SelfPlayPool, play_games
 
 _CYCLE = 0  # in the notes of the shards
@@ -39,14 +39,18 @@ class SelfPlayGames:
     """
 
     def __init__(self, settings: RunSettings, network: str, games: int, folder: Path, shards: Path) -> None:
+        machine = settings.machine
+        games_per_worker = -(-games // (machine.workers or available_cpus()))
+        machine = replace(machine, concurrency=min(machine.concurrency, games_per_worker))
         self.limit = Limit()
-        self._settings, self._network, self._games, self._folder = settings, network, games, folder
+        self._settings = replace(settings, machine=machine)
+        self._network, self._games, self._folder = network, games, folder
         self._writer = GameWriter(shards, folder, settings.cycle.shard_games, _CYCLE)
 
     @property
-    def saved(self) -> int:
-        """The number of games that are written."""
-        return total(self._writer.written).games
+    def saved(self) -> ShardFacts:
+        """Facts about the games that are written."""
+        return total(self._writer.written)
 
     def play(self, seed: int | None, on_progress: Callable[[str], None], interval: float) -> None:
         """Plays until all games are finished or the limit stops it, and writes what is finished.
@@ -63,32 +67,23 @@ class SelfPlayGames:
             now = time.monotonic()
             if now - reported >= interval:
                 reported = now
-                on_progress(self._progress(workers.counts, now - start))
+                counts = workers.counts
+                speed = f"{counts.speed_text(now - start)}{self._results()}" if counts.positions else "starting"
+                on_progress(f"{self._writer.games} of {plural(self._games, 'game')}, {speed}")
 
-        with SelfPlayPool(self._worker_settings(), time.time_ns() if seed is None else seed, self._games) as workers:
+        with SelfPlayPool(self._settings, time.time_ns() if seed is None else seed, self._games) as workers:
             play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, report, on_progress)
-
-    def _worker_settings(self) -> RunSettings:
-        """Returns the settings with no more games at a time than each worker will play."""
-        machine = self._settings.machine
-        games_per_worker = -(-self._games // (machine.workers or available_cpus()))
-        machine = replace(machine, concurrency=min(machine.concurrency, games_per_worker))
-        return replace(self._settings, machine=machine)
-
-    def _progress(self, counts: Counts, seconds: float) -> str:
-        games = f"{self._writer.games} of {plural(self._games, 'game')}"
-        return f"{games}, {counts.speed_text(seconds)}{self._results()}" if counts.positions else f"{games}, starting"
 
     def summary(self) -> str:
         """Returns one line about the games: their number, results, early decisions, and folder."""
-        saved = total(self._writer.written)
+        saved = self.saved
         if not saved.games:
             return "no game was saved" if self._writer.games else "no game was finished"
         checks = f"; {plural(saved.checked, 'early decision')} checked, {saved.upsets} wrong" if saved.checked else ""
         return f"{plural(saved.games, 'game')}{self._results()}{checks}; in {self._folder}"
 
     def _results(self) -> str:
-        saved = total(self._writer.written)
+        saved = self.saved
         if not saved.games:
             return ""
         return f"; black wins {saved.black / saved.games:.0%}, {saved.moves / saved.games:.0f} moves per game"

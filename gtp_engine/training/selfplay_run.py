@@ -13,11 +13,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..arena.results import MatchResult
+from ..arena.elo import Tally
+from ..arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from ..base.errors import UserError
 from ..engine.worker import compile_ahead
-from ..nets.katago_file import write_katago_file
-from ..nets.library import network_name
+from ..nets.katago_file import NetworkFileError, write_katago_file
+from ..nets.library import load_network, network_name
 from ..nets.model import Model
 from .data.loader import Samples
 from .data.random_games import random_games
@@ -26,14 +27,13 @@ from .data.shards import SUFFIX, ShardError, read_shards, write_shard
 from .ddp import ProcessGroup
 from .learner import playing_network
 from .limit import Limit, Stopped
-from .log import cycles_left
+from .log import cycles_left, elo_fields
 from .observer import Observer
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .run_settings import LearnerSettings
 from .selfplay import Counts
 from .storage import GameWriter, ShardFacts, shard_facts, total
-from .strength import elo_fields, last_rated, play_match
 from .workers import SelfPlayPool, play_games
 
 logger = logging.getLogger(__name__)
@@ -224,7 +224,7 @@ class SelfPlayRun(Run):
         match, found = self.settings.match, {}
         accepted = True
         if match.gate:
-            tally = self._match((cycle, self.state.player), match.gate_games, "gate", self.limit).tally
+            tally = self._match((cycle, self.state.player), match.gate_games, "gate", self.limit)
             accepted = tally.score > match.gate_score
             found["gate_score"] = round(tally.score, 3)
         found["accepted"] = accepted
@@ -234,22 +234,56 @@ class SelfPlayRun(Run):
 
     def _rate_network(self, cycle: int, limit: Limit) -> dict[str, Any]:
         """Measures the Elo of the network of a cycle against the last one that has one; returns fields for the log."""
-        against = last_rated(self.state.lines)
-        tally = self._match((cycle, against), self.settings.match.games, "Elo", limit).tally
+        against = max((line["cycle"] for line in self.state.lines if "elo" in line), default=0)
+        tally = self._match((cycle, against), self.settings.match.games, "Elo", limit)
         return elo_fields(self.state.lines, against, tally)
 
-    def _match(self, cycles: tuple[int, int], games: int, purpose: str, limit: Limit) -> MatchResult:
-        """Plays a match between the networks of two cycles."""
-        phase, players = self._phase(f"match for {purpose}"), f"{cycles[0]} against {cycles[1]}"
-        return play_match(
-            self.folder,
-            self.settings,
-            cycles,
-            games,
+    def _match(self, cycles: tuple[int, int], games: int, purpose: str, limit: Limit) -> Tally:
+        """Plays a match between the networks of two cycles, on the run's most common board.
+
+        Args:
+            cycles: The cycles of the new and the old network.
+            games: Number of games.
+            purpose: What the progress says of it.
+            limit: When to stop.
+
+        Raises:
+            Stopped: The limit was reached.
+            UserError: The file of a network is missing or damaged.
+        """
+        settings = self.settings
+        boards, machine = settings.games.boards, settings.machine
+        width, height = max(boards, key=lambda board: boards[board])
+        match = NetworkMatchSettings(
+            games=games,
+            visits=settings.match.visits,
+            width=width,
+            height=height,
+            komi=settings.games.fair_komi(width, height),
+            rules=settings.games.rulesets()[0],
+            seed=settings.cycle.seed + cycles[0],
             threads=self._threads,
-            limit=limit,
-            on_game=lambda done: self.observer.progress(phase, done, games, players),
+            device=machine.device,
+            precision=machine.precision,
         )
+        phase, players = self._phase(f"match for {purpose}"), f"{cycles[0]} against {cycles[1]}"
+
+        def show(done: int) -> None:
+            self.observer.progress(phase, done, games, players)
+
+        show(0)
+        new, old = (player_of(self.folder.network(cycle)) for cycle in cycles)
+        try:
+            return play_networks(
+                new,
+                old,
+                match,
+                on_game=lambda result, _: show(len(result.games)),
+                on_progress=lambda _: limit.check(),
+            ).tally
+        except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
+            limit.check()
+            raise
 
     def _measure_piece(self) -> None:
         """Measures the network on its newest games, and its Elo if that would be measured later."""
@@ -270,6 +304,17 @@ class SelfPlayRun(Run):
             with contextlib.suppress(Stopped, KeyboardInterrupt):  # what was learned is saved
                 lines[-1] |= self._rate_network(lines[-1]["cycle"], limit)
                 self.save()
+
+
+def player_of(path: Path) -> NetworkPlayer:
+    """Returns the player with a network of the run. Its errors do not advise downloading the file again."""
+    try:
+        load_network(path)
+    except (OSError, NetworkFileError) as error:
+        problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
+        advice = "restore it from a copy, or set every = 0 and gate = false in [match] of settings.toml"
+        raise UserError(f"{path} is {problem}, and a match needs it: {advice}") from error
+    return NetworkPlayer(str(path))
 
 
 def _game_facts(shards: Collection[ShardFacts]) -> dict[str, Any]:

@@ -10,6 +10,21 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import GameRecord
 from gtp_engine.training.data.samples import SampleGame
+from gtp_engine.training.observer import Observer
+
+
+class Kept(Observer):
+    """Keeps what is reported."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.messages: list[str] = []
+
+    def skipped(self, text: str) -> None:
+        self.errors.append(text)
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
 
 
 def random_game(

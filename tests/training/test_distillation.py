@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from making import random_game, sample_game
+from making import Kept, random_game, sample_game
 from reference_outputs import predict
 
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE, point_of_index
@@ -30,26 +30,10 @@ from gtp_engine.training.distillation.teacher import label_of, load_teacher, pol
 from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_move
 from gtp_engine.training.limit import Limit
 from gtp_engine.training.losses import distances, losses, total
-from gtp_engine.training.observer import Observer
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"
 TINY = NETWORKS / "tiny.bin.gz"
-
-
-class Kept(Observer):
-    """Keeps the errors, and the names of the shards that were made."""
-
-    def __init__(self) -> None:
-        self.errors: list[str] = []
-        self.made: list[str] = []
-
-    def skipped(self, text: str) -> None:
-        self.errors.append(text)
-
-    def message(self, text: str) -> None:
-        if " labels, " in text:
-            self.made.append(text.split(":")[0])
 
 
 def records_of(*sources: Path, teacher: Path = TINY, **others: Any) -> RecordSettings:
@@ -60,6 +44,11 @@ def run(folder: Path, sources: Sequence[Path], tasks: Sequence[Task], limit: Lim
     observer = Kept()
     settings = RunSettings(records=records_of(*sources), machine=MachineSettings(device="cpu", threads=1))
     return make_labels(settings, folder, tasks, observer, limit or Limit()), observer
+
+
+def made(observer: Kept) -> list[str]:
+    """Returns the names of the shards that were made."""
+    return [text.split(":")[0] for text in observer.messages if " labels, " in text]
 
 
 class SoonStopped(Limit):
@@ -184,11 +173,11 @@ def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path,
     tasks = tasks_for(300, {(5, 5): 1, (4, 4): 1})
     assert run(tmp_path / "whole", [records], tasks)[0]
     done, observer = run(tmp_path / "pieces", [records], tasks, SoonStopped())
-    assert not done and 0 < len(observer.made) < len(tasks)
+    assert not done and 0 < len(made(observer)) < len(tasks)
     kept = contents(tmp_path / "pieces")
-    assert kept.keys() == {f"{name}.shard" for name in observer.made}
+    assert kept.keys() == {f"{name}.shard" for name in made(observer)}
     done, later = run(tmp_path / "pieces", [records], tasks)
-    assert done and len(later.made) == len(tasks) - len(observer.made)
+    assert done and len(made(later)) == len(tasks) - len(made(observer))
     assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
     assert not list((tmp_path / "pieces").glob(".*")), "locks were left"
 
@@ -198,7 +187,7 @@ def test_each_short_piece_makes_a_shard(records: Path, tmp_path: Path, small_tas
     tasks = tasks_for(120, {(5, 5): 1})
     for task in tasks:
         done, observer = run(tmp_path, [records], tasks, SoonOver())
-        assert observer.made == [task.name]
+        assert made(observer) == [task.name]
     assert done
 
 
@@ -208,7 +197,7 @@ def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, 
     before, damaged = contents(tmp_path), shard_of(tmp_path, tasks[1])
     damaged.write_bytes(damaged.read_bytes()[:-7])
     done, observer = run(tmp_path, [records], tasks)
-    assert done and observer.made == [tasks[1].name]
+    assert done and made(observer) == [tasks[1].name]
     assert len(observer.errors) == 1
     assert observer.errors[0].startswith(f"{damaged}: a damaged shard") and "made again" in observer.errors[0]
     assert contents(tmp_path) == before

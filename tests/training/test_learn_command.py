@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from making import random_game
+from making import Kept, random_game
 from random_networks import random_model
 
 from gtp_engine.clients.cli import main
@@ -68,20 +68,6 @@ def run(*arguments: str, status: int = 0) -> str:
     result = CliRunner().invoke(main, ["learn", *arguments])
     assert result.exit_code == status, result.output
     return result.output
-
-
-class Kept(Observer):
-    """Keeps what is reported."""
-
-    def __init__(self) -> None:
-        self.errors: list[str] = []
-        self.messages: list[str] = []
-
-    def skipped(self, text: str) -> None:
-        self.errors.append(text)
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
 
 
 def read(source: Path, shards: Path, filters: Filters, observer: Observer | None = None) -> GameSet:
@@ -239,10 +225,6 @@ def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> N
     assert "contains a run with seed = 1, not 2" in run(*arguments, "--seed", "2", status=1)
 
 
-class Quiet(Observer):
-    pass
-
-
 GIVEN = {
     "network": "b1c8",
     "least_moves": 5,
@@ -278,7 +260,7 @@ def begin(path: Path, games: Path, **others: object) -> RunFolder:
 
 
 def new_run(path: Path, games: Path, limit: Limit | None = None) -> RecordRun:
-    return RecordRun(begin(path, games), Quiet(), limit=limit)
+    return RecordRun(begin(path, games), Kept(), limit=limit)
 
 
 def test_another_folder_is_left_alone(tmp_path: Path) -> None:
@@ -320,7 +302,7 @@ def test_a_run_that_failed_before_it_learned_can_be_replaced(tmp_path: Path, cap
 
 def test_settings_edited_by_hand_hold_and_conflict_with_options(games: Path, tmp_path: Path) -> None:
     folder = begin(tmp_path / "run", games)
-    assert RecordRun(folder, Quiet()).go()
+    assert RecordRun(folder, Kept()).go()
     text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("learning_rate = 0.002", "learning_rate = 0.001"))
     command = ["--out", str(folder.path), "--samples", "960"]
@@ -382,10 +364,10 @@ def test_a_network_that_takes_long_to_write_is_written_rarely(
 
 def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Path, tmp_path: Path) -> None:
     records = begin(tmp_path / "records", games)
-    assert RecordRun(records, Quiet()).go()
+    assert RecordRun(records, Kept()).go()
     selfplay = RunFolder(tmp_path / "selfplay")
     selfplay.create(miniature.settings(cycles="1", games="12", random_games="0", samples="640"))
-    assert SelfPlayRun(selfplay, Quiet()).go()
+    assert SelfPlayRun(selfplay, Kept()).go()
     common = ["samples", "time", "seconds", "rate", "learning_rate", "losses"]
     (cycle,) = selfplay.log()
     for line in records.log():
@@ -447,7 +429,7 @@ def test_some_time_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     folder = begin(tmp_path, games)
-    assert not RecordRun(folder, Quiet(), limit=Steps(0)).go()  # reads, and learns nothing
+    assert not RecordRun(folder, Kept(), limit=Steps(0)).go()  # reads, and learns nothing
     shards = sorted((tmp_path / "games").iterdir())
     assert len(shards) == len(find_source_files([games], print)) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 import torch
 from drawn_positions import game_of
-from gtp_engine.training.endings import score_game
 from making import random_game, sample_game
 
 from gtp_engine.go.coords import BLACK, WHITE, point_of_index
@@ -34,7 +33,7 @@ from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, Sample
 from gtp_engine.training.data.shards import read_shard
 from gtp_engine.training.limit import ProcessLostError
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
-from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
+from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game
 from gtp_engine.training.settings_toml import parse_settings
 from gtp_engine.training.workers import SelfPlayPool, _Member
 
@@ -82,10 +81,9 @@ def check_against_record(sample: SampleGame, record: GameRecord) -> None:
         sample.rules,
     )
     np.testing.assert_array_equal(pack_moves(game.moves, game.width, game.height), sample.moves)
-    ending = score_game(game)
-    assert (ending.margin, ending.winner) == (sample.margin, sample.winner)
-    assert sample.ownership is not None
-    np.testing.assert_array_equal(ending.ownership, sample.ownership)
+    score, ownership = score_game(game)
+    assert (score.points, score.winner) == (sample.margin, sample.winner)
+    np.testing.assert_array_equal(ownership, sample.ownership)
     winner = {BLACK: "B+", WHITE: "W+", DRAW: "0"}[sample.winner]
     assert record.result.startswith(winner)
     assert game.is_over or len(game.moves) == 2 * game.area
@@ -252,16 +250,16 @@ DEAD_STONE = """
 
 @pytest.mark.parametrize(("rules", "margin"), [("chinese", 12 - 18 - 1), ("tromp-taylor", 10 - 19 - 1)])
 def test_stones_that_are_proven_dead_come_off_where_players_may_agree(rules: str, margin: float) -> None:
-    ending = score_game(game_of(DEAD_STONE, rules, komi=1.0))
-    assert (ending.margin, ending.winner) == (margin, WHITE)
-    assert ending.ownership[:6].tolist() == ([1] * 6 if rules == "chinese" else [1, 1, 1, 1, 0, -1])
-    assert ending.ownership[6:].tolist() == [1] * 6 + [-1] * 18
+    score, ownership = score_game(game_of(DEAD_STONE, rules, komi=1.0))
+    assert (score.points, score.winner) == (margin, WHITE)
+    assert ownership[:6].tolist() == ([1] * 6 if rules == "chinese" else [1, 1, 1, 1, 0, -1])
+    assert ownership[6:].tolist() == [1] * 6 + [-1] * 18
 
 
 def test_an_empty_board_is_nobodys() -> None:
-    ending = score_game(Game(5, rules=RULESETS["chinese"], komi=0.0))
-    assert (ending.margin, ending.winner) == (0.0, 0)
-    assert not ending.ownership.any()
+    score, ownership = score_game(Game(5, rules=RULESETS["chinese"], komi=0.0))
+    assert (score.points, score.winner) == (0.0, 0)
+    assert not ownership.any()
 
 
 def test_random_games_are_legal_and_counted_exactly() -> None:
@@ -278,10 +276,9 @@ def test_random_games_are_legal_and_counted_exactly() -> None:
             assert (WHITE if packed & WHITE_BIT else BLACK) == game.to_move
             game.play(game.to_move, point)
         assert game.is_over
-        ending = score_game(game)
-        assert (ending.margin, ending.winner) == (sample.margin, sample.winner)
-        assert sample.ownership is not None
-        np.testing.assert_array_equal(ending.ownership, sample.ownership)
+        score, ownership = score_game(game)
+        assert (score.points, score.winner) == (sample.margin, sample.winner)
+        np.testing.assert_array_equal(ownership, sample.ownership)
 
 
 def test_a_seed_repeats_random_games() -> None:

@@ -110,7 +110,7 @@ def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
     monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
     games.play(1, shown.append, interval=math.inf)
-    assert games.saved == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
+    assert games.saved.games == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
 
 
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
     games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
         games.play(1, Mock(), interval=60.0)
-    assert games.saved == 2 and games.summary().startswith("2 games; ")
+    assert games.saved.games == 2 and games.summary().startswith("2 games; ")
     assert [path.name for path in sorted(tmp_path.glob("[!.]*"))] == ["000001.sgf", "000001.shard"]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import miniature
 import pytest
-from gtp_engine.training.strength import elo_fields, last_rated, play_match
 from running import curves
 
 from gtp_engine.arena.elo import Tally, elo_difference
@@ -17,11 +16,12 @@ from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
 from gtp_engine.training.curves import COLOURS
 from gtp_engine.training.limit import Limit
-from gtp_engine.training.log import EventFiles, cycles_left, duration_text, summary
+from gtp_engine.training.log import EventFiles, cycles_left, duration_text, elo_fields, summary
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.report import _boards, differing_settings, table_of_log, write_report
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.run_settings import RunSettings
+from gtp_engine.training.selfplay_run import player_of
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,6 @@ def test_the_interval_of_elo_is_finite_and_grows_from_match_to_match() -> None:
     first = {"cycle": 2, **elo_fields([], 0, Tally(40, 0, 0))}
     assert first["elo"] == pytest.approx(elo_difference(40.5 / 41), abs=0.1)
     assert 0 < first["elo_low"] < first["elo"] < first["elo_high"] < 2000
-    assert last_rated([{"cycle": 1}, first, {"cycle": 3}]) == 2
     second = elo_fields([first], 2, Tally(20, 0, 20))
     assert second["elo"] == first["elo"] and second["score"] == 0.5 and second["match_games"] == 40
     alone = elo_fields([], 0, Tally(20, 0, 20))
@@ -192,13 +191,12 @@ def test_without_tensorboard_nothing_is_written(tmp_path: Path, monkeypatch: pyt
 def test_a_network_that_is_missing_or_damaged_is_named_with_what_helps(kept: int | None, tmp_path: Path) -> None:
     folder, whole = RunFolder(tmp_path), next(iter(default_networks())).read_bytes()
     folder.network(0).parent.mkdir()
-    folder.network(5).write_bytes(whole)
     if kept is not None:
         folder.network(0).write_bytes(whole[:kept])
     problem = "missing" if kept is None else "damaged"
     message = f"{folder.network(0)} is {problem}, and a match needs it: restore it from a copy, or set every = 0"
     with pytest.raises(UserError) as error:
-        play_match(folder, RunSettings(), (5, 0), 2, threads=1, limit=Limit(None), on_game=lambda _: None)
+        player_of(folder.network(0))
     assert str(error.value).startswith(message)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from making import random_game, sample_game
+from making import Kept, random_game, sample_game
 from running import check_whole, children_of, curves
 
 from gtp_engine.arena.elo import elo_difference
@@ -118,7 +118,7 @@ def test_a_run_that_is_killed_before_it_saves_keeps_its_start(finished: RunFolde
     begin_self_play(folder, miniature.settings(), start)
     for again in (None, miniature.settings()):  # the same command, with or without its settings
         begin_self_play(folder, again)
-        run = SelfPlayRun(folder, Silent())
+        run = SelfPlayRun(folder, Kept())
         assert run.state.start == folder.settings().start == str(start)
         weights, given = run.learner.model.stored().values, load_network(start).values
         assert all(np.array_equal(weights[name], given[name]) for name in given)
@@ -138,20 +138,6 @@ def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file:
     assert not shard_facts(run.shards, 0)
     assert "was started differently" in train(run.path, "--from", str(finished.network(1)), status=2)
     assert "time limit reached" in train(run.path, "--from", f"elsewhere/{start.name}", "--minutes", "0.001")
-
-
-@pytest.mark.slow
-def test_a_run_in_pieces(settings_file: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    pieces = 0
-    options = ["--settings", str(settings_file)]
-    while "done: " not in (output := train(run, *options, "--minutes", "0.1")):
-        options = []
-        assert "time limit reached; run the same command to resume" in output
-        pieces += 1
-        assert pieces < 60
-    assert pieces
-    check_whole(RunFolder(run), miniature.settings())
 
 
 def kill_when(run: Path, options: list[str], moment: Any) -> bool:
@@ -229,10 +215,6 @@ def _players_of(pid: int) -> list[int]:
     return children_of(pid)[1:]
 
 
-class Silent(Observer):
-    pass
-
-
 class EndingPool(SelfPlayPool):
     """A pool that stops the run once it is asked for games; three are finished only then."""
 
@@ -265,16 +247,6 @@ def stopping_run(
     return SelfPlayRun(folder, observer, limit=limit)
 
 
-class Heard(Observer):
-    """Keeps the messages."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
-
-
 def test_games_that_were_finished_when_the_run_is_stopped_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,13 +255,13 @@ def test_games_that_were_finished_when_the_run_is_stopped_are_kept(
             assert observer.messages[-1] == "stopping: the finished games are being collected"
             return super().stop()
 
-    folder, limit, observer = new_run(tmp_path, shard_games="100"), Limit(), Heard()
+    folder, limit, observer = new_run(tmp_path, shard_games="100"), Limit(), Kept()
     assert not stopping_run(folder, observer, limit, monkeypatch, Announced).go()
     assert [facts.games for facts in shard_facts(folder.shards, 1).values()] == [3]
 
 
 def test_a_piece_is_measured_on_its_own_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, limit, observer = new_run(tmp_path), Limit(), Heard()
+    folder, limit, observer = new_run(tmp_path), Limit(), Kept()
     sample = sample_game(random_game(9, 5, moves=10), 9)
     copied = FinishedGame(sample, "(;SZ[5]GN[9])", is_decided=False, is_checked=False, is_upset=False)
     GameWriter(folder.shards, folder.records, 1, cycle=9).add(copied)
@@ -312,11 +284,11 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeyp
             self.stopped = self.asked > 4
             super().check()
 
-    folder, limit, observer = new_run(tmp_path, random_games="20"), SoonStopped(), Heard()
+    folder, limit, observer = new_run(tmp_path, random_games="20"), SoonStopped(), Kept()
     with pytest.raises(KeyboardInterrupt):
         stopping_run(folder, observer, limit, monkeypatch, Interrupted).go()
     monkeypatch.undo()
-    assert SelfPlayRun(folder, Silent()).learner.samples == 4 * 64
+    assert SelfPlayRun(folder, Kept()).learner.samples == 4 * 64
     assert observer.messages[-1] == "stopping: the state is being saved"
 
 
@@ -333,10 +305,10 @@ def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(np, "savez_compressed", refuse)
     with pytest.raises(OSError, match="No space left on device") as error:
-        SelfPlayRun(folder, Silent()).go()
+        SelfPlayRun(folder, Kept()).go()
     assert str(error.value.filename).endswith("000002.shard")
     monkeypatch.undo()
-    assert SelfPlayRun(folder, Silent()).go()
+    assert SelfPlayRun(folder, Kept()).go()
     check_whole(folder, settings)
 
 
@@ -346,7 +318,7 @@ def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
     folder = new_run(tmp_path, games="48")
     folder.make_ready("train")
     (folder.shards / "000001.shard").write_bytes(b"no shard")
-    assert SelfPlayRun(folder, Silent()).go()
+    assert SelfPlayRun(folder, Kept()).go()
     assert capsys.readouterr().err.count("000001.shard: a damaged shard") == 1
     assert folder.log()[0]["damaged_shards"] == 1
     assert sum(facts.games for facts in shard_facts(folder.shards).values()) >= 48
@@ -356,7 +328,7 @@ def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
 def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than 1 is impossible
     folder = new_run(tmp_path, cycles="2", every=match)
-    assert SelfPlayRun(folder, Silent()).go()
+    assert SelfPlayRun(folder, Kept()).go()
     lines = folder.log()
     assert [(line["player"], line["accepted"], line["against"]) for line in lines] == [
         ("0000.bin.gz", False, 0),
@@ -391,7 +363,7 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     assert time.monotonic() - began < LIMIT / 2  # the whole match would take many minutes
     text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("visits = 5000", "visits = 4"))
-    assert SelfPlayRun(folder, Silent()).go()
+    assert SelfPlayRun(folder, Kept()).go()
     (line,) = folder.log()
     assert line["losses"]["policy"] > 0 and line["match_games"] == 30
     assert line["evaluations_per_s"] is None and line["rate"] is None  # of the first piece
@@ -399,10 +371,10 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
 
 def test_a_prolonged_run_lets_the_learning_rate_fall_to_its_end_but_keeps_its_network(tmp_path: Path) -> None:
     folder = new_run(tmp_path)
-    assert SelfPlayRun(folder, Silent()).go()
+    assert SelfPlayRun(folder, Kept()).go()
     text = folder.settings_file.read_text().replace("samples = 6400", "samples = 640")
     folder.settings_file.write_text(text.replace("cycles = 1", "cycles = 3"))
-    assert SelfPlayRun(folder, Silent()).go()
+    assert SelfPlayRun(folder, Kept()).go()
     rates = [line["learning_rate"] for line in folder.log()]
     learn = miniature.settings().learn
     assert rates[-1] == pytest.approx(learn.last_rate * learn.learning_rate)
@@ -419,7 +391,7 @@ def test_a_run_keeps_the_heads_that_it_began_with(tmp_path: Path) -> None:
     head = replace(usual.value, ownership=replace(usual.value.ownership, height=3, width=3))
     learner = Learner(Model(replace(usual, value=head)).initialise(), settings.learn)
     folder.save(RunState(), learner.average.eval(), learner.state())
-    resumed = SelfPlayRun(folder, Silent())
+    resumed = SelfPlayRun(folder, Kept())
     assert resumed.learner.model.config.value == head
     assert torch.equal(resumed.learner.model.value.ownership.weight, learner.model.value.ownership.weight)
 
@@ -474,10 +446,3 @@ def test_a_damaged_log_is_read_as_far_as_possible_and_written_again(finished: Ru
     assert folder.log() == finished.log()
     train(folder.path)
     assert folder.log_file.read_bytes() == finished.log_file.read_bytes()
-
-
-def test_two_networks_of_a_run_differ(finished: RunFolder) -> None:
-    contents = [finished.network(cycle).read_bytes() for cycle in range(4)]
-    assert len(set(contents)) == 4
-    lines = finished.log()
-    assert lines[-1]["losses"]["policy"] < np.log(26)

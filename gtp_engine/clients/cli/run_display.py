@@ -81,12 +81,8 @@ class RunDisplay(Observer):
 
     def _draw(self) -> None:
         if self._lines:
-            self._live.update(Group(_table(self._lines[-_SHOWN_LINES:]), self._progress))
-
-
-def _table(lines: Sequence[Mapping[str, Any]]) -> Table:
-    titles, rows = log_table(lines)
-    table = Table(*titles)
-    for row in rows:
-        table.add_row(*row)
-    return table
+            titles, rows = log_table(self._lines[-_SHOWN_LINES:])
+            table = Table(*titles)
+            for row in rows:
+                table.add_row(*row)
+            self._live.update(Group(table, self._progress))

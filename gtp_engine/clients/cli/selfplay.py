@@ -110,7 +110,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     except RESOURCE_ERRORS as error:
         raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
     finally:
-        if not run.saved:
+        if not run.saved.games:
             with suppress(OSError):  # not empty: the lock file of a shard that could not be written, or games after all
                 folder.rmdir()
         click.echo(run.summary())

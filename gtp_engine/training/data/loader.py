@@ -110,7 +110,7 @@ class Loader:
         batch_size: Samples per batch.
         seed: Random seed.
         drawn: Samples drawn before. With the same seed the following batches do not depend on when the loader was made.
-        threads: Threads that prepare batches ahead.
+        threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many.
         pinned: As in `as_tensors`.
         part: This process's number and the number of processes that share a batch; each gets every n-th row.
 
@@ -134,10 +134,11 @@ class Loader:
         self._first, self._parts = part
         assert batch_size % self._parts == 0  # `ProcessGroup.check_batch` has checked it
         self.samples, self.batch_size, self.seed, self.drawn, self._pinned = samples, batch_size, seed, drawn, pinned
-        self._pool = ThreadPoolExecutor(threads, "loader")
+        own = -(-threads // 8)
+        self._pool = ThreadPoolExecutor(own, "loader")
         self._waiting: deque[Future[Tensors]] = deque()
         self._draws = draws(len(samples), batch_size, seed, drawn)
-        self._ahead = threads + _AHEAD
+        self._ahead = own + _AHEAD
 
     def __iter__(self) -> Iterator[Tensors]:
         return self
@@ -191,8 +192,3 @@ def fixed_batches(samples: Samples, most: int, seed: int) -> Iterator[Tensors]:
     for first in range(0, count, _FIXED_BATCH):
         chosen = slice(first, first + _FIXED_BATCH)
         yield samples.batch(numbers[chosen], symmetries[chosen])
-
-
-def loader_threads(threads: int) -> int:
-    """Returns how many threads a loader needs, given those of the learner: it does about a tenth of their work."""
-    return -(-threads // 8)

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.jit import njit
 from ...go.board import BOARD, MAX_POINTS, copy_board
 from ...search.evaluate.rollouts import MAX_CANDIDATES, count_area, play_rollout
-from .rows import ReplayWorkspace, new_workspace, replay_to_end
+from .rows import ReplayWorkspace, new_workspace, replay
 from .samples import GameSet, game_set
 
 ROLLOUTS = 64
@@ -53,7 +53,7 @@ def label_ownership(games: GameSet, check: Callable[[], None] = lambda: None) ->
 @njit
 def _play_rollouts(games: GameSet, number: int, rollouts: int, w: ReplayWorkspace, balance: np.ndarray) -> None:
     """Adds 1 (Black) or -1 (White) to each point of `balance` (int32 [area]) at the end of each rollout."""
-    replay_to_end(games, number, w)
+    replay(games, number, int(games.games[number]["move_count"]), w)
     scratch = np.empty(1, BOARD)
     candidates = np.empty(MAX_CANDIDATES, np.int16)
     amaf = np.empty(MAX_POINTS, np.int8)  # not used here

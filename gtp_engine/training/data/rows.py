@@ -121,18 +121,24 @@ def new_batch(count: int, width: int, height: int, full_board: bool) -> Batch[np
     )
 
 
+@inline
+def _point_of(packed: int, width: int, height: int) -> int:
+    index = packed & INDEX_BITS
+    if index == width * height:
+        return PASS
+    return (index // width + 1) * (width + 1) + index % width + 1
+
+
 @njit
 def _begin(board: Board, games: GameSet, number: int) -> None:
     """Sets the board to the start of a game."""
     game = games.games[number]
-    width = int(game["width"])
-    clear(board, width, int(game["height"]))
+    width, height = int(game["width"]), int(game["height"])
+    clear(board, width, height)
     start = games.setup_starts[number]
     for slot in range(start, start + game["setup_count"]):
         packed = int(games.setup[slot])
-        index = packed & INDEX_BITS
-        point = (index // width + 1) * (width + 1) + index % width + 1
-        set_up_stone(board, point, WHITE if packed & WHITE_BIT else BLACK)
+        set_up_stone(board, _point_of(packed, width, height), WHITE if packed & WHITE_BIT else BLACK)
     board["komi"] = game["komi"]
     board["ko_rule"] = game["ko_rule"]
     board["suicide"] = game["suicide"] != 0
@@ -152,25 +158,24 @@ def _set_turn(board: Board, colour: int) -> bool:
     return True
 
 
-@inline
-def _point_of(packed: int, width: int, height: int) -> int:
-    index = packed & INDEX_BITS
-    if index == width * height:
-        return PASS
-    return (index // width + 1) * (width + 1) + index % width + 1
-
-
 @njit
-def _replay(games: GameSet, number: int, ahead: int, w: ReplayWorkspace) -> None:
-    """Sets the board to the position before move `ahead` of a game, with the marks that `write_inputs` requires."""
+def replay(games: GameSet, number: int, ahead: int, w: ReplayWorkspace) -> None:
+    """Sets the workspace's board to a position of a legal game, with the marks that `write_inputs` requires.
+
+    Args:
+        games: The games.
+        number: The game.
+        ahead: The number of moves that are played.
+        w: Scratch memory.
+    """
     board = w.boards[0]
     _begin(board, games, number)
     width, height = int(board["width"]), int(board["height"])
-    start = games.move_starts[number]
+    start, count = games.move_starts[number], int(games.games[number]["move_count"])
     length = 0
     for move in range(ahead + 1):
-        packed = int(games.moves[start + move])
-        if _set_turn(board, WHITE if packed & WHITE_BIT else BLACK):
+        packed = int(games.moves[start + min(move, count - 1)])
+        if move < count and _set_turn(board, WHITE if packed & WHITE_BIT else BLACK):
             length = 0
         if board["ko_rule"] != SIMPLE_KO:
             w.history[length] = superko_key(board, board["hash"], board["to_move"])
@@ -214,19 +219,6 @@ def find_illegal(games: GameSet, number: int, w: ReplayWorkspace) -> int:
             return move
         play(board, point)
     return LEGAL
-
-
-@njit
-def replay_to_end(games: GameSet, number: int, w: ReplayWorkspace) -> None:
-    """Sets the workspace's board to the final position of a legal game."""
-    board = w.boards[0]
-    _begin(board, games, number)
-    width, height = int(board["width"]), int(board["height"])
-    start = games.move_starts[number]
-    for move in range(games.games[number]["move_count"]):
-        packed = int(games.moves[start + move])
-        _set_turn(board, WHITE if packed & WHITE_BIT else BLACK)
-        play(board, _point_of(packed, width, height))
 
 
 @inline
@@ -345,7 +337,7 @@ def write_rows(
         position, symmetry = int(positions[row]), int(symmetries[row])
         number = int(np.searchsorted(games.move_starts, position, side="right") - 1)
         start, end = games.move_starts[number], games.move_starts[number + 1]
-        _replay(games, number, position - start, w)
+        replay(games, number, position - start, w)
         board = w.boards[0]
         colour, width, height = int(board["to_move"]), int(board["width"]), int(board["height"])
         write_inputs(board, symmetry, suicide_areas, w.inputs, batch.planes[row], batch.scalars[row])

@@ -150,6 +150,20 @@ class GameSet(NamedTuple):
         """Returns the moves of a game, packed (uint16)."""
         return self.moves[self.move_starts[game] : self.move_starts[game + 1]]
 
+    def begin(self, game: int, **options: Any) -> Game:
+        """Returns a new game from the starting position of one of these.
+
+        Args:
+            game: Its index.
+            **options: Options of `Game`, such as its rules; komi and rules are not those of the game by themselves.
+        """
+        record = self.games[game]
+        begun = Game(int(record["width"]), int(record["height"]), **options)
+        stones = unpack_moves(self.setup_of(game), begun.width, begun.height)
+        black, white = ([point for of, point in stones if of == colour] for colour in (BLACK, WHITE))
+        begun.set_up(black, white, int(record["to_move"]))
+        return begun
+
     def samples(self) -> np.ndarray:
         """Returns the positions to learn from (uint32), in the order of the games."""
         if len(self.weights):
@@ -324,10 +338,11 @@ def pack(games: Sequence[SampleGame]) -> GameSet:
         for name, value in facts.items():
             records[name][number] = value
     lengths, ones = records["move_count"], np.ones(len(games), np.int64)
+    ownerships = [game.ownership for game in games]
     columns = {
         "setup": _joined("setup", [game.setup for game in games]),
         "moves": _joined("moves", [game.moves for game in games]),
-        "ownership": _joined("ownership", [_in_units(game.ownership) for game in games]),
+        "ownership": _joined("ownership", [np.rint(each * _ownership_unit(each)) for each in ownerships]),
         "weights": _filled("weights", [game.weights for game in games], lengths),
         "values": _filled("values", [game.values for game in games], lengths),
         "judgements": _filled("judgements", [game.judgement.reshape(-1, len(JUDGEMENT)) for game in games], ones),
@@ -338,10 +353,6 @@ def pack(games: Sequence[SampleGame]) -> GameSet:
 def _ownership_unit(ownership: np.ndarray) -> int:
     """Returns FINE_UNIT for fractions, 1 for whole numbers, as after the end of a game, and 0 if it is empty."""
     return 0 if not len(ownership) else FINE_UNIT if np.issubdtype(ownership.dtype, np.floating) else 1
-
-
-def _in_units(ownership: np.ndarray) -> np.ndarray:
-    return np.rint(ownership * _ownership_unit(ownership))
 
 
 def _targets(games: Sequence[SampleGame]) -> dict[str, np.ndarray]:

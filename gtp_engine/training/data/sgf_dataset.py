@@ -20,7 +20,7 @@ import numpy as np
 from ...base.errors import UserError, error_text
 from ...base.files import files_with, is_visible
 from ...base.messages import plural, printable
-from ...go.sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
+from ...go.sgf import LINES_SUFFIX, RECORD_SUFFIXES, SgfError, read_sgf_games
 from ..limit import Limit, Stopped
 from ..observer import Observer
 from .game_records import Filters, Unusable, read_record
@@ -243,7 +243,9 @@ def _make(
 
     candidates: list[SampleGame] = []
     places: list[str] = []
-    for number, record in enumerate(_records(files, fail)):
+    contents = files.read(fail)
+    records = (record for name, content in contents for record in read_sgf_games(content, name=name, on_error=fail))
+    for number, record in enumerate(records):
         if number % _CHECKED_GAMES == 0:
             check(len(candidates))
         try:
@@ -260,11 +262,6 @@ def _make(
     notes = {**about, "read": read, "skipped": skipped}
     write_shard(games, path, notes)
     return games, notes
-
-
-def _records(files: SourceFiles, fail: Callable[[object], None]) -> Iterator[GameRecord]:
-    for name, content in files.read(fail):
-        yield from read_sgf_games(content, name=name, on_error=fail)
 
 
 def _are_legal(games: GameSet, places: Sequence[str], fail: Callable[[object], None]) -> np.ndarray:

@@ -164,10 +164,12 @@ def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], obse
         observer.progress("labels", len(tasks), len(tasks))
         limit.restart()  # else many labels would leave a short piece no time to learn
         return True
-    try:
-        games = _read_games(records, folder, observer, limit)
-    except Stopped:
-        return False
+    games, sources = pack([]), list(map(Path, records.games))
+    if sources:
+        try:
+            games = read_sgf_dataset(sources, folder / GAMES, records.filters(), observer, limit, with_ownership=False)
+        except Stopped:
+            return False
     teacher = load_teacher(Path(records.teacher), machine.device, machine.threads or available_cpus())
     try:
         if not (folder / FACTS).exists():  # only now: without games or a usable teacher the folder stays as it was
@@ -210,14 +212,6 @@ def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None
             path.unlink(missing_ok=True)
             missing.append(task)
     return missing
-
-
-def _read_games(records: RecordSettings, folder: Path, observer: Observer, limit: Limit) -> GameSet:
-    """Returns the games of the records; raises Stopped if it was stopped."""
-    if not records.games:
-        return pack([])
-    sources = list(map(Path, records.games))
-    return read_sgf_dataset(sources, folder / GAMES, records.filters(), observer, limit, with_ownership=False)
 
 
 def _claim_and_make(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...go.coords import BLACK, WHITE, point_of_index
+from ...go.coords import BLACK, point_of_index
 from ...go.game import Game, IllegalMove
 from ...go.rules import RULESETS, Rules, default_komi
 from ..data.samples import GameSet, unpack_moves
@@ -111,12 +111,8 @@ class RecordWalk(Walk):
 
     def __init__(self, games: GameSet, place: int, random: np.random.Generator) -> None:
         record = games.games[place]
-        width, height = int(record["width"]), int(record["height"])
-        self._moves = unpack_moves(games.moves_of(place), width, height)
-        self._line = Game(width, height, rules=_any_rules(random))
-        stones = unpack_moves(games.setup_of(place), width, height)
-        black, white = ([point for of, point in stones if of == colour] for colour in (BLACK, WHITE))
-        self._line.set_up(black, white, int(record["to_move"]))
+        self._line = games.begin(place, rules=_any_rules(random))
+        self._moves = unpack_moves(games.moves_of(place), self._line.width, self._line.height)
         super().__init__(self._line, int(record["number"]), random, float(record["komi"]))
         places = ((np.arange(RECORD_POSITIONS) + random.random(RECORD_POSITIONS)) / RECORD_POSITIONS) ** LATENESS
         self._stops = sorted({int(stop) for stop in places * len(self._moves)})
