@@ -106,7 +106,7 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
         if before is not None and before != new:
             logger.warning(f"{folder.settings_file}: replaced by the options, as nothing was learned before")
             old, records = before.records, new.records
-            if (old.games, old.filters()) != (records.games, records.filters()):
+            if (old.games, old.filters) != (records.games, records.filters):
                 shutil.rmtree(folder.games, ignore_errors=True)
         folder.create(new)
         return

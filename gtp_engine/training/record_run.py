@@ -79,14 +79,12 @@ class RecordRun(Run):
     def _records(self) -> GameSet:
         """Returns the games of the records."""
         records = self.settings.records
-        filters = records.filters()
-        if self.state.available and has_other_filters(self.folder.games, filters):
+        if self.state.available and has_other_filters(self.folder.games, records):
             raise UserError(
                 f"{self.folder.settings_file}: board_sizes, rank, since, until or least_moves differ from those of the "
                 "games that the run has learned from; restore them, or start a new run in another folder"
             )
-        sources = list(map(Path, records.games))
-        games = read_sgf_dataset(sources, self.folder.games, filters, self.observer, self.limit)
+        games = read_sgf_dataset(records, self.folder.games, self.observer, self.limit)
         self.limit.restart()  # else a short piece would only read, and learn nothing
         return games
 

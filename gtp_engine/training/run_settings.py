@@ -7,11 +7,12 @@ A run's folder contains all of them in `settings.toml` (`settings_toml`), so tha
 a later version may change.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_board_size
@@ -20,9 +21,6 @@ from ..go.coords import MIN_SIZE
 from ..go.rules import Rules, default_komi, parse_rules
 from ..search.evaluate.choices import AUTO, DEVICES, INT8, LARGEST_BOARD, PRECISIONS
 from ..search.parameters import SearchParameters, find_parameter
-
-if TYPE_CHECKING:
-    from .data.game_records import Filters
 
 # How searches in self-play differ from those in play: they explore more, and omit what only pays with many visits. The
 # root uses the same policy as the tree, so that root and leaves share batches.
@@ -34,6 +32,8 @@ _QUIET = {"root_noise": 0.0, "forced_playouts": 0.0, "gumbel_noise": 0.0}
 # both decay equally fast.
 RATES = {"adamw": 2e-3, "sgd": 0.05}
 DECAYS = {"adamw": 0.02, "sgd": 0.0008}
+_LOWEST_PROFESSIONAL = 100
+_RANK = re.compile(r"\s*(\d{1,2})\s*(k|d|p|kyu|dan|段|级|級)?", re.IGNORECASE)
 
 
 def parse_size(name: str) -> tuple[int, int]:
@@ -433,6 +433,19 @@ class MatchSettings(Section):
     gate_score: float = setting(0.5, 0, 1)
 
 
+def rank_of(text: str) -> int | None:
+    """Returns a rank as a number that increases with strength; None if it is not a rank. "P" is a professional's."""
+    match = _RANK.match(text)
+    if match is None:
+        return _LOWEST_PROFESSIONAL if text.strip().lower() in ("p", "pro") else None
+    number, kind = int(match[1]), (match[2] or "").lower()
+    if kind in ("k", "kyu", "级", "級"):
+        return -number
+    if kind == "p":
+        return _LOWEST_PROFESSIONAL + number
+    return number if kind else None
+
+
 @dataclass(frozen=True)
 class RecordSettings(Section):
     """What a run without self-play learns: game records, or a teacher's outputs for positions.
@@ -479,6 +492,16 @@ class RecordSettings(Section):
     validate: int = setting(256_000, 1, changeable=True)
     validation_samples: int = setting(8192, 1)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for size in self.board_sizes:
+            parse_size(size)
+        if self.rank and rank_of(self.rank) is None:
+            raise UserError(f"unknown rank {self.rank!r}: expected one such as 5k, 3d, 1p")
+        for bound in (self.since, self.until):
+            if bound and not re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", bound):
+                raise UserError(f"unknown date {bound!r}: expected one such as 2015 or 2015-03-31")
+
     @property
     def has_labels(self) -> bool:
         """Whether a teacher's outputs are learned."""
@@ -489,17 +512,10 @@ class RecordSettings(Section):
         """Whether there is anything to learn; otherwise the run learns by self-play."""
         return bool(self.games or self.has_labels)
 
-    def filters(self) -> "Filters":
-        """Returns which records to use; UserError for an unknown rank or day."""
-        from .data.game_records import Filters  # imports numba
-
-        return Filters(
-            board_sizes=tuple(map(parse_size, self.board_sizes)) or None,
-            rank=self.rank or None,
-            since=self.since or None,
-            until=self.until or None,
-            moves=self.least_moves,
-        )
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The settings that say which records are used, by their names."""
+        return {name: getattr(self, name) for name in ("board_sizes", "rank", "since", "until", "least_moves")}
 
 
 _SELF_PLAY_ONLY = ("cycle", "games", "search", "window", "match")
@@ -528,7 +544,6 @@ class RunSettings:
         parse_config(self.network)
         if not self.learn.samples and not self.learn.epochs:
             raise UserError("samples and epochs in [learn] are both 0: nothing would be learned")
-        self.records.filters()
         self.games.rulesets()
         self.search.full(0), self.search.cheap()
         for name, sizes in (("[games] sizes", self.games.sizes), ("[records] label_sizes", self.records.label_sizes)):

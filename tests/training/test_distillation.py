@@ -268,7 +268,7 @@ def test_a_folder_belongs_to_records_and_a_seed(records: Path, tmp_path: Path) -
     check_labels(tmp_path, facts)
     for difference, other in {
         "sources = .*": records_of(),
-        "moves = 5, not 6": records_of(records, least_moves=6),
+        "least_moves = 5, not 6": records_of(records, least_moves=6),
         "seed = 1, not 2": records_of(records, seed=2),
     }.items():
         with pytest.raises(ValueError, match=f"contains labels with {difference}; choose another folder"):

@@ -25,7 +25,6 @@ from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
 from gtp_engine.training import limit, record_run
 from gtp_engine.training import run as learning_run
-from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
@@ -35,6 +34,7 @@ from gtp_engine.training.new_run import begin_records, settings_from_options
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.record_run import RecordRun
 from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.run_settings import RecordSettings
 from gtp_engine.training.selfplay_run import SelfPlayRun
 
 SMALL = ["--config", "b1c8", "--batch-size", "32", "--least-moves", "5", "--warm-up", "100", "--threads", "1"]
@@ -70,8 +70,9 @@ def run(*arguments: str, status: int = 0) -> str:
     return result.output
 
 
-def read(source: Path, shards: Path, filters: Filters, observer: Observer | None = None) -> GameSet:
-    return read_sgf_dataset([source], shards, filters, observer or Kept(), Limit())
+def read(source: Path, shards: Path, least_moves: int = 1, observer: Observer | None = None) -> GameSet:
+    records = RecordSettings(games=[str(source)], least_moves=least_moves)
+    return read_sgf_dataset(records, shards, observer or Kept(), Limit())
 
 
 @pytest.mark.parametrize(
@@ -434,17 +435,17 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     assert len(shards) == len(find_source_files([games], print)) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])
     observer = Kept()
-    found = read(games, tmp_path / "games", folder.settings().records.filters(), observer)
+    found = read_sgf_dataset(folder.settings().records, tmp_path / "games", observer, Limit())
     assert found.game_count == 59
     assert os.fspath(shards[0]) in observer.errors[0] and "made again" in observer.errors[0]
     assert sum(read_notes(shard)["read"] for shard in shards) == 63 and observer.messages[0] == "63 records read"
-    other = read(games, tmp_path / "games", Filters(moves=5))
+    other = read(games, tmp_path / "games", 5)
     assert other.game_count == 60, "with other filters the records are read again"
 
 
 def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
     def count() -> int:
-        return read(tmp_path / "games", tmp_path / "shards", Filters(moves=1)).game_count
+        return read(tmp_path / "games", tmp_path / "shards").game_count
 
     record = tmp_path / "games" / "b.sgf"
     record.parent.mkdir()
@@ -468,7 +469,7 @@ def test_reading_stops_in_the_middle_of_a_file(tmp_path: Path) -> None:
             limit.stopped = facts == "100 games"
 
     with pytest.raises(Stopped):
-        read_sgf_dataset([many], tmp_path / "shards", Filters(moves=1), Stopping(), limit)
+        read_sgf_dataset(RecordSettings(games=[str(many)]), tmp_path / "shards", Stopping(), limit)
     assert seen == ["0 games", "0 games", "100 games"]
     assert not list((tmp_path / "shards").iterdir())
 
@@ -482,7 +483,7 @@ def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     place = data.index(b"(;", data.index(b"1.sgf"))
     archive.write_bytes(data[:place] + b"!" + data[place + 1 :])
     observer = Kept()
-    found = read(archive, tmp_path / "shards", Filters(moves=5), observer)
+    found = read(archive, tmp_path / "shards", 5, observer)
     assert found.game_count == 2 and observer.messages == ["3 records read", "skipped: damaged: 1"]
     (error,) = observer.errors
     assert "games.zip:1.sgf: " in error and "CRC" in error

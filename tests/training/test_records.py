@@ -14,10 +14,11 @@ from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.scoring import Score
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf_games
 from gtp_engine.training.data import sgf_dataset
-from gtp_engine.training.data.game_records import Filters, Unusable, rank_of, read_record
+from gtp_engine.training.data.game_records import Unusable, check_filters, read_record
 from gtp_engine.training.data.ownership import label_ownership
 from gtp_engine.training.data.samples import DRAW, UNKNOWN, WHITE_BIT, pack
 from gtp_engine.training.data.sgf_dataset import find_source_files
+from gtp_engine.training.run_settings import RecordSettings, rank_of
 
 MOVES = ";B[ee];W[gc];B[cg];W[cc];B[gg]"
 
@@ -100,11 +101,11 @@ GOOD = "SZ[9]BR[4d]WR[1p]DT[2003-05-01]"
     ("filters", "root", "reason"),
     [
         ({}, GOOD, None),
-        ({"board_sizes": ((9, 9), (13, 13))}, GOOD, None),
-        ({"board_sizes": ((13, 13),)}, GOOD, "board size"),
+        ({"board_sizes": ["9", "13"]}, GOOD, None),
+        ({"board_sizes": ["13x13"]}, GOOD, "board size"),
         ({}, "SZ[21]", "board size"),
         ({}, "SZ[1]", "board size"),
-        ({"moves": 6}, GOOD, "too few moves"),
+        ({"least_moves": 6}, GOOD, "too few moves"),
         ({"rank": "4d"}, GOOD, None),
         ({"rank": "5d"}, GOOD, "rank"),
         ({"rank": "9k"}, "SZ[9]BR[4d]", "rank"),
@@ -117,19 +118,19 @@ GOOD = "SZ[9]BR[4d]WR[1p]DT[2003-05-01]"
     ],
 )
 def test_filters(filters: dict[str, object], root: str, reason: str | None) -> None:
-    chosen = Filters(**({"moves": 5} | filters))  # type: ignore[arg-type]
+    wanted = RecordSettings(**({"least_moves": 5} | filters))  # type: ignore[arg-type]
     moves = MOVES if "SZ[1]" not in root else ";B[];W[];B[];W[];B[]"
     if reason is None:
-        chosen.check(record(root, moves))
+        check_filters(record(root, moves), wanted)
     else:
         with pytest.raises(Unusable, match=reason):
-            chosen.check(record(root, moves))
+            check_filters(record(root, moves), wanted)
 
 
 @pytest.mark.parametrize("wrong", [{"rank": "strong"}, {"since": "May"}, {"until": "2003/05"}])
 def test_wrong_filters_are_told(wrong: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"unknown (rank|date)"):
-        Filters(**wrong)  # type: ignore[arg-type]
+        RecordSettings(**wrong)  # type: ignore[arg-type]
 
 
 def test_numbers_are_those_of_the_shared_archives(shared: object) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base.settings import comment_of, settings_of
-from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
 from gtp_engine.training.run_settings import RunSettings, SearchSettings, WindowSettings, sections_of
@@ -53,7 +52,8 @@ def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -
     assert text.count("\nprecision = ") == 1  # that of the training
     assert (settings.command, settings.network, settings.seed, settings.machine.threads) == ("learn", "b6c96", 1, 2)
     assert (settings.learn.epochs, settings.learn.drop_share, settings.learn.learning_rate) == (1, 0.5, 0.05)
-    assert settings.records.filters() == Filters(board_sizes=((9, 9),), rank="3d")
+    chosen = {"board_sizes": ["9x9"], "rank": "3d", "since": "", "until": "", "least_moves": 20}
+    assert settings.records.filters == chosen
 
 
 def test_mini_is_alphago_zero() -> None:

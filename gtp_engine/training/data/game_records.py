@@ -5,10 +5,7 @@ them (`_parse_result`).
 """
 
 import hashlib
-import json
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +15,13 @@ from ...go.game import Move, count_handicap, handicap_bonus
 from ...go.rules import RULESETS, default_komi
 from ...go.sgf import GameRecord
 from ...go.sgf.values import read_points
+from ..run_settings import RecordSettings, parse_size, rank_of
 from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_moves
 
 LARGEST_BOARD = 19  # KataGo's networks do not support larger ones
 HASHED_MOVES = 100  # of a game, to identify it
 VALIDATION_SHARE = 20  # one game in 20 is held back for validation
-_LOWEST_PROFESSIONAL = 100
 _YEAR = re.compile("[0-9]{4}")  # with which a date begins, in SGF
-_RANK = re.compile(r"\s*(\d{1,2})\s*(k|d|p|kyu|dan|段|级|級)?", re.IGNORECASE)
 _RESULT = re.compile(r"\s*([BW])\s*\+\s*([\d.]*)\s*(.*)", re.IGNORECASE)
 _FRACTION = re.compile(r"\d+\s*/\s*\d+")  # after the points, as in 1 3/4
 _DRAWS = ("0", "draw", "jigo")
@@ -35,70 +31,24 @@ class Unusable(UserError):
     """A record cannot be used. The message is a short reason, by which such records are counted."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filters:
-    """Which records to use; None for any.
-
-    Attributes:
-        board_sizes: Accepted sizes, as (width, height).
-        rank: Minimum rank of both players, such as "4d". Professionals rank above all amateurs; records without ranks
-            are not used.
-        since: First year or day, such as "2000" or "2015-03-31"; records without a date are not used.
-        until: Last year or day, likewise.
-        moves: Minimum number of moves.
-    """
-
-    board_sizes: tuple[tuple[int, int], ...] | None = None
-    rank: str | None = None
-    since: str | None = None
-    until: str | None = None
-    moves: int = 20
-
-    def __post_init__(self) -> None:
-        if self.rank is not None and rank_of(self.rank) is None:
-            raise UserError(f"unknown rank {self.rank!r}: expected one such as 5k, 3d, 1p")
-        for bound in (self.since, self.until):
-            if bound is not None and not re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", bound):
-                raise UserError(f"unknown date {bound!r}: expected one such as 2015 or 2015-03-31")
-
-    def to_data(self) -> dict[str, Any]:
-        """Returns the filters as plain data, in the form that JSON restores."""
-        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return data
-
-    def check(self, record: GameRecord) -> None:
-        """Raises Unusable if a record does not pass."""
-        sizes = self.board_sizes
-        if not min(record.width, record.height) >= MIN_SIZE or max(record.width, record.height) > LARGEST_BOARD:
-            raise Unusable("board size")
-        if sizes is not None and (record.width, record.height) not in sizes:
-            raise Unusable("board size")
-        if not self.moves <= len(record.moves) <= MOST_MOVES:
-            raise Unusable("too few moves")
-        lowest = rank_of(self.rank) if self.rank else None
-        if lowest is not None:
-            ranks = rank_of(record.black_rank), rank_of(record.white_rank)
-            if any(rank is None or rank < lowest for rank in ranks):
-                raise Unusable("rank")
-        day = record.date.strip()
-        is_dated = _YEAR.match(day) is not None
-        if self.since is not None and not (is_dated and day[: len(self.since)] >= self.since):
-            raise Unusable("date")
-        if self.until is not None and not (is_dated and day[: len(self.until)] <= self.until):
-            raise Unusable("date")
-
-
-def rank_of(text: str) -> int | None:
-    """Returns a rank as a number that increases with strength; None if it is not a rank. "P" is a professional's."""
-    match = _RANK.match(text)
-    if match is None:
-        return _LOWEST_PROFESSIONAL if text.strip().lower() in ("p", "pro") else None
-    number, kind = int(match[1]), (match[2] or "").lower()
-    if kind in ("k", "kyu", "级", "級"):
-        return -number
-    if kind == "p":
-        return _LOWEST_PROFESSIONAL + number
-    return number if kind else None
+def check_filters(record: GameRecord, wanted: RecordSettings) -> None:
+    """Raises Unusable unless a record is one of those that the settings want."""
+    size, moves = (record.width, record.height), len(record.moves)
+    sizes = list(map(parse_size, wanted.board_sizes))
+    if min(size) < MIN_SIZE or max(size) > LARGEST_BOARD or (sizes and size not in sizes):
+        raise Unusable("board size")
+    if not wanted.least_moves <= moves <= MOST_MOVES:
+        raise Unusable("too few moves")
+    lowest = rank_of(wanted.rank)
+    if lowest is not None:
+        ranks = rank_of(record.black_rank), rank_of(record.white_rank)
+        if any(rank is None or rank < lowest for rank in ranks):
+            raise Unusable("rank")
+    day, since, until = record.date.strip(), wanted.since, wanted.until
+    if (since or until) and not _YEAR.match(day):
+        raise Unusable("date")
+    if (since and day[: len(since)] < since) or (until and day[: len(until)] > until):
+        raise Unusable("date")
 
 
 def read_record(record: GameRecord) -> SampleGame:

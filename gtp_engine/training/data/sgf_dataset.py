@@ -8,7 +8,7 @@ import hashlib
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,8 @@ from ...base.messages import plural, printable
 from ...go.sgf import LINES_SUFFIX, RECORD_SUFFIXES, SgfError, read_sgf_games
 from ..limit import Limit, Stopped
 from ..observer import Observer
-from .game_records import Filters, Unusable, read_record
+from ..run_settings import RecordSettings
+from .game_records import Unusable, check_filters, read_record
 from .ownership import label_ownership
 from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
 from .samples import GameSet, SampleGame, join, pack
@@ -139,20 +140,13 @@ def _members(path: Path) -> list[tuple[Path, str]]:
 
 
 def read_sgf_dataset(
-    sources: Sequence[Path],
-    folder: Path,
-    filters: Filters,
-    observer: Observer,
-    limit: Limit,
-    *,
-    with_ownership: bool = True,
+    records: RecordSettings, folder: Path, observer: Observer, limit: Limit, *, with_ownership: bool = True
 ) -> GameSet:
     """Reads all records that pass the filters, each game once, and reports how many were read and skipped.
 
     Args:
-        sources: Files, folders and archives.
+        records: The files, folders and archives, and which of their records to use.
         folder: Folder for the shards; existing ones of the same filters are used again.
-        filters: Which records to use.
         observer: Receives the progress.
         limit: Stops the reading; its minutes do not count.
         with_ownership: Whether to estimate ownership for new shards, which is slow (`ownership`).
@@ -162,7 +156,7 @@ def read_sgf_dataset(
         UserError: No games are left.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    shards = find_source_files(sources, observer.skipped)
+    shards = find_source_files(list(map(Path, records.games)), observer.skipped)
     sets: list[GameSet] = []
     read, count, skipped = 0, 0, Counter[str]()
     known = np.zeros(0, np.uint64)
@@ -175,8 +169,9 @@ def read_sgf_dataset(
     for number, files in enumerate(shards):
         report(number, 0)
         path = folder / f"{number:05d}{SUFFIX}"
-        games, notes = _read_kept(path, files, filters, observer.skipped) or _make(
-            path, files, filters, observer.skipped, with_ownership, partial(report, number)
+        about = {"portion": files.name, "state": files.state(), "filters": records.filters}
+        games, notes = _read_kept(path, about, observer.skipped) or _make(
+            path, files, about, records, observer.skipped, with_ownership, partial(report, number)
         )
         read += notes["read"]
         skipped.update(notes["skipped"])
@@ -198,24 +193,24 @@ def read_sgf_dataset(
     return join(sets)
 
 
-def has_other_filters(folder: Path, filters: Filters) -> bool:
+def has_other_filters(folder: Path, records: RecordSettings) -> bool:
     """Returns whether the folder has shards that were made with other filters."""
     for path in shard_files(folder):
         with suppress(ShardError):
-            if read_notes(path).get("filters") != filters.to_data():
+            if read_notes(path).get("filters") != records.filters:
                 return True
     return False
 
 
 def _read_kept(
-    path: Path, files: SourceFiles, filters: Filters, on_error: Callable[[str], None]
+    path: Path, about: Mapping[str, Any], on_error: Callable[[str], None]
 ) -> tuple[GameSet, dict[str, Any]] | None:
-    """Reads an existing shard of these files and filters, and its notes; None if there is none or it is damaged."""
+    """Reads an existing shard and its notes, which include `about`; None if there is none or it is damaged."""
     if not path.exists():
         return None
     try:
         notes = read_notes(path)
-        is_same = notes.items() >= {"portion": files.name, "state": files.state(), "filters": filters.to_data()}.items()
+        is_same = all(notes.get(name) == value for name, value in about.items())
         return (read_shard(path), notes) if is_same else None
     except ShardError as error:
         on_error(f"{error}; made again")
@@ -225,7 +220,8 @@ def _read_kept(
 def _make(
     path: Path,
     files: SourceFiles,
-    filters: Filters,
+    about: Mapping[str, Any],
+    records: RecordSettings,
     on_error: Callable[[str], None],
     with_ownership: bool,
     check: Callable[[int], None],
@@ -234,7 +230,6 @@ def _make(
 
     A file may have half a million games: `check` is called with the number of games so far, and may raise Stopped.
     """
-    state = files.state()
     skipped = Counter[str]()
 
     def fail(error: object) -> None:
@@ -244,12 +239,12 @@ def _make(
     candidates: list[SampleGame] = []
     places: list[str] = []
     contents = files.read(fail)
-    records = (record for name, content in contents for record in read_sgf_games(content, name=name, on_error=fail))
-    for number, record in enumerate(records):
+    found = (record for name, content in contents for record in read_sgf_games(content, name=name, on_error=fail))
+    for number, record in enumerate(found):
         if number % _CHECKED_GAMES == 0:
             check(len(candidates))
         try:
-            filters.check(record)
+            check_filters(record, records)
             candidates.append(read_record(record))
             places.append(record.source)
         except Unusable as why:
@@ -258,7 +253,6 @@ def _make(
     games = pack(candidates)
     games = games.choose(_are_legal(games, places, fail))
     games = label_ownership(games, partial(check, len(candidates))) if with_ownership else games
-    about = {"portion": files.name, "state": state, "filters": filters.to_data()}
     notes = {**about, "read": read, "skipped": skipped}
     write_shard(games, path, notes)
     return games, notes

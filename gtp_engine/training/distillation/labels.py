@@ -87,7 +87,7 @@ def facts_of(records: RecordSettings) -> dict[str, Any]:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
     teacher = {"format": FORMAT, "teacher": network_name(Path(records.teacher)), "checksum": checksum}
     sources = [str(Path(source).absolute()) for source in records.games]
-    return {**teacher, "sources": sources, **records.filters().to_data(), "seed": records.seed}
+    return {**teacher, "sources": sources, **records.filters, "seed": records.seed}
 
 
 def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> bool:
@@ -164,10 +164,10 @@ def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], obse
         observer.progress("labels", len(tasks), len(tasks))
         limit.restart()  # else many labels would leave a short piece no time to learn
         return True
-    games, sources = pack([]), list(map(Path, records.games))
-    if sources:
+    games = pack([])
+    if records.games:
         try:
-            games = read_sgf_dataset(sources, folder / GAMES, records.filters(), observer, limit, with_ownership=False)
+            games = read_sgf_dataset(records, folder / GAMES, observer, limit, with_ownership=False)
         except Stopped:
             return False
     teacher = load_teacher(Path(records.teacher), machine.device, machine.threads or available_cpus())
