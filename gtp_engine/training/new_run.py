@@ -53,7 +53,7 @@ def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path
     """
     if folder.exists:
         before = folder.settings("train")
-        if settings and replace(settings, cycle=replace(settings.cycle, start=before.start)) != before:
+        if settings and replace(settings, cycle=replace(settings.cycle, start=before.begin.start)) != before:
             raise RunConflictError(
                 f"{folder.path} already has settings, which differ: leave out --preset or --settings to resume with "
                 f"those in {folder.settings_file}, or choose another folder"
@@ -148,7 +148,7 @@ def _differences(old: RunSettings, new: RunSettings) -> "dict[str, tuple[Field[A
 
 def default_folder(settings: RunSettings, start: str | None) -> Path:
     """Returns the folder of a run of `learn` in the user's data folder, named after its network."""
-    network = network_name(Path(start)) if start else settings.network
+    network = network_name(Path(start)) if start else settings.begin.network
     return data_dir() / "runs" / f"{'distill' if settings.records.has_labels else 'learn'}-{network}"
 
 

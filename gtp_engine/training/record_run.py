@@ -36,7 +36,7 @@ class RecordRun(Run):
     @property
     def network(self) -> Path:
         start = self.state.start
-        return self.folder.network(network_name(Path(start)) if start else self.settings.network)
+        return self.folder.network(network_name(Path(start)) if start else self.settings.begin.network)
 
     def _work(self) -> bool:
         records, learn = self.settings.records, self.settings.learn

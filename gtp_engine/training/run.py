@@ -74,12 +74,12 @@ class Run(ABC):
         self.state, checkpoint = folder.load()
         self._start_clock()
         if checkpoint is None:
-            self.state.start = self.settings.start
+            self.state.start = self.settings.begin.start
         model = checkpoint.model if checkpoint else self._first_model()
         # The names decide: a run keeps the heads that it began with, also if new networks of that name have others.
-        if not self.state.start and model.config.name != self.settings.network:
+        if not self.state.start and model.config.name != self.settings.begin.network:
             raise UserError(
-                f"{folder.settings_file}: the run's network is not a {self.settings.network}, and cannot become one: "
+                f"{folder.settings_file}: the run's network is not a {self.settings.begin.network}, and cannot become one: "
                 "restore the network's name, or start a new run"
             )
         configure_torch(self._group.thread_share(self._threads))
@@ -98,8 +98,8 @@ class Run(ABC):
     def _first_model(self) -> Model:
         if self.state.start:
             return Model.from_stored(load_network(Path(self.state.start)))
-        generator = torch.Generator().manual_seed(self.settings.seed)
-        return Model(parse_config(self.settings.network)).initialise(generator)
+        generator = torch.Generator().manual_seed(self.settings.begin.seed)
+        return Model(parse_config(self.settings.begin.network)).initialise(generator)
 
     def _learner_settings(self) -> LearnerSettings:
         learn = self.settings.learn
@@ -186,7 +186,7 @@ class Run(ABC):
         loader = Loader(
             samples,
             size,
-            seed=self.settings.seed + 1000 * self.state.cycle,
+            seed=self.settings.begin.seed + 1000 * self.state.cycle,
             drawn=self.learner.samples - begun,
             threads=threads,
             pinned=self._device.type == "cuda",
@@ -219,7 +219,7 @@ class Run(ABC):
         return round(self._learned / max(self._learning_seconds, 1e-9), 1) if self._learned else None
 
     def _averaged_network(self, samples: Samples) -> Model:
-        return self.learner.averaged_network(fixed_batches(samples, MEASURED_SAMPLES, self.settings.seed))
+        return self.learner.averaged_network(fixed_batches(samples, MEASURED_SAMPLES, self.settings.begin.seed))
 
     def _measured(self, model: Model, samples: Samples, most: int, also: Measure | None = None) -> dict[str, float]:
         """Returns the losses and accuracies of an averaged network, and the number of positions that it took.

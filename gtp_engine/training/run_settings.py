@@ -264,31 +264,40 @@ class MachineSettings(Section):
 
 
 @dataclass(frozen=True)
-class CycleSettings(Section):
-    """The run: each cycle plays games, learns from the latest ones and writes a network.
+class BeginSettings(Section):
+    """How a run begins.
 
     Attributes:
         network: Architecture of the network as bBcC: B blocks of C channels, as in b6c96; -mish adds another
             activation, as in b10c128-mish. It cannot change later.
         start: Network file from which the run started; empty: random weights. It cannot change later.
+        seed: Random seed of the weights, of the order of samples, and of the games or of the positions for a teacher.
+    """
+
+    network: str = setting("b4c32")
+    start: str = setting("")
+    seed: int = setting(1, 0, 2**62)
+
+
+@dataclass(frozen=True)
+class CycleSettings(BeginSettings):
+    """The run: each cycle plays games, learns from the latest ones and writes a network.
+
+    Attributes:
         cycles: Number of cycles in the run. The learning rate decays towards the last one; a larger number prolongs
             the run.
         games: Games per cycle. More make a cycle longer, and its samples more varied.
         random_games: Games of random moves that are learned before the first cycle. They teach how games are
             counted, so that the first searches have something to go by; 0 leaves them out.
-        seed: Random seed of weights, games and the order of samples.
         shard_games: Games in one file of samples, and in one SGF file. If a run is killed, it loses the games in
             progress and at most this number of finished ones, none that ended more than a minute ago.
         comments: Whether comments in the SGF files report what each search found. They make the files several times
             as large.
     """
 
-    network: str = setting("b4c32")
-    start: str = setting("")
     cycles: int = setting(30, 1)
     games: int = setting(1500, 1)
     random_games: int = setting(3000, 0)
-    seed: int = setting(1, 0, 2**62)
     shard_games: int = setting(100, 1)
     comments: bool = setting(False)
 
@@ -447,13 +456,10 @@ def rank_of(text: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class RecordSettings(Section):
+class RecordSettings(BeginSettings):
     """What a run without self-play learns: game records, or a teacher's outputs for positions.
 
     Attributes:
-        network: Architecture of the network as bBcC: B blocks of C channels, as in b6c96; -mish adds another
-            activation, as in b10c128-mish. It cannot change later.
-        start: Network file from which the run started; empty: random weights. It cannot change later.
         games: Game records to learn, or for the teacher to label: absolute paths of files and folders.
         board_sizes: Board sizes of the records to use, as N or WxH; none uses all.
         rank: Lowest rank of both players, such as 4d or 1p; empty takes all records, also those without ranks.
@@ -467,7 +473,6 @@ class RecordSettings(Section):
             more.
         label_sizes: Board sizes of the positions for the teacher, and the weight of each; none takes 7 to 19,
             mostly 19, 9 and 13.
-        seed: Random seed of weights, the order of samples, and the positions for a teacher.
         report: Samples between two lines of the log.
         validate: Samples between two measurements on the games that are held back. On slow machines there is one
             every two minutes as well.
@@ -476,7 +481,6 @@ class RecordSettings(Section):
     """
 
     network: str = setting("b6c96")
-    start: str = setting("")
     games: list[str] = setting([], accepts=Texts())
     board_sizes: list[str] = setting([], accepts=Texts())
     rank: str = setting("")
@@ -487,7 +491,6 @@ class RecordSettings(Section):
     labels: str = setting("")
     positions: int = setting(100_000, 1, changeable=True)
     label_sizes: dict[str, float] = setting({}, accepts=Table(parse_size, Range(0)), changeable=True)
-    seed: int = setting(1, 0, 2**62)
     report: int = setting(25_600, 1)
     validate: int = setting(256_000, 1, changeable=True)
     validation_samples: int = setting(8192, 1)
@@ -541,7 +544,7 @@ class RunSettings:
     def __post_init__(self) -> None:
         from ..nets.config import parse_config  # imports numpy
 
-        parse_config(self.network)
+        parse_config(self.begin.network)
         if not self.learn.samples and not self.learn.epochs:
             raise UserError("samples and epochs in [learn] are both 0: nothing would be learned")
         self.games.rulesets()
@@ -556,24 +559,14 @@ class RunSettings:
         return "learn" if self.records.has_source else "train"
 
     @property
-    def network(self) -> str:
-        """The architecture of the network."""
-        return self.records.network if self.records.has_source else self.cycle.network
-
-    @property
-    def start(self) -> str:
-        """File of the network that a new run starts from; "" for random weights."""
-        return self.records.start if self.records.has_source else self.cycle.start
+    def begin(self) -> BeginSettings:
+        """How the run begins."""
+        return self.records if self.records.has_source else self.cycle
 
     def starting_from(self, network: Path) -> "RunSettings":
         """Returns the settings of a run that starts from a network."""
         section = "records" if self.records.has_source else "cycle"
         return replace(self, **{section: replace(getattr(self, section), start=str(network.absolute()))})
-
-    @property
-    def seed(self) -> int:
-        """The random seed."""
-        return self.records.seed if self.records.has_source else self.cycle.seed
 
 
 # How `learn` learns records unless its options say otherwise: each sample once, and a longer decay than with self-play.

@@ -292,7 +292,7 @@ def test_a_run_that_failed_before_it_learned_can_be_replaced(tmp_path: Path, cap
     assert not caplog.messages and folder.games.exists()
     other = begin(tmp_path, Path("others.zip"), seed=5).settings()
     assert caplog.messages == [f"{folder.settings_file}: replaced by the options, as nothing was learned before"]
-    assert (other.records.games, other.seed) == (["others.zip"], 5)
+    assert (other.records.games, other.records.seed) == (["others.zip"], 5)
     assert not folder.games.exists()
     folder.state_file.touch()
     begin(tmp_path, Path("others.zip"), seed=5, validate=1000)

@@ -50,7 +50,12 @@ def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -
     assert re.findall(r"^\[(\w+)\]$", text, re.MULTILINE) == ["records", "learn", "losses", "machine"]
     assert not re.search(r"^(workers|concurrency|random_epochs|searched_share) =", text, re.MULTILINE)
     assert text.count("\nprecision = ") == 1  # that of the training
-    assert (settings.command, settings.network, settings.seed, settings.machine.threads) == ("learn", "b6c96", 1, 2)
+    assert (settings.command, settings.begin.network, settings.begin.seed, settings.machine.threads) == (
+        "learn",
+        "b6c96",
+        1,
+        2,
+    )
     assert (settings.learn.epochs, settings.learn.drop_share, settings.learn.learning_rate) == (1, 0.5, 0.05)
     chosen = {"board_sizes": ["9x9"], "rank": "3d", "since": "", "until": "", "least_moves": 20}
     assert settings.records.filters == chosen

@@ -119,7 +119,7 @@ def test_a_run_that_is_killed_before_it_saves_keeps_its_start(finished: RunFolde
     for again in (None, miniature.settings()):  # the same command, with or without its settings
         begin_self_play(folder, again)
         run = SelfPlayRun(folder, Kept())
-        assert run.state.start == folder.settings().start == str(start)
+        assert run.state.start == folder.settings().begin.start == str(start)
         weights, given = run.learner.model.stored().values, load_network(start).values
         assert all(np.array_equal(weights[name], given[name]) for name in given)
     with pytest.raises(RunConflictError):
@@ -386,7 +386,7 @@ def test_a_prolonged_run_lets_the_learning_rate_fall_to_its_end_but_keeps_its_ne
 def test_a_run_keeps_the_heads_that_it_began_with(tmp_path: Path) -> None:
     folder = new_run(tmp_path)
     settings = folder.settings()
-    usual = parse_config(settings.network)
+    usual = parse_config(settings.begin.network)
     # Networks of this name had another value head when the run began.
     head = replace(usual.value, ownership=replace(usual.value.ownership, height=3, width=3))
     learner = Learner(Model(replace(usual, value=head)).initialise(), settings.learn)

@@ -96,7 +96,7 @@ def _train(
 
     limit = Limit(minutes)
     try:
-        network = starting_network(folder, start or (settings.start if settings else ""))
+        network = starting_network(folder, start or (settings.begin.start if settings else ""))
         carry_out(
             folder,
             limit,
