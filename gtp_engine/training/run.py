@@ -77,10 +77,11 @@ class Run(ABC):
             self.state.start = self.settings.begin.start
         model = checkpoint.model if checkpoint else self._first_model()
         # The names decide: a run keeps the heads that it began with, also if new networks of that name have others.
-        if not self.state.start and model.config.name != self.settings.begin.network:
+        name = self.settings.begin.network
+        if not self.state.start and model.config.name != name:
             raise UserError(
-                f"{folder.settings_file}: the run's network is not a {self.settings.begin.network}, and cannot become one: "
-                "restore the network's name, or start a new run"
+                f"{folder.settings_file}: the run's network is not a {name}, and cannot become one: restore the "
+                "network's name, or start a new run"
             )
         configure_torch(self._group.thread_share(self._threads))
         if self.settings.learn.precision == AUTO:

@@ -170,6 +170,10 @@ class GameSettings(Section):
         given = {parse_size(name): komi for name, komi in self.komi.items()}
         return given.get((width, height), default_komi(width, height))
 
+    def with_komi(self, komi: float) -> "GameSettings":
+        """Returns the settings with the same komi in all games."""
+        return replace(self, komi=dict.fromkeys(self.sizes, komi), komi_spread=0.0, wide_komi_share=0.0)
+
     def rulesets(self) -> list[Rules]:
         """Returns the rules; UserError for unknown ones and for territory scoring, which self-play cannot count."""
         rulesets = [parse_rules(name) for name in self.rules]

@@ -131,29 +131,21 @@ def selfplay(
     evaluator = network_on(os.fspath(network), width, height)
     if evaluator != ROLLOUTS:
         find_network(evaluator)
-    numbers = {"number of games": games, "number of visits": visits, "concurrency": concurrency}
-    for name, value in numbers.items():
-        if value is not None or name != "number of games":
-            parse_number(name, value, Range(1, whole=True), from_text=False)
+    parse_number("number of visits", visits, Range(1, whole=True), from_text=False)
     if seed is not None:
         parse_number("seed", seed, Range(0, whole=True), from_text=False)
-    settings = RunSettings(
-        cycle=CycleSettings(comments=comments),
-        games=_game_settings(f"{width}x{height}", rules, komi),
-        search=SearchSettings(visits={"0": visits}),
-        machine=MachineSettings(concurrency=concurrency if games is None else min(concurrency, games)),
-    )
-    return _play(settings, evaluator, games, int.from_bytes(os.urandom(7)) if seed is None else seed)
-
-
-def _game_settings(size: str, rules: Rules | str | None, komi: float | None) -> GameSettings:
-    settings = GameSettings(sizes={size: 1.0})
+    played = GameSettings(sizes={f"{width}x{height}": 1.0})
     if rules is not None:
-        settings.rules[:] = [as_rules(rules).to_json()]
-    if komi is None:
-        return settings
-    check_komi(komi)
-    return GameSettings(settings.sizes, settings.rules, komi={size: komi}, komi_spread=0.0, wide_komi_share=0.0)
+        played = replace(played, rules=[as_rules(rules).to_json()])
+    if komi is not None:
+        check_komi(komi)
+        played = played.with_komi(komi)
+    machine = MachineSettings(concurrency=concurrency)
+    cycle = CycleSettings(comments=comments, games=1 if games is None else games)
+    if games is not None:
+        machine = replace(machine, concurrency=min(concurrency, games))
+    settings = RunSettings(cycle=cycle, games=played, search=SearchSettings(visits={"0": visits}), machine=machine)
+    return _play(settings, evaluator, games, int.from_bytes(os.urandom(7)) if seed is None else seed)
 
 
 def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> Iterator[GameRecord]:

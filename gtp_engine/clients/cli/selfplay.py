@@ -128,7 +128,7 @@ def _settings(options: SelfPlayOptions) -> "RunSettings":
     if options.rules:
         games = replace(games, rules=list(options.rules))
     if options.komi is not None:
-        games = replace(games, komi=dict.fromkeys(games.sizes, options.komi), komi_spread=0.0, wide_komi_share=0.0)
+        games = games.with_komi(options.komi)
     if options.visits:
         search = replace(search, visits={"0": options.visits})
     try:
