@@ -26,7 +26,7 @@ from torch.nn.parallel import DistributedDataParallel
 from ..base.errors import UserError, error_text
 from ..base.log import NOTICE
 from ..nets.layers import BatchNorm
-from .limit import ProcessLostError
+from .progress import ProcessLostError
 
 logger = logging.getLogger(__name__)
 

@@ -27,8 +27,8 @@ from ..nets.model import Model
 from ..nets.stored import RawOutputs
 from .data.loader import Loader, Samples, Tensors, on_device
 from .ddp import ProcessGroup
-from .limit import RESOURCE_ERRORS
 from .losses import Loss, Means, accuracies, losses, total
+from .progress import RESOURCE_ERRORS
 from .run_settings import LearnerSettings
 
 logger = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from .data.samples import GameSet
 from .data.sgf_dataset import has_other_filters, read_sgf_dataset
 from .distillation.labels import fill_labels, read_labels
 from .learner import playing_network
-from .limit import Stopped
 from .losses import distances
+from .progress import Stopped
 from .run import Run
 
 # Seconds between two validations, whatever the settings say: slow machines need hours for `validate` samples.

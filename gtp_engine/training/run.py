@@ -24,9 +24,8 @@ from ..search.evaluate.runner import find_device
 from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches
 from .ddp import ProcessGroup
 from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at, start_followers
-from .limit import Limit, Stopped
 from .log import EventFiles
-from .observer import Observer
+from .progress import Limit, Observer, Stopped
 from .run_folder import RunFolder
 from .run_settings import LearnerSettings
 

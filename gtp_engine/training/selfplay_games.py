@@ -15,7 +15,7 @@ from ..go.rules import Rules, as_rules, check_komi
 from ..go.sgf import GameRecord, read_sgf
 from ..nets.library import find_network
 from ..search.evaluate.choices import AUTO, ROLLOUTS, network_on
-from .limit import Limit
+from .progress import Limit
 from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
 from .selfplay import SelfPlay
 from .storage import GameWriter, ShardFacts, total

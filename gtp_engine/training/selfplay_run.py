@@ -26,9 +26,8 @@ from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
 from .ddp import ProcessGroup
 from .learner import playing_network
-from .limit import Limit, Stopped
 from .log import cycles_left, elo_fields
-from .observer import Observer
+from .progress import Limit, Observer, Stopped
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .run_settings import LearnerSettings

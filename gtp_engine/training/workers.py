@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..base.errors import EXPECTED
 from ..base.system import WAIT_SECONDS, available_cpus, configure_process
-from .limit import RESOURCE_ERRORS, Limit, ProcessLostError
+from .progress import RESOURCE_ERRORS, Limit, ProcessLostError
 from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame, Played, SelfPlay
 

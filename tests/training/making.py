@@ -10,7 +10,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import GameRecord
 from gtp_engine.training.data.samples import SampleGame
-from gtp_engine.training.observer import Observer
+from gtp_engine.training.progress import Observer
 
 
 class Kept(Observer):

@@ -28,8 +28,8 @@ from gtp_engine.training.distillation import walks
 from gtp_engine.training.distillation.labels import Task, check_labels, facts_of, make_labels, shard_of, tasks_for
 from gtp_engine.training.distillation.teacher import label_of, load_teacher, policy_moves
 from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_move
-from gtp_engine.training.limit import Limit
 from gtp_engine.training.losses import distances, losses, total
+from gtp_engine.training.progress import Limit
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"

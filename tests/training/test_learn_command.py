@@ -23,15 +23,14 @@ from gtp_engine.go.sgf import GameRecord
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
-from gtp_engine.training import limit, record_run
+from gtp_engine.training import progress, record_run
 from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
 from gtp_engine.training.learner import LossNotFinite
-from gtp_engine.training.limit import Limit, ProcessLostError, Stopped
 from gtp_engine.training.new_run import begin_records, settings_from_options
-from gtp_engine.training.observer import Observer
+from gtp_engine.training.progress import Limit, Observer, ProcessLostError, Stopped
 from gtp_engine.training.record_run import RecordRun
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.run_settings import RecordSettings
@@ -147,7 +146,7 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
 ) -> None:
     out = str(tmp_path / "run")
     arguments = [str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "96000", "--minutes", "1"]
-    monkeypatch.setattr(limit, "Limit", lambda minutes: Steps(5))
+    monkeypatch.setattr(progress, "Limit", lambda minutes: Steps(5))
     for piece in range(2):
         text = run(*arguments)
         results, end = text.splitlines()[-2:]
@@ -418,7 +417,7 @@ def test_the_minutes_begin_when_the_records_are_read(
 
 def test_some_time_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(limit, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
     minute, endless = Limit(1), Limit()
     with minute.not_counted(), endless.not_counted():
         now = 100.0
@@ -469,7 +468,7 @@ def test_reading_stops_in_the_middle_of_a_file(tmp_path: Path) -> None:
             limit.stopped = facts == "100 games"
 
     with pytest.raises(Stopped):
-        read_sgf_dataset(RecordSettings(games=[str(many)]), tmp_path / "shards", Stopping(), limit)
+        read_sgf_dataset(RecordSettings(games=[str(many)], least_moves=1), tmp_path / "shards", Stopping(), limit)
     assert seen == ["0 games", "0 games", "100 games"]
     assert not list((tmp_path / "shards").iterdir())
 

@@ -31,7 +31,7 @@ from gtp_engine.training.data.random_games import random_games
 from gtp_engine.training.data.rows import LOSS, WIN
 from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, SampleGame, pack, pack_moves
 from gtp_engine.training.data.shards import read_shard
-from gtp_engine.training.limit import ProcessLostError
+from gtp_engine.training.progress import ProcessLostError
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game
 from gtp_engine.training.settings_toml import parse_settings

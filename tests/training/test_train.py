@@ -31,9 +31,8 @@ from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
 from gtp_engine.training import selfplay_run
 from gtp_engine.training.learner import Learner
-from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
-from gtp_engine.training.observer import Observer
+from gtp_engine.training.progress import Limit, Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.selfplay_run import SelfPlayRun

@@ -23,7 +23,7 @@ from .run_command import RESUME, ReportOptions, carry_out, in_process_group, rep
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
-    from ...training.limit import Limit
+    from ...training.progress import Limit
     from ...training.run_folder import RunFolder
     from ...training.run_settings import RunSettings
 
@@ -164,8 +164,8 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
       gtp_engine learn --out pro --report pro.html      the progress so far
       gtp_engine gtp --network pro/networks/b10c128.bin.gz
     """
-    from ...training.limit import Limit
     from ...training.new_run import default_folder, settings_from_options
+    from ...training.progress import Limit
     from ...training.run_folder import RunFolder
 
     given, start, limit = options.given(), options.start, Limit(options.minutes)
@@ -208,7 +208,7 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
     """Fills the folder of labels, without training a network."""
     from ...base.errors import error_text
     from ...training.distillation.labels import fill_labels
-    from ...training.limit import RESOURCE_ERRORS
+    from ...training.progress import RESOURCE_ERRORS
     from .run_display import RunDisplay
 
     folder = Path(settings.records.labels)

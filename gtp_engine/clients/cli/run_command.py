@@ -14,8 +14,7 @@ from .options import EXISTING_FOLDER, FILE
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
-    from ...training.limit import Limit
-    from ...training.observer import Observer
+    from ...training.progress import Limit, Observer
     from ...training.run import Run
     from ...training.run_folder import RunFolder
 
@@ -81,8 +80,8 @@ def carry_out(
     """
     from ...base.errors import error_text
     from ...training.learner import LossNotFinite
-    from ...training.limit import RESOURCE_ERRORS
     from ...training.log import summary
+    from ...training.progress import RESOURCE_ERRORS
     from .run_display import RunDisplay
 
     with folder.locked():

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from ...training.log import cells, duration_text, log_table
-from ...training.observer import Observer
+from ...training.progress import Observer
 from .live import can_redraw
 
 _LINE_SECONDS = 30.0  # between two lines of progress

@@ -90,7 +90,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     from ...base.errors import error_text
     from ...base.folders import games_dir
     from ...engine.worker import compile_ahead
-    from ...training.limit import RESOURCE_ERRORS
+    from ...training.progress import RESOURCE_ERRORS
     from ...training.selfplay_games import SelfPlayGames
 
     settings = _settings(options)

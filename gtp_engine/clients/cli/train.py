@@ -90,8 +90,8 @@ def _train(
     group: "ProcessGroup",
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
-    from ...training.limit import Limit
     from ...training.new_run import RunConflictError, begin_self_play, starting_network
+    from ...training.progress import Limit
     from ...training.selfplay_run import SelfPlayRun
 
     limit = Limit(minutes)

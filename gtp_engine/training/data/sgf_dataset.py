@@ -21,8 +21,7 @@ from ...base.errors import UserError, error_text
 from ...base.files import files_with, is_visible
 from ...base.messages import plural, printable
 from ...go.sgf import LINES_SUFFIX, RECORD_SUFFIXES, SgfError, read_sgf_games
-from ..limit import Limit, Stopped
-from ..observer import Observer
+from ..progress import Limit, Observer, Stopped
 from ..run_settings import RecordSettings
 from .game_records import Unusable, check_filters, read_record
 from .ownership import label_ownership

@@ -27,8 +27,7 @@ from ...nets.library import network_name
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
-from ..limit import Limit, Stopped
-from ..observer import Observer
+from ..progress import Limit, Observer, Stopped
 from ..run_settings import RecordSettings, RunSettings, parse_size
 from .teacher import Teacher, load_teacher
 from .walks import PlayedWalk, RecordWalk, Walk
