@@ -30,6 +30,8 @@ NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
 FOR_ENGINES = ("clock", "timeout")  # options that only matches of GTP engines accept
 FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
+# Options that are settings of every match.
+_COMMON = ("games", "width", "height", "komi", "rules", "openings", "opening_moves", "seed", "sprt")
 _RANK_OF_ENGINE = '--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank 5k"'
 
 
@@ -181,10 +183,9 @@ def _run(options: MatchOptions) -> None:
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     folder = options.sgf_dir or new_folder(games_dir(), "match")
     display = MatchDisplay(folder)
-    play = _play_networks if options.networks else _play_engines
     try:
         with display:
-            display.on_game(play(replace(options, sgf_dir=folder), display))
+            display.on_game(_play(replace(options, sgf_dir=folder), display))
         display.show_end()
     except (UserError, OSError):
         if display.result:
@@ -202,38 +203,15 @@ def _run(options: MatchOptions) -> None:
             write_json(options.json_file, display.result)
 
 
-def _common(options: MatchOptions) -> dict[str, Any]:
-    """Returns the settings that matches of engines and of networks share."""
-    return {
-        "games": options.games,
-        "width": options.width,
-        "height": options.height,
-        "komi": options.komi,
-        "rules": options.rules,
-        "openings": options.openings,
-        "opening_moves": options.opening_moves,
-        "seed": options.seed,
-        "sprt": options.sprt,
-        "folder": options.sgf_dir,
-    }
+def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
+    """Plays the match of engines, or of networks."""
+    common: dict[str, Any] = {name: getattr(options, name) for name in _COMMON} | {"folder": options.sgf_dir}
+    if options.engines:
+        from ...arena.match import play_match
 
-
-def _play_engines(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
-    from ...arena.match import play_match
-
-    engine_a, engine_b = options.engines
-    return play_match(
-        engine_a,
-        engine_b,
-        on_game=display.on_game,
-        time=options.clock,
-        patience=options.timeout,
-        concurrency=options.concurrency or 1,
-        **_common(options),
-    )
-
-
-def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
+        engine_a, engine_b = options.engines
+        common |= {"time": options.clock, "patience": options.timeout, "concurrency": options.concurrency or 1}
+        return play_match(engine_a, engine_b, on_game=display.on_game, **common)
     from ...arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
     from ...base.system import available_cpus
 
@@ -243,7 +221,7 @@ def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResu
         threads=options.threads or available_cpus(),
         device=options.device,
         precision=options.precision,
-        **_common(options),
+        **common,
     )
     player_a, player_b = (
         NetworkPlayer(network, _search_parameters(network, values))
