@@ -60,7 +60,7 @@ WATCH = r"""() => {
   new MutationObserver(() => {
     const moves = /move ([\d,]+)/.exec(document.querySelector("#facts").textContent)[1].replaceAll(",", "");
     painted(() => { seen.drawn[moves] ??= now(); });
-  }).observe(document.querySelector("#drawing"), {childList: true});
+  }).observe(document.querySelector("#drawing"), {childList: true, subtree: true});
 }"""
 MOVES = "moves => document.querySelector('#facts').textContent.replaceAll(',', '').endsWith(`move ${moves}`)"
 # An analysis of 100 visits, the least that the page offers, is done; the tree of the moves before may have more.

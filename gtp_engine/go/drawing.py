@@ -5,10 +5,12 @@ A drawing is made of plain data. The groups of the document have classes (`black
 light and on a dark page.
 """
 
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib.resources import files
 from typing import Any, TypedDict
 
 import numpy as np
@@ -319,22 +321,29 @@ class BoardDrawing:
         yield _group("candidates", f'{_FONT} fill="#141414"', discs)
 
 
-def look() -> dict[str, Any]:
-    """Returns the measures and colours of the drawing, for a script that adds stones, labels and candidates to one."""
-    return {
+def drawing_script() -> str:
+    """Returns the script that draws positions in a drawing: the module `drawing.js` with the measures and colours."""
+    look = {
         "cell": _CELL,
         "margin": _MARGIN,
         "stone": _STONE,
         "ring": _RING,
         "ringWidth": _RING_WIDTH,
+        "shape": _SHAPE,
+        "shapeWidth": _SHAPE_WIDTH,
+        "shapes": SHAPES,
+        "leastOwnership": _LEAST_OWNERSHIP,
+        "labelDisc": _LABEL_DISC,
         "labelFont": _LABEL_FONT,
         "labelRoom": _LABEL_ROOM,
         "candidateFonts": _CANDIDATE_FONTS,
         "candidateLines": _CANDIDATE_LINES,
         "candidateEdges": [_CANDIDATE_EDGES[False], _CANDIDATE_EDGES[True]],
         "baseline": _BASELINE,
+        "wood": _WOOD,
         "solid": {str(colour): fill for colour, fill in _SOLID.items()},
     }
+    return f"const look = {json.dumps(look)};\n{(files(__package__) / 'drawing.js').read_text('utf-8')}"
 
 
 def _centre(point: int, width: int) -> tuple[int, int]:

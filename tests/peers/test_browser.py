@@ -76,7 +76,7 @@ def test_a_hint_shows_candidates_and_their_lines(page: Any) -> None:
 def test_the_score_shows_ownership(page: Any) -> None:
     play_first_move(page)
     page.click("#score")
-    page.locator("#drawing .ownership").wait_for(state="attached")
+    page.locator("#drawing .ownership rect").first.wait_for(state="attached")
     expect(page.locator("#opinion")).to_contain_text("estimate")
 
 

@@ -1,21 +1,27 @@
 """The files of the page: their texts and their size."""
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import gtp_engine.clients.web
 from gtp_engine.base.languages.texts import LANGUAGES, texts
 from gtp_engine.engine.clock import TimeLeft, TimeSettings
+from gtp_engine.go.drawing import BoardDrawing, Candidate, drawing_script
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, rules_name
 
 STATIC = Path(gtp_engine.clients.web.__file__).parent / "static"
 # The names with a dot are those of the page of a review.
 TEXTS = {name for name in texts().names if "." not in name}
-SCRIPTS = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
+SCRIPTS = "".join([drawing_script(), *(path.read_text("utf-8") for path in STATIC.glob("*.js"))])
 PAGE = (STATIC / "index.html").read_text("utf-8")
 
 
@@ -59,8 +65,11 @@ def run_script(script: str, module: str) -> list[str]:
         globalThis.document = {createElementNS: element, createElement: element,
           querySelector: (name) => elements[name] ??= element()};
         """
-    command = [node, "--input-type=module", "--eval", page + script, str(STATIC / module)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    with TemporaryDirectory() as folder:
+        files = Path(shutil.copytree(STATIC, folder, dirs_exist_ok=True))
+        (files / "drawing.js").write_text(drawing_script(), "utf-8")
+        command = [node, "--input-type=module", "--eval", page + script, str(files / module)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
 
 
 def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
@@ -126,17 +135,76 @@ def test_the_graph_hides_mistakes_while_guessing() -> None:
 def test_a_smaller_board_below_the_pointer_is_drawn() -> None:
     script = """
         const {Board} = await import(process.argv[1]);
-        globalThis.DOMParser = class { parseFromString() { return {documentElement: {getAttribute() {}}}; } };
+        const svg = () => ({...element(), getAttribute() {}, insertBefore: (group) => group,
+          querySelector: () => ({...element(), firstElementChild: element()})});
+        globalThis.DOMParser = class { parseFromString() { return {documentElement: svg()}; } };
         document.importNode = (node) => node;
         const board = new Board({...element(), classList: {toggle() {}}}, {onHover() {}});
-        board.drawing.querySelector = () => ({getBBox: () => ({x: 0, y: 0, width: 18})});
         const show = (size) => board.show(`${size}`, {width: size, height: size, colour: "black", isPreview: false,
-          stones: Array(size).fill(".".repeat(size))});
+          stones: Array(size).fill(".".repeat(size)), drawn: {}});
         const say = () => console.log(board.overlay.children.length);
-        show(19); board.hover([3, 15]); say();
+        show(19); board.hover(15 * 19 + 3); say();
         show(9); say();
-        board.hover([3, 5]); say();"""
+        board.hover(5 * 9 + 3); say();"""
     assert run_script(script, "board.js") == ["1", "0", "1"]
+
+
+GROUPS = ("black", "white", "ownership", "labels", "marks", "last-move", "candidates")
+
+
+def test_a_script_draws_what_the_program_draws() -> None:
+    game = Game(5, 4)
+    for move in ("B2", "C3", "D2"):
+        game.play(game.to_move, move)
+    ownership = np.array([[1, 0.5, 0.05, -0.4, -1]] * 4)
+    candidates = [Candidate("A1", "#5cc48d", ("61", "1.2k"), is_best=True), Candidate("E4", "#123456", ("7",))]
+    labels, marks = {"C3": "12", "E1": "A"}, {"B2": "square", "A4": "cross"}
+    svg = BoardDrawing(game.stones(), "D2", candidates, ownership, labels, marks).to_svg()
+    empty = BoardDrawing(np.zeros((4, 5), np.int8)).to_svg()
+    expected = []
+    for group in ElementTree.fromstring(svg):
+        if (name := group.get("class", "")) in GROUPS:
+            for each in group[0] if name in ("black", "white") else group:
+                attributes = [text for item in sorted(each.items()) for text in item]
+                line = "|".join([each.tag.rpartition("}")[2], each.text or "", *attributes])
+                expected.append((name, line.replace(" ", "_")))
+    script = """
+        const {Drawing} = await import(process.argv[1]);
+        const {EMPTY, GROUPS, labels, marks, ownership} = VALUES, groups = {};
+        const group = () => ({...element(), firstElementChild: element()});
+        for (const name of GROUPS) if (EMPTY.includes(`class="${name}"`)) groups[name] = group();
+        document.createElementNS = (_, name) => (
+          {...element(), name, append(...all) { (this.children ??= []).push(...all); }});
+        const svg = {querySelector: (name) => groups[name.slice(1)],
+          insertBefore: (made) => groups[made.set.class] = made};
+        const drawing = new Drawing(svg, 5, 4), point = (vertex) => drawing.point(vertex);
+        const by = (texts) => new Map(Object.entries(texts).map(([vertex, text]) => [point(vertex), text]));
+        drawing.draw({stones: [0,0,0,0,0, 0,0,2,0,0, 0,1,0,1,0, 0,0,0,0,0], last: point("D2"), ownership,
+          labels: by(labels), marks: by(marks),
+          candidates: [{point: point("A1"), fill: "#5cc48d", text: ["61", "1.2k"], isBest: true},
+            {point: point("E4"), fill: "#123456", text: ["7"]}]});
+        const flat = (each) => each.name === "g" ? each.children.flatMap(flat) : [each];
+        for (const name of GROUPS) {
+          const {children} = ["black", "white"].includes(name) ? groups[name].firstElementChild : groups[name];
+          for (const {name: tag, textContent, set} of children.flatMap(flat)) {
+            const words = [tag, textContent || "", ...Object.entries(set).sort().flat()];
+            console.log(name, words.join("|").replaceAll(" ", "_"));
+          }
+        }"""
+    values = {
+        "EMPTY": empty,
+        "GROUPS": GROUPS,
+        "labels": labels,
+        "marks": marks,
+        "ownership": ownership.ravel().tolist(),
+    }
+    found = run_script(script.replace("VALUES", json.dumps(values)), "drawing.js")
+    pairs = sorted(zip(found[::2], found[1::2], strict=True))
+    assert len(pairs) == len(expected) == 29
+    number = re.compile(r"-?\d+\.?\d*(?![\da-f])")
+    for (name, one), (same, other) in zip(pairs, sorted(expected), strict=True):
+        assert (name, number.sub("", one)) == (same, number.sub("", other))
+        assert [*map(float, number.findall(one))] == pytest.approx([*map(float, number.findall(other))], abs=1e-4)
 
 
 # The page in a language, whose file the program would have sent.

@@ -147,13 +147,13 @@ def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
     assert report["kind"] == "hint" and report["moves"]
     best = report["moves"][0]
     answer = desk.send("line", move=best["vertex"])
-    assert answer is not None and answer["board"] != desk.state["board"]
+    assert answer is not None and answer["stones"] != desk.state["stones"] and "1" in answer["drawn"]["labels"].values()
     desk.send("hint")
     desk.play("C3")
     assert desk.state["report"] is None and desk.state["task"]["kind"] == "move"
     # The page may ask for the line before it sees the move: no error of the user's.
-    board = desk.state["board"]
-    assert desk.send("line", move=best["vertex"]) == {"type": "line", "of": best["vertex"], "board": board}
+    shown = {name: desk.state[name] for name in ("stones", "drawn")}
+    assert desk.send("line", move=best["vertex"]) == {"type": "line", "of": best["vertex"], **shown}
     desk.wait()
     assert desk.state["report"] is None
 
@@ -161,12 +161,12 @@ def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
 def test_the_score_shows_ownership(desk: Desk) -> None:
     desk.send("score")
     desk.wait()
-    assert 'class="ownership"' in desk.state["board"]
+    assert len(desk.state["drawn"]["ownership"]) == 25
     report = desk.state["report"]
     assert report["kind"] == "score" and report["moves"] == []  # the moves are what a hint is for
     assert desk.session.report is not None
     answer = desk.send("line", move=desk.session.report.moves[0].vertex)
-    assert answer is not None and answer["board"] == desk.state["board"]
+    assert answer is not None and answer["stones"] == desk.state["stones"]
 
 
 def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
@@ -197,7 +197,7 @@ def test_a_resignation_before_the_count_stays_one(pair: Desk) -> None:
     for point in ("C3", "pass", "pass"):
         pair.play(point)
     pair.send("resign")
-    assert pair.state["isOver"] and not pair.state["isCounted"] and 'class="ownership"' not in pair.state["board"]
+    assert pair.state["isOver"] and not pair.state["isCounted"] and not pair.state["drawn"]["ownership"]
     with pytest.raises(UserError, match="the game has not been counted"):
         pair.send("dead", point="C3")
     assert pair.played.result == "B+R"  # White was to move
@@ -284,12 +284,13 @@ def test_an_analysis_ends_after_its_visits_and_its_layers_change_the_board(desk:
     desk.send("analyse", visits=50)
     desk.wait()
     assert desk.state["report"]["visits"] == 50
-    boards = {}
+    drawn = {}
     for layer in ("candidates", "ownership", "policy"):
         desk.send("layer", layer=layer)
-        boards[layer] = desk.state["board"]
-    assert len(set(boards.values())) == 3
-    assert 'class="ownership"' in boards["ownership"]
+        drawn[layer] = desk.state["drawn"]
+    assert drawn["ownership"]["ownership"] and not drawn["ownership"]["candidates"]
+    assert [*map(len, (each["text"] for each in drawn["candidates"]["candidates"][:1]))] == [2]
+    assert [*map(len, (each["text"] for each in drawn["policy"]["candidates"][:1]))] == [1]
 
 
 def test_earlier_positions_are_shown_and_analysed_but_not_played_on(desk: Desk) -> None:

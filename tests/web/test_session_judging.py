@@ -23,7 +23,7 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     values.set(line[1], Value(WHITE, 0.4, -1.5, JUDGED_VISITS, "C3"))
     desk.session.publish()
     assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
-    assert '<g class="labels"' in desk.published[-1]["board"] and ">4</text></g>" in desk.published[-1]["board"]
+    assert desk.published[-1]["drawn"]["labels"] == {"A1": "4"}
     desk.send("teach", on=False)
     assert desk.published[-1]["loss"] is None
 

@@ -7,27 +7,44 @@ import base64
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.fields import Range, invalid, parse_number
 from ...base.languages.texts import Phrase
 from ...go.coords import PASS
-from ...go.drawing import BoardDrawing, DrawingOptions
+from ...go.drawing import Candidate
 from ...go.game import Game
 from ...go.sgf import TreeNode
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .session import Session
 
 Document = dict[str, Any]
 Message = Mapping[str, Any]
 
-PIXELS = 1000  # the drawing's own size, which the page's style replaces
 MOST_NODES = 10**9  # more than there are nodes or trees
 # The page offers less; the bound only keeps a wrong message from starting a search of a week.
 _VISITS = Range(1, 1_000_000, whole=True)
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn on the board besides stones and marks.
+
+    Attributes:
+        labels: Texts by point.
+        candidates: Moves to consider.
+        ownership: float [height, width] in -1..1, + for Black; None for none.
+    """
+
+    labels: Mapping[int, str] = field(default_factory=dict)
+    candidates: Sequence[Candidate] = ()
+    ownership: "np.ndarray | None" = None
 
 
 class Part:
@@ -57,9 +74,9 @@ class Part:
         """Returns what pages see of it."""
         return {}
 
-    def drawn(self) -> DrawingOptions:
-        """Returns what it adds to the drawing of the position; the labels of all parts are drawn."""
-        return {}
+    def drawn(self) -> Drawn:
+        """Returns what it adds to the drawing of the position."""
+        return Drawn()
 
     def forget_task(self) -> None:
         """Follows that the engine's task was ended, or that the game has changed."""
@@ -94,14 +111,19 @@ class Part:
         return {point: f"{points:.0f}"} if stands else {}
 
 
-def line_drawing(game: Game, line: Sequence[int]) -> str:
-    """Returns the drawing of a position with a line from there on, as numbered stones."""
-    after, labels = game.copy(), dict[int, str]()
+def rows_of(game: Game) -> list[str]:
+    """Returns the stones of a position as pages read them: "." for none, "X" for Black's and "O" for White's."""
+    return ["".join(".XO"[stone] for stone in row) for row in game.stones()]
+
+
+def line_shown(game: Game, line: Sequence[int]) -> Document:
+    """Returns a position with a line from there on, as numbered stones."""
+    after, labels = game.copy(), dict[str, str]()
     for number, point in enumerate(line, 1):
         after.play(after.to_move, point)
         if point != PASS:
-            labels.setdefault(point, str(number))
-    return BoardDrawing(after.stones(), labels=labels, pixels=PIXELS).to_svg()
+            labels.setdefault(game.vertex(point), str(number))
+    return {"stones": rows_of(after), "drawn": {"labels": labels}}
 
 
 def phrase_parts(phrase: Phrase) -> Document:

@@ -4,13 +4,12 @@ from ...base.errors import UserError
 from ...base.fields import parse_word
 from ...engine.engine import Decision
 from ...go.coords import BLACK, WHITE, colour_name, opponent
-from ...go.drawing import DrawingOptions
 from ...go.game import Move
 from ...go.life import area_map
 from ...go.regions import chain_at
 from ...go.sgf import TreeNode, read_result
 from ...table.played_game import Mode, check_move
-from .part import Document, Message, Part, text_of, whole_number
+from .part import Document, Drawn, Message, Part, text_of, whole_number
 from .searches import Searches, values_of
 from .session import Session
 
@@ -241,11 +240,11 @@ class Playing(Part):
             "guess": self.guess,
         }
 
-    def drawn(self) -> DrawingOptions:
+    def drawn(self) -> Drawn:
         if not self._shows_count or self.session.report is not None:
-            return {}
+            return Drawn()
         owners = area_map(self.session.played.game, self.session.played.dead)
-        return {"ownership": (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0}
+        return Drawn(ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
 
 
 def _next_to_guess(node: TreeNode, colours: tuple[int, ...]) -> TreeNode | None:

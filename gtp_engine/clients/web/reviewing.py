@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.errors import UserError
 from ...go.coords import colour_name
-from ...go.drawing import Candidate, DrawingOptions
+from ...go.drawing import Candidate
 from ...go.sgf import TreeNode
-from .part import MOST_NODES, Message, Part, in_words, line_drawing, phrase_parts, visits_of, whole_number
+from .part import MOST_NODES, Drawn, Message, Part, in_words, line_shown, phrase_parts, visits_of, whole_number
 from .playing import Playing
 from .session import Session
 
@@ -163,15 +163,13 @@ class Reviewing(Part):
             return None
         return next((found for found in job.mistakes if job.moves[found.worst.number - 1] is node), None)
 
-    def drawn(self) -> DrawingOptions:
+    def drawn(self) -> Drawn:
         mistake = self._mistake()
         if mistake is None:
-            return {}
-        worst, drawn = mistake.worst, DrawingOptions()
-        drawn["labels"] = self.loss_label(worst.move.point, worst.points_loss)
-        if self.session.report is None:
-            drawn["candidates"] = [Candidate(worst.best, _BEST, is_best=True)]
-        return drawn
+            return Drawn()
+        worst = mistake.worst
+        candidates = [Candidate(worst.best, _BEST, is_best=True)] if self.session.report is None else []
+        return Drawn(self.loss_label(worst.move.point, worst.points_loss), candidates)
 
     def on_reason(self, message: Message) -> dict[str, Any]:
         """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
@@ -182,8 +180,8 @@ class Reviewing(Part):
         number = whole_number(message, "number", 0, MOST_NODES)
         parent = session.node.parent
         is_known = parent is not None and number < len(lines)
-        board = line_drawing(session.position(parent), lines[number]) if is_known else session.board()
-        return {"type": "line", "of": f"reason {number}", "board": board}
+        shown = line_shown(session.position(parent), lines[number]) if is_known else session.shown_position()
+        return {"type": "line", "of": f"reason {number}", **shown}
 
     def _lines(self) -> list[Sequence[int]]:
         """Returns the better line of the mistake that is shown, then those of the reasons; none if none is shown."""

@@ -6,11 +6,11 @@ from typing import Any
 from ...base.errors import UserError
 from ...base.fields import parse_word
 from ...go.coords import BLACK, colour_name, opponent
-from ...go.drawing import Candidate, DrawingOptions
+from ...go.drawing import Candidate
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
-from .part import Document, Message, Part, line_drawing, text_of, visits_of
+from .part import Document, Drawn, Message, Part, line_shown, text_of, visits_of
 from .session import Session
 from .values import JUDGED_VISITS, Loss
 
@@ -161,8 +161,8 @@ class Searches(Part):
         """Returns the board with the main line of one of the moves that are shown; without a line if it is none now."""
         vertex = text_of(message, "move")
         line = next((move.pv for move in self.shown_moves if move.vertex == vertex), ())
-        board = line_drawing(self.session.position(), line) if line else self.session.board()
-        return {"type": "line", "of": vertex, "board": board}
+        shown = line_shown(self.session.position(), line) if line else self.session.shown_position()
+        return {"type": "line", "of": vertex, **shown}
 
     # What pages see.
 
@@ -209,20 +209,16 @@ class Searches(Part):
             for move in self.shown_moves[:_LISTED]
         ]
 
-    def drawn(self) -> DrawingOptions:
-        session, report, loss = self.session, self.session.report, self._loss()
-        drawn: DrawingOptions = {}
-        if loss is not None:
-            drawn["labels"] = self.loss_label(loss.point, loss.points)
+    def drawn(self) -> Drawn:
+        report, loss = self.session.report, self._loss()
+        labels = {} if loss is None else self.loss_label(loss.point, loss.points)
         if report is None:
-            return drawn
-        layer = {"score": "ownership", "hint": "hint"}.get(session.shown, self.layer)
+            return Drawn(labels)
+        layer = {"score": "ownership", "hint": "hint"}.get(self.session.shown, self.layer)
         if layer == "ownership":
-            drawn["ownership"] = report.ownership_of(BLACK)
-        else:
-            found = {"hint": report.candidates()[:1], "policy": _priors(report)}
-            drawn["candidates"] = found.get(layer, report.candidates())
-        return drawn
+            return Drawn(labels, ownership=report.ownership_of(BLACK))
+        found = {"hint": report.candidates()[:1], "policy": _priors(report)}
+        return Drawn(labels, found.get(layer, report.candidates()))
 
 
 def _priors(report: SearchReport) -> list[Candidate]:

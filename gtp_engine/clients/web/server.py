@@ -23,6 +23,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
+from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
 from .editing import Editing
 from .guard import Guard
@@ -247,6 +248,7 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
 
     read(resources.files(__package__) / "static", "")
     read(resources.files(languages), "languages/")
+    files["drawing.js"] = _TYPES[".js"], drawing_script().encode()
     files[""] = files.pop("index.html")
     return files
 

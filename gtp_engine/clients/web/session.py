@@ -13,25 +13,28 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeVar
+
+import numpy as np
 
 from ...base.errors import UserError
 from ...base.messages import plural
 from ...go.coords import BLACK, WHITE, colour_name, opponent
-from ...go.drawing import DrawingOptions
+from ...go.drawing import BoardDrawing
 from ...go.game import Game
 from ...go.rules import rules_name
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
 from ...table.played_game import Mode, PlayedGame
-from .part import PIXELS, Document, Message, Part, in_words, logger
+from .part import Document, Message, Part, in_words, logger, rows_of
 from .values import Values
 
 T = TypeVar("T")
 
 _FIRST_TREES = 10**8  # far less than part.MOST_NODES
 _OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
-_LETTERS = ".XO"  # for EMPTY, BLACK and WHITE
+_PIXELS = 1000  # the drawing's own size, which the page's style replaces
 
 
 @dataclass(frozen=True)
@@ -161,10 +164,10 @@ class Session:
         problems = (self.problem, played.file.error, *(part.problem for part in self.parts))
         state = {
             "type": "state",
-            "board": self.board(),
+            "board": _empty_board(game.width, game.height),
             "width": game.width,
             "height": game.height,
-            "stones": ["".join(_LETTERS[stone] for stone in row) for row in game.stones()],
+            **self.shown_position(),
             "node": self.node.number,
             "tree": self.tree_version,
             "moves": len(line) - 1,
@@ -189,16 +192,26 @@ class Session:
             state |= part.state()
         return state
 
-    def board(self) -> str:
-        """Returns the drawing of the position, with the marks of its node and what the parts add."""
-        marks = self.played.tree.marks(self.node)
-        labels, options = dict(marks.labels), DrawingOptions(pixels=PIXELS, marks=marks.shapes)
-        for part in self.parts:
-            drawn = part.drawn()
-            labels |= drawn.pop("labels", {})
-            options |= drawn
-        options["labels"] = labels
-        return self.position().to_svg(**options)
+    def shown_position(self) -> Document:
+        """Returns the stones of the position that is shown, and what is drawn there: marks and what the parts add."""
+        game, marks = self.position(), self.played.tree.marks(self.node)
+        labels, candidates, ownership = dict(marks.labels), list[Document](), list[float]()
+        for drawn in (part.drawn() for part in self.parts):
+            labels |= drawn.labels
+            for each in drawn.candidates:
+                vertex = game.vertex(game.point(each.point))
+                candidates.append({"vertex": vertex, "fill": each.colour, "text": each.text, "isBest": each.is_best})
+            if drawn.ownership is not None:
+                ownership = drawn.ownership.ravel().round(2).tolist()
+        return {
+            "stones": rows_of(game),
+            "drawn": {
+                "labels": {game.vertex(point): text for point, text in labels.items()},
+                "marks": {game.vertex(point): shape for point, shape in marks.shapes.items()},
+                "ownership": ownership,
+                "candidates": candidates,
+            },
+        }
 
     def publish(self) -> None:
         """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
@@ -377,6 +390,12 @@ class Session:
         """Tells the parts that what the engine has tried in this position no longer holds."""
         for part in self.parts:
             part.forget_task()
+
+
+@cache
+def _empty_board(width: int, height: int) -> str:
+    """Returns the drawing in which pages draw the positions of a board."""
+    return BoardDrawing(np.zeros((height, width), np.int8), pixels=_PIXELS).to_svg()
 
 
 def _last_move(game: Game) -> dict[str, str] | None:

@@ -13,7 +13,7 @@ from ...base import VERSION
 from ...base.languages.texts import DEFAULT, texts
 from ...base.web_page import web_page
 from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
-from ...go.drawing import SVG_STYLE, BoardDrawing, look
+from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...search.report import SearchReport
 from ..curves import graphs
 from ..game_review import GameReview, PlayerFigures, accuracy
@@ -46,12 +46,12 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
     parts = [_render(language, "index.html", **_index_of(reviews, language))] if many else []
     # The texts that the script fills in, by the names that it uses.
     words = text.templates("script.") | {colour: text.template(colour) for colour in ("black", "white")}
-    body = _render(language, "page.html", sections=[*parts, *sections], shared={"words": words, "look": look()})
+    body = _render(language, "page.html", sections=[*parts, *sections], shared={"words": words})
     return web_page(
         text("game.pageTitle", title=title),
         body,
         style=_file("review.css"),
-        script=_file("review.js"),
+        script=drawing_script().replace("export ", "") + _file("review.js"),
         style_attributes=[SVG_STYLE],
         language=language,
         direction=text.direction,

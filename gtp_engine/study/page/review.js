@@ -1,5 +1,5 @@
-// Steps through the reviewed games of the page. The page's data say what to draw; of the rules of Go this script knows
-// only how stones are captured.
+// Steps through the reviewed games of the page, drawn by `Drawing` of drawing.js, which the page has before this script.
+// The page's data say what to draw; of the rules of Go this script knows only how stones are captured.
 //
 // The data of a game:
 //   width, height
@@ -12,12 +12,9 @@
 //              mistake, reasons: texts and lines
 //   comments   the record's comments, by position
 // Points are two letters as in SGF, a pass is "..".
-"use strict";
 (() => {
-const SVG = "http://www.w3.org/2000/svg";
-const BLACK = 1, WHITE = 2, PASS = -1;
-const shared = JSON.parse(document.getElementById("shared").textContent);
-const words = shared.words, look = shared.look;
+"use strict";
+const {words} = JSON.parse(document.getElementById("shared").textContent);
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const colourName = (colour) => colour === BLACK ? words.black : words.white;
@@ -37,17 +34,10 @@ function readGame(data) {
     reasons: reasons.map(([text, line]) => ({text, line: points(line, width)})),
   });
   const candidate = (turn) => ([lead, fill, winrate, visits, line], index) => (
-    {index, turn, lead, fill, winrate: Number(winrate), visits, text: [winrate, visits], line: points(line, width)}
+    {index, isBest: index === 0, turn, lead, fill, winrate: Number(winrate), visits, text: [winrate, visits], line: points(line, width)}
   );
   const position = ([value, turn, candidates]) => ({value, turn, candidates: candidates.map(candidate(turn))});
   return {...data, stones: stones(data.stones), positions: data.positions.map(position), moves: data.moves.map(move)};
-}
-
-function svgElement(name, attributes, text) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
 }
 
 function htmlElement(name, className, text) {
@@ -57,69 +47,14 @@ function htmlElement(name, className, text) {
   return element;
 }
 
-// The board: the page's own drawing of the first position, whose groups are filled with other stones.
-class Board {
-  constructor(svg, width) {
-    this.width = width;
-    const group = (name) => svg.querySelector("." + name);
-    this.stones = {[BLACK]: group("black").firstElementChild, [WHITE]: group("white").firstElementChild};
-    this.labels = group("labels");
-    this.candidates = group("candidates");
-    this.mark = group("last-move") || svg.insertBefore(svgElement("g", {class: "last-move"}), this.candidates);
-    this.title = svg.querySelector("title");
-  }
-
-  centre(point) {
-    return [look.margin + look.cell * (point % this.width), look.margin + look.cell * Math.floor(point / this.width)];
-  }
-
-  circle(point, r, attributes = {}) {
-    const [cx, cy] = this.centre(point);
-    return svgElement("circle", {cx, cy, r, ...attributes});
-  }
-
-  text(point, size, text, attributes = {}, shift = 0) {
-    const [x, y] = this.centre(point);
-    return svgElement("text", {x, y: y + shift + look.baseline * size, "font-size": size, ...attributes}, text);
-  }
-
-  // stones: a colour for each point, 0 if it is empty; labels: texts by point; candidates: discs with fill and text.
-  draw({stones, last, labels, candidates, title}) {
-    for (const colour of [BLACK, WHITE]) {
-      const own = [...stones.keys()].filter((point) => stones[point] === colour);
-      this.stones[colour].replaceChildren(...own.map((point) => this.circle(point, look.stone)));
-    }
-    this.labels.replaceChildren(...[...labels].map(([point, text]) => this.label(stones[point], point, text)));
-    const ring = {fill: "none", stroke: look.solid[3 - stones[last]], "stroke-width": look.ringWidth};
-    const hasMark = last !== PASS && stones[last] && !labels.has(last);
-    this.mark.replaceChildren(...(hasMark ? [this.circle(last, look.ring, ring)] : []));
-    this.candidates.replaceChildren(...candidates.map((candidate) => this.candidate(candidate)));
-    this.title.textContent = title;
-  }
-
-  label(stone, point, text) {
-    const size = Math.min(look.labelFont, look.labelRoom / text.length);
-    return this.text(point, size, text, {fill: look.solid[3 - stone]});
-  }
-
-  candidate({index, point, fill, text}) {
-    const [stroke, width] = look.candidateEdges[index === 0 ? 1 : 0];
-    const disc = svgElement("g", {class: "candidate", "data-index": index});
-    disc.append(this.circle(point, look.stone, {fill, stroke, "stroke-width": width}));
-    text.forEach((line, row) => {
-      const size = look.candidateFonts[text.length === 1 ? 0 : row + 1];
-      disc.append(this.text(point, size, line, {}, text.length === 1 ? 0 : look.candidateLines[row]));
-    });
-    return disc;
-  }
-}
-
 class Game {
   constructor(section) {
     this.section = section;
     this.data = readGame(JSON.parse(section.querySelector(".data").textContent));
     this.viewer = section.querySelector(".viewer");
-    this.board = new Board(this.viewer.querySelector(".board svg"), this.data.width);
+    const svg = this.viewer.querySelector(".board svg");
+    this.board = new Drawing(svg, this.data.width, this.data.height);
+    this.candidates = svg.querySelector(".candidates");
     this.slider = this.viewer.querySelector(".slider");
     this.positions = this.stonesOfPositions();
     this.mistakes = this.data.moves.flatMap((move, index) => move.mistake ? [index + 1] : []);
@@ -181,11 +116,7 @@ class Game {
     return [...chain];
   }
 
-  vertex(point) {
-    if (point === PASS) return words.pass;
-    const {width, height} = this.data;
-    return "ABCDEFGHJKLMNOPQRSTUVWXYZ"[point % width] + (height - Math.floor(point / width));
-  }
+  vertex(point) { return point === PASS ? words.pass : this.board.vertex(point); }
 
   lineText(line) { return line.map((point, index) => `${index + 1} ${this.vertex(point)}`).join("  "); }
 
@@ -246,7 +177,7 @@ class Game {
     const candidates = (move ? this.data.positions[this.place - 1].candidates : [])
       .map((candidate) => ({...candidate, point: candidate.line[0]}))
       .filter(({point}) => point !== PASS && point !== last && !this.positions[this.place][point]);
-    this.board.draw({stones: this.positions[this.place], last, labels: new Map(), candidates, title});
+    this.board.draw({stones: this.positions[this.place], last, candidates, title});
   }
 
   showLine() {
@@ -263,7 +194,7 @@ class Game {
     const number = this.data.before + this.place;
     const title = fill(text, {number, step: shown, count: points.length, vertex: this.vertex(points[shown - 1])});
     this.find("place").textContent = title;
-    this.board.draw({stones, last: PASS, labels, candidates: [], title});
+    this.board.draw({stones, labels, title});
   }
 
   heading(move) {
@@ -344,7 +275,7 @@ class Game {
         this.go(Math.round((event.clientX - box.left) / box.width * this.end));
       });
     }
-    this.board.candidates.addEventListener("click", (event) => {
+    this.candidates.addEventListener("click", (event) => {
       const disc = event.target.closest(".candidate");
       if (disc) this.playInstead(Number(disc.dataset.index));
     });

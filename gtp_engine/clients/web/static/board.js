@@ -1,15 +1,12 @@
-// The board: the server's drawing, and above it what follows the pointer and the keyboard. It knows no rules of Go.
-import {shape} from "./elements.js";
-
-const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";  // as in GTP, without I
-const STONE = 0.475;  // the radius of a stone, in distances between lines
+// The board: a drawing of the position, and above it what follows the pointer and the keyboard.
+import {Drawing, svgElement} from "./drawing.js";
 
 export class Board {
   // element: the board; onPoint: called with the vertex that was clicked; onCursor: with the one the keyboard moved to;
   // onHover: with the one below the pointer, or null.
   constructor(element, {onPoint, onCursor, onHover}) {
     this.element = element;
-    this.drawing = element.querySelector("#drawing");
+    this.frame = element.querySelector("#drawing");
     this.overlay = element.querySelector("#overlay");
     this.onPoint = onPoint;
     this.onCursor = onCursor;
@@ -26,50 +23,56 @@ export class Board {
     element.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // Shows a drawing. colour: of the stone that may be played now, or null; stones: rows of ".", "X" and "O";
-  // isPreview: whether the drawing has stones that are not played.
-  show(svg, {width, height, stones, colour, isPreview}) {
+  // Shows a position. svg: the empty board; stones: rows of ".", "X" and "O"; drawn: labels, marks, ownership, candidates;
+  // last: the last move, or null; title: what is drawn; colour: of the stone that may be played now, or null; isPreview:
+  // whether there are stones that are not played.
+  show(svg, {width, height, stones, drawn, last, title, colour, isPreview}) {
     if (svg !== this.svg) {
       this.svg = svg;
-      const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-      this.drawing.replaceChildren(document.importNode(read, true));
-      const box = this.drawing.querySelector(".grid").getBBox();
-      this.left = box.x;
-      this.top = box.y;
-      this.cell = box.width / (width - 1);
+      const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, own = document.importNode(read, true);
+      this.frame.replaceChildren(own);
+      this.drawing = new Drawing(own, width, height);
       this.overlay.setAttribute("viewBox", read.getAttribute("viewBox"));
+      this.cursor = this.hovered = null;
     }
-    if (width !== this.width || height !== this.height) this.cursor = this.hovered = null;
-    Object.assign(this, {width, height, stones, colour, isPreview});
+    Object.assign(this, {width, height, colour, isPreview});
+    this.stones = [...stones.join("")].map((letter) => ".XO".indexOf(letter));
+    const byPoint = (texts = {}) => new Map(Object.entries(texts).map(([vertex, text]) => [this.drawing.point(vertex), text]));
+    const candidates = (drawn.candidates || []).map((each) => ({...each, point: this.drawing.point(each.vertex)}));
+    this.drawing.draw({
+      title,
+      stones: this.stones,
+      last: last ? this.drawing.point(last) : -1,
+      labels: byPoint(drawn.labels),
+      marks: byPoint(drawn.marks),
+      ownership: drawn.ownership,
+      candidates: candidates.filter(({point}) => point >= 0),
+    });
     this.element.classList.toggle("yours", colour !== null);
     this.sent = null;
     this.draw();
   }
 
-  vertex([column, row]) { return `${COLUMNS[column]}${this.height - row}`; }
-
-  isEmpty([column, row]) { return this.stones[row][column] === "."; }
-
   pointAt(event) {
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.overlay.getScreenCTM().inverse());
-    const column = Math.round((at.x - this.left) / this.cell), row = Math.round((at.y - this.top) / this.cell);
-    return column >= 0 && column < this.width && row >= 0 && row < this.height ? [column, row] : null;
+    const point = this.drawing.pointAt(at.x, at.y);
+    return point < 0 ? null : point;
   }
 
   hover(point) {
-    if (String(point) === String(this.hovered)) return;
+    if (point === this.hovered) return;
     this.hovered = point;
-    this.onHover(point && this.vertex(point));
+    this.onHover(point === null ? null : this.drawing.vertex(point));
     this.draw();
   }
 
   // A click is shown at once, before the server has answered.
   choose(point) {
-    if (!point) return;
+    if (point === null) return;
     this.cursor = point;
-    if (this.colour && this.isEmpty(point) && !this.sent) this.sent = point;
+    if (this.colour && !this.stones[point] && this.sent === null) this.sent = point;
     this.draw();
-    this.onPoint(this.vertex(point));
+    this.onPoint(this.drawing.vertex(point));
   }
 
   refused() {
@@ -81,14 +84,14 @@ export class Board {
     const steps = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key in steps) {
-      const [right, down] = steps[event.key];
-      const [column, row] = this.cursor || [this.width >> 1, this.height >> 1];
-      this.cursor = this.cursor
-        ? [Math.min(Math.max(column + right, 0), this.width - 1), Math.min(Math.max(row + down, 0), this.height - 1)]
-        : [column, row];
-      this.onCursor(this.vertex(this.cursor), this.stones[this.cursor[1]][this.cursor[0]]);
+      const step = this.cursor === null ? [0, 0] : steps[event.key];
+      const from = this.cursor ?? (this.height >> 1) * this.width + (this.width >> 1);
+      const column = Math.min(Math.max(from % this.width + step[0], 0), this.width - 1);
+      const row = Math.min(Math.max(Math.floor(from / this.width) + step[1], 0), this.height - 1);
+      this.cursor = row * this.width + column;
+      this.onCursor(this.drawing.vertex(this.cursor), this.stones[this.cursor]);
       this.draw();
-    } else if ((event.key === "Enter" || event.key === " ") && this.cursor) {
+    } else if ((event.key === "Enter" || event.key === " ") && this.cursor !== null) {
       this.choose(this.cursor);
     } else {
       return;
@@ -98,20 +101,16 @@ export class Board {
   }
 
   draw() {
-    const parts = [];
-    if (this.sent) parts.push(this.ghost(this.sent, "sent"));
-    else if (this.colour && !this.isPreview && this.hovered && this.isEmpty(this.hovered)) parts.push(this.ghost(this.hovered, "near"));
-    if (this.cursor) {
-      const [x, y] = this.centre(this.cursor), side = this.cell * 0.9;
-      parts.push(shape("rect", {class: "cursor", x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2}));
+    if (!this.drawing) return;
+    const parts = [], isFree = this.hovered !== null && !this.stones[this.hovered];
+    if (this.sent !== null) parts.push(this.ghost(this.sent, "sent"));
+    else if (this.colour && !this.isPreview && isFree) parts.push(this.ghost(this.hovered, "near"));
+    if (this.cursor !== null) {
+      const [x, y] = this.drawing.centre(this.cursor), side = this.drawing.cell * 0.9;
+      parts.push(svgElement("rect", {class: "cursor", x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2}));
     }
     this.overlay.replaceChildren(...parts);
   }
 
-  ghost(point, kind) {
-    const [x, y] = this.centre(point);
-    return shape("circle", {class: `ghost ${this.colour} ${kind}`, cx: x, cy: y, r: STONE * this.cell});
-  }
-
-  centre([column, row]) { return [this.left + this.cell * column, this.top + this.cell * row]; }
+  ghost(point, kind) { return this.drawing.stone(point, {class: `ghost ${this.colour} ${kind}`}); }
 }

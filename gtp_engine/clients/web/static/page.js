@@ -15,7 +15,7 @@ const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 // Bytes: a large record has a tenth of it; a file travels as base64, which is 4/3 as long; server.py has the other limit.
 const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;
-const words = {".": "empty", X: "black", O: "white"};
+const words = ["empty", "black", "white"];
 
 let state = null;
 let announced = "";
@@ -40,7 +40,7 @@ const newGame = new NewGame(find("#new-dialog"), send);
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
 study.onTool = () => {
   if (!state) return;
-  draw(state.board);
+  draw();
   showComment();
 };
 await begin(find("#language"));
@@ -53,7 +53,7 @@ function receive(message) {
     state = message;
     show(before);
   } else if (message.type === "line") {
-    if (line && message.of === nameOf(line)) draw(message.board);
+    if (line && message.of === nameOf(line)) draw(message);
   } else if (message.type === "tree") {
     study.loadTree(message);
   } else if (message.type === "comment") {
@@ -295,9 +295,11 @@ function showSettings() {
   fillList(find("#network"), names.map((name) => [name, labels[name] || name]), state.network);
 }
 
-function draw(svg) {
+// shown: other stones, and what is drawn with them.
+function draw(shown = state) {
   const colour = state.isYourTurn && study.tool === "play" ? state.toMove : null;
-  board.show(svg, {...state, colour, isPreview: svg !== state.board});
+  const isPreview = shown.stones.join() !== state.stones.join(), last = isPreview ? null : state.lastMove?.vertex;
+  board.show(state.board, {...state, ...shown, last, title: boardLabel(), colour, isPreview});
 }
 
 function showPlayers() {
@@ -315,12 +317,20 @@ function showPlayers() {
 }
 
 function showStatus() {
-  const now = statusText(), last = state.lastMove;
+  const now = statusText();
   say(find("#status"), now);
-  const move = last && text(last.vertex === "pass" ? "passes" : "plays", {colour: text(last.colour), move: last.vertex});
-  const said = [move, now].filter(Boolean).join(". ");
+  const said = [lastMoveText(), now].filter(Boolean).join(". ");
   if (said !== announced) announce(announced = said);
-  find("#board").setAttribute("aria-label", text("boardLabel", {size: `${state.width} × ${state.height}`, last: move || text("noMoves")}));
+  find("#board").setAttribute("aria-label", boardLabel());
+}
+
+function lastMoveText() {
+  const last = state.lastMove;
+  return last && text(last.vertex === "pass" ? "passes" : "plays", {colour: text(last.colour), move: last.vertex});
+}
+
+function boardLabel() {
+  return text("boardLabel", {size: `${state.width} × ${state.height}`, last: lastMoveText() || text("noMoves")});
 }
 
 function statusText() {
@@ -397,14 +407,14 @@ function showLine(wanted) {
   if ((wanted && nameOf(wanted)) === (line && nameOf(line))) return;
   line = wanted;
   if (line) connection.send(line);
-  else if (state) draw(state.board);
+  else if (state) draw();
 }
 
 // After a new state: the line of the same candidate or reason, which may have changed, or the position.
 function showAgain(before) {
   if (line) line = line.type === "line" ? candidate(line.move) : before && before.node === state.node ? line : null;
   if (line) connection.send(line);
-  else draw(state.board);
+  else draw();
 }
 
 // A refusal stays until the user does something else: an analysis sends new states all the time.
