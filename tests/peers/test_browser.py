@@ -232,6 +232,7 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     page.click("#open-now")
     wait_for_status(page, "White to move")
     page.click("#previous")
+    wait_for_status(page, "Position after move 2 of 3")
     page.click("#branch")
     wait_for_status(page, "your turn (Black)")
     click(page, "G3")
