@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import VERSION
@@ -13,22 +13,22 @@ from .move_review import CLASSES, Mistake, MoveReview, Phase
 
 _DIGITS = 4  # after the decimal point
 
-COLUMNS = (
-    "file",
-    "black",
-    "white",
-    "move",
-    "player",
-    "phase",
-    "played",
-    "best",
-    "place",
-    "black_winrate",
-    "black_lead",
-    "winrate_lost",
-    "points_lost",
-    "checked",
-)
+# What is known about each move, by the name of its field; the columns of a table, but for the better line.
+_MOVE: dict[str, Callable[[MoveReview], Any]] = {
+    "move": lambda review: review.number,
+    "player": lambda review: colour_name(review.move.colour),
+    "phase": lambda review: review.phase.label,
+    "played": lambda review: review.vertex(review.move.point),
+    "best": lambda review: review.vertex(review.best),
+    "place": lambda review: review.place,
+    "better_line": lambda review: [review.vertex(point) for point in review.better_line],
+    "black_winrate": lambda review: _rounded(review.winrate),
+    "black_lead": lambda review: _rounded(review.lead),
+    "winrate_lost": lambda review: _rounded(review.winrate_loss),
+    "points_lost": lambda review: _rounded(review.points_loss),
+    "checked": lambda review: review.is_checked,
+}
+COLUMNS = ("file", "black", "white", *(name for name in _MOVE if name != "better_line"))
 
 
 def to_json(reviews: Sequence[GameReview]) -> str:
@@ -54,7 +54,7 @@ def to_csv(reviews: Sequence[GameReview]) -> str:
     writer.writeheader()
     for review in reviews:
         game = {"file": review.record.source, "black": review.record.black, "white": review.record.white}
-        writer.writerows(game | _move(move) for move in review.own_moves)
+        writer.writerows(game | _fields(move) for move in review.own_moves)
     return text.getvalue()
 
 
@@ -77,7 +77,7 @@ def _game(review: GameReview) -> dict[str, Any]:
         "seed": conditions.seed,
         "players": {colour_name(colour): _player(figures) for colour, figures in review.figures().items()},
         "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
-        "moves": [_move(move) for move in review.own_moves],
+        "moves": [_fields(move) for move in review.own_moves],
     }
 
 
@@ -108,21 +108,8 @@ def _mistake(review: GameReview, mistake: Mistake) -> dict[str, Any]:
     }
 
 
-def _move(review: MoveReview) -> dict[str, Any]:
-    return {
-        "move": review.number,
-        "player": colour_name(review.move.colour),
-        "phase": review.phase.label,
-        "played": review.vertex(review.move.point),
-        "best": review.vertex(review.best),
-        "place": review.place,
-        "better_line": [review.vertex(point) for point in review.better_line],
-        "black_winrate": _rounded(review.winrate),
-        "black_lead": _rounded(review.lead),
-        "winrate_lost": _rounded(review.winrate_loss),
-        "points_lost": _rounded(review.points_loss),
-        "checked": review.is_checked,
-    }
+def _fields(review: MoveReview) -> dict[str, Any]:
+    return {name: value(review) for name, value in _MOVE.items()}
 
 
 def _rounded(value: Any) -> Any:

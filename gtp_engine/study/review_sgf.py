@@ -5,11 +5,14 @@ triangle, on the better point), V (Black's lead in points). SBKV and SBKS are Sa
 lead in points, which it draws as graphs.
 """
 
+from dataclasses import replace
+
 from ..base import VERSION
 from ..go.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..go.game import Move
-from ..go.sgf import GameRecord, Properties, TreeNode, analysis_comment
+from ..go.sgf import GameRecord, Properties, TreeNode
 from ..go.sgf.values import escaped
+from ..search.report import SearchReport
 from .game_review import GameReview, Reason
 from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, black_lead, black_winrate, loss_class
 
@@ -33,7 +36,7 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
     record = _main_line(review.record)
     nodes = [record.root, *(node for node in record.main_line if node.move is not None)]  # by the number of the move
     for move in review.moves:
-        _add_properties(nodes[move.number], _values(black_winrate(move.after), black_lead(move.after)))
+        _add_properties(nodes[move.number], _values(move.after))
     commented = set()
     for order, mistake in enumerate(review.mistakes):
         if order >= LISTED and not _MARKS[loss_class(mistake.worst.points_loss)]:
@@ -49,7 +52,7 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
     if review.moves:
         before = review.moves[0].before
         if review.moves[0].number == 1:
-            _add_properties(record.root, _values(black_winrate(before), black_lead(before)))
+            _add_properties(record.root, _values(before))
         _add_comment(record.root, summary(review))
     return record
 
@@ -139,17 +142,15 @@ def _add_better_line(record: GameRecord, node: TreeNode, miss: MoveReview) -> No
     for number, point in enumerate(miss.better_line[:LONGEST_VARIATION]):
         parent = record.add(parent or record.root, move=Move((colour, opponent(colour))[number % 2], point))
         if number == 0:
-            _add_properties(parent, {"TE": "1"} | _values(black_winrate(before), black_lead(before)))
+            _add_properties(parent, {"TE": "1"} | _values(before))
             # The value of the position, from which the cost is counted, and not that of the move's own fewer visits.
-            parent.comment = analysis_comment(
-                before.to_move, before.winrate, before.lead, before.visits, (), before.width, before.height
-            )
+            parent.comment = replace(before, moves=()).as_comment()
 
 
-def _values(winrate: float, lead: float) -> dict[str, str]:
+def _values(report: SearchReport) -> dict[str, str]:
     """Returns the properties of a position's value for Black."""
-    points = f"{round(lead, 2) + 0:.2f}"  # without a minus in front of a zero
-    return {"V": points, "SBKV": f"{100 * winrate:.2f}", "SBKS": points}
+    points = f"{round(black_lead(report), 2) + 0:.2f}"  # without a minus in front of a zero
+    return {"V": points, "SBKV": f"{100 * black_winrate(report):.2f}", "SBKS": points}
 
 
 def _add_properties(node: TreeNode, texts: dict[str, str]) -> None:

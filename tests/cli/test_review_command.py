@@ -24,7 +24,9 @@ from gtp_engine.base.log import NOTICE, log_level
 from gtp_engine.base.system import available_cpus
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.cli.play import _review as review_after_game
-from gtp_engine.go.sgf import read_sgf, read_sgf_games
+from gtp_engine.clients.cli.review import player_colour
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import GameRecord, read_sgf, read_sgf_games
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "gtp_engine", "review", "--network", "none"]
@@ -352,3 +354,16 @@ def test_ctrl_c_ends_the_review_after_a_game_and_nothing_else(game: Path, monkey
     search = Mock(network="none", device="cpu", precision="auto", threads=available_cpus())
     with pytest.raises(UserError, match=r"^the review was stopped$"):
         review_after_game(game, search, "")
+
+
+@pytest.mark.parametrize(
+    ("player", "colour"), [("Blackbird", WHITE), ("black", BLACK), ("B", BLACK), ("bird", WHITE), ("ANN", BLACK)]
+)
+def test_a_colour_is_not_a_part_of_a_name(player: str, colour: int) -> None:
+    record = GameRecord(9, 9, black="Ann", white="Blackbird")
+    assert player_colour(record, player) == colour
+
+
+def test_spaces_in_a_name_do_not_matter() -> None:
+    record = GameRecord(9, 9, black="John  Smith", white="Ann")
+    assert player_colour(record, "john smith ") == player_colour(record, "John  Smith") == BLACK

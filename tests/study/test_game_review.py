@@ -11,7 +11,6 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.cli.review import player_colour
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
@@ -25,6 +24,43 @@ from gtp_engine.study.review_sgf import annotated, move_comment, summary
 def spans(moves: list[MoveReview], **options: object) -> list[tuple[str, int]]:
     """The numbers of the moves of each mistake, and of the worst of them."""
     return [(mistake.span, mistake.worst.number) for mistake in find_mistakes(moves, **options)]  # type: ignore[arg-type]
+
+
+# Moves.
+
+
+@pytest.mark.parametrize(("colour", "winrate", "lead"), [(BLACK, 0.3, -4.0), (WHITE, 0.7, 4.0)])
+def test_cost_is_the_value_before_the_move_less_the_value_after(colour: int, winrate: float, lead: float) -> None:
+    mistake = review(colour, D4, E5, (0.5, 0.7), (0.0, 4.0))
+    assert (mistake.winrate_loss, mistake.points_loss) == (pytest.approx(0.2), pytest.approx(4.0))
+    assert (mistake.winrate, mistake.lead) == (pytest.approx(winrate), pytest.approx(lead))
+    assert (mistake.best, mistake.better_line) == (E5, (E5, F6))
+
+
+def test_a_move_that_the_search_prefers_or_after_which_the_value_rises_costs_nothing() -> None:
+    first = review(BLACK, E5, E5, (0.5, 0.9), (0.0, 9.0))
+    assert (first.winrate_loss, first.points_loss, first.better_line) == (0, 0, ())
+    assert (first.drop("winrate"), first.drop("points")) == (pytest.approx(0.4), 9)
+    better = review(BLACK, D4, E5, (0.5, 0.45), (0.0, -0.5))
+    assert (better.winrate_loss, better.points_loss) == (0, 0)
+    assert (better.drop("winrate"), better.drop("points")) == (pytest.approx(-0.05), -0.5)
+
+
+def test_a_move_with_stones_set_up_after_it_costs_nothing() -> None:
+    mistake = replace(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), has_setup=True)
+    assert [mistake.cost(by) + mistake.drop(by) for by in ("winrate", "points")] == [0, 0]
+    assert (mistake.winrate, mistake.lead) == (pytest.approx(0.3), pytest.approx(-4.0))
+    game = game_of([mistake])
+    assert game.judged() == game.mistakes == [] and game.own_moves == [mistake]
+
+
+def test_place_and_complexity() -> None:
+    # E5 is the best; D4 is expected to lose 2 points, and a player who follows the policy chooses it every fourth time.
+    second = review(BLACK, D4, E5, (0.5, 0.5), (0.0, 0.0), others=((D4, 0.1, 2.0),), prior=0.3)
+    assert (second.place, second.complexity) == (2, pytest.approx(0.1 * 2.0 / 0.4))
+    assert review(BLACK, E5, E5, (0.5, 0.5), (0.0, 0.0)).place == 1
+    untried = review(BLACK, D4, E5, (0.5, 0.5), (0.0, 0.0), others=((F6, 0.9, 5.0),), prior=0.1)
+    assert (untried.place, untried.complexity) == (None, 1)
 
 
 # Mistakes.
@@ -311,16 +347,3 @@ def test_a_colour_as_text() -> None:
     assert game.name("black") == "Ann 3d"
     with pytest.raises(UserError, match="invalid colour 'red'"):
         game.judged("red")
-
-
-@pytest.mark.parametrize(
-    ("player", "colour"), [("Blackbird", WHITE), ("black", BLACK), ("B", BLACK), ("bird", WHITE), ("ANN", BLACK)]
-)
-def test_a_colour_is_not_a_part_of_a_name(player: str, colour: int) -> None:
-    record = GameRecord(9, 9, black="Ann", white="Blackbird")
-    assert player_colour(record, player) == colour
-
-
-def test_spaces_in_a_name_do_not_matter() -> None:
-    record = GameRecord(9, 9, black="John  Smith", white="Ann")
-    assert player_colour(record, "john smith ") == player_colour(record, "John  Smith") == BLACK

@@ -34,11 +34,11 @@ from gtp_engine.study.reasons.facts import (
     find_early_pass,
     find_filled,
     find_groups,
+    find_ladder_facts,
     find_missed_atari,
     find_regions_changed,
     find_sente,
 )
-from gtp_engine.study.reasons.ladders import find_ladder_facts
 from gtp_engine.study.reasons.variation import Fact, Study, Variation, play_line, searched_line
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.review_sgf import annotated
@@ -376,7 +376,7 @@ def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.M
         used.append(workspace)
         find_ladders(board, workspace, caught, working)
 
-    monkeypatch.setattr("gtp_engine.study.reasons.ladders.find_ladders", meet)
+    monkeypatch.setattr("gtp_engine.study.reasons.facts.find_ladders", meet)
     with ThreadPoolExecutor(2) as threads:
         found = [*threads.map(lambda each: [fact.name for fact in find_ladder_facts(each)], (about, about))]
     assert found == [["catches"]] * 2

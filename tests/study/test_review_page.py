@@ -112,7 +112,7 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
     used += (FOLDER.parent / "move_review.py").read_text()  # the classes of losses, which the terminal has too
-    used += (FOLDER.parents[1] / "go" / "sgf" / "result.py").read_text()  # the ways to win
+    used += (FOLDER.parents[1] / "go" / "sgf" / "values.py").read_text()  # the ways to win
     for name in texts().names:
         section, _, key = name.rpartition(".")
         # Those of the other page, and those that tests/study/test_reasons.py and tests/engine/test_ranks.py know.

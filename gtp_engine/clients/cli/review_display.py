@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -15,7 +16,6 @@ from ...go.coords import BLACK, WHITE, colour_letter, colour_name
 from ...study.game_review import GameReview, PlayerFigures, PlayStatistics
 from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, with_minus
 from ...study.reviewer import ReviewStep
-from .live import progress_bar
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,10 @@ def follow(steps: Iterable[ReviewStep], name: str) -> ReviewStep:
         name: What the bar is about.
     """
     titles = {"moves": name, "again": f"{name}, second look at the worst moves", "reasons": f"{name}, why"}
-    with progress_bar() as bar:
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
+    with Progress(*columns, console=console, transient=True, disable=not is_shown) as bar:
         task = bar.add_task(name)
         worst = 0.0
         for step in steps:

@@ -19,11 +19,11 @@ from .facts import (
     find_early_pass,
     find_filled,
     find_groups,
+    find_ladder_facts,
     find_missed_atari,
     find_regions_changed,
     find_sente,
 )
-from .ladders import find_ladder_facts
 from .variation import Fact, Study, Variation, make_variation, searched_line
 
 # The mistakes that are listed are explained, and of the others those that cost more than EXPLAINED_ABOVE points, up to
