@@ -13,11 +13,24 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .batcher import NO_SLOT, Batch, LeafBatcher, Survey
+from ..go.symmetry import ALL_SYMMETRIES
+from .batches import (
+    EMPTY_STATE,
+    NO_SLOT,
+    SLOT_STATUS,
+    Batch,
+    Survey,
+    absorb,
+    new_batch,
+    new_states,
+    put_state,
+    select_in_turn,
+    survey,
+)
 from .evaluate.evaluator import Evaluator
 from .report import SearchReport, make_report
 from .request import SearchRequest
@@ -50,33 +63,12 @@ class QueuedSearch:
     def __lt__(self, other: "QueuedSearch") -> bool:
         return (-self.priority, self.number) < (-other.priority, other.number)
 
-    @property
-    def may_end_early(self) -> bool:
-        """Whether anything but its limits and `Scheduler.cancel` may end it."""
-        return self.request.stop is not None or (self.request.early_stop and self.request.limits.seconds is not None)
-
-    def may_end_now(self, left: int) -> bool:
-        """Returns whether it was stopped or its best move is settled, with `left` visits to the limit."""
-        if self.request.is_stopped:
-            return True
-        assert self.active is not None
-        return self.request.early_stop and self.active.is_settled(time.perf_counter() - self.started, left)
-
-
-class _Kind(NamedTuple):
-    """What the positions of one batch have in common."""
-
-    width: int
-    height: int
-    symmetry: str
-    optimism: float
-    profile: str
-
 
 class Scheduler:
     """Searches for one evaluator; they may be added and cancelled at any time, from their callbacks too.
 
     Attributes:
+        evaluator: The evaluator of all batches.
         slots: How many searches are under way at once, besides cancelled ones that wait for their last leaves. When one
             of higher priority comes, the one of the lowest waits.
         batches: The number of batches submitted so far.
@@ -91,10 +83,10 @@ class Scheduler:
             slots: How many searches are under way at once; None for as many as fill a batch.
             batch_size: Positions evaluated together; None for the evaluator's own number.
         """
+        self.evaluator = evaluator
         self.slots = slots or max(1, evaluator.batch_size // _LEAVES_EACH)
         self.batches = self.positions = 0
         self._batch_size = batch_size
-        self._batcher = LeafBatcher(evaluator)
         self._waiting: list[QueuedSearch] = []  # a heap
         self._running: list[QueuedSearch] = []  # sorted, the first in order first
         self._taken = np.zeros(0, np.int64)  # the slots of those
@@ -102,13 +94,14 @@ class Scheduler:
         self._survey: Survey | None = None  # of the slots in `_taken`, until something changes
         self._numbers = itertools.count()
         self._has_cancelled = False
-        self._kind_numbers: dict[_Kind, int] = {}
-        self._root_kinds, self._tree_kinds = np.zeros((2, 0), np.int64)  # by slot
-
-    @property
-    def evaluator(self) -> Evaluator:
-        """The evaluator of all batches."""
-        return self._batcher.evaluator
+        self._kinds: dict[tuple[Any, ...], int] = {}  # numbers of what positions of one batch have in common
+        self._pending: deque[Batch] = deque()  # the oldest first
+        self._free: list[Batch] = []
+        # By slot: the search, None if it is free; how it stands, SLOT_STATUS; its state, as of the last `_refresh`.
+        self._searches: list[ActiveSearch | None] = []
+        self._statuses = np.zeros(0, SLOT_STATUS)
+        self._states: Any = None  # List[SearchState]
+        self._changed: set[int] = set()  # slots whose search state has been replaced since
 
     def add(
         self,
@@ -148,9 +141,9 @@ class Scheduler:
 
     def change_evaluator(self, evaluator: Evaluator) -> None:
         """Continues with another evaluator of the same kind, in the searches under way too."""
-        while self._batcher.pending:
+        while self._pending:
             self._collect()
-        self._batcher.evaluator = evaluator
+        self.evaluator = evaluator
         self._survey = None
         for queued in (*self._running, *self._waiting):
             queued.search.evaluator = evaluator
@@ -158,7 +151,7 @@ class Scheduler:
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self._running or self._waiting or self._batcher.pending)
+        return not (self._running or self._waiting or self._pending)
 
     def run(self) -> None:
         """Works until all searches are done."""
@@ -169,9 +162,8 @@ class Scheduler:
         """Submits a batch or collects one, reports, and ends the searches that are done."""
         self._take_turns()
         self._end_early()
-        pending = self._batcher.pending
         submitted = self._submit()
-        if pending and (not submitted or len(pending) >= self.evaluator.overlap):
+        if self._pending and (not submitted or len(self._pending) >= self.evaluator.overlap):
             self._collect()
         elif not submitted:
             self._pause()
@@ -222,13 +214,10 @@ class Scheduler:
         except Exception as error:
             queued.on_error(error)
             return False
-        queued.active, slot = active, self._batcher.add(active)
-        queued.slot = slot
-        if slot == len(self._root_kinds):
-            self._root_kinds, self._tree_kinds = np.append(self._root_kinds, 0), np.append(self._tree_kinds, 0)
-        self._root_kinds[slot] = self._kind_of(active, active.parameters.root_policy_optimism)
-        self._tree_kinds[slot] = self._kind_of(active, active.parameters.policy_optimism)
-        status = self._batcher.statuses[slot]
+        queued.active, queued.slot = active, self._take_slot(active)
+        status = self._statuses[queued.slot]
+        status["root_kind"] = self._kind_of(active, active.parameters.root_policy_optimism)
+        status["tree_kind"] = self._kind_of(active, active.parameters.policy_optimism)
         status["served"] = self.batches
         status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
         if request.limits.seconds is not None:
@@ -238,57 +227,101 @@ class Scheduler:
             status["next_report"] = queued.started + first
         return True
 
+    def _take_slot(self, active: ActiveSearch) -> int:
+        """Returns a free slot, which the search has from now on; meanwhile only this scheduler may change its tree."""
+        if None in self._searches:
+            slot = self._searches.index(None)
+            self._searches[slot] = active
+        else:
+            slot = len(self._searches)
+            self._searches.append(active)
+            self._statuses = np.append(self._statuses, np.zeros(1, SLOT_STATUS))
+        self._statuses[slot] = np.zeros((), SLOT_STATUS)
+        self._statuses["ends"][slot] = self._statuses["next_report"][slot] = np.inf
+        self._changed.add(slot)
+        return slot
+
     def _kind_of(self, active: ActiveSearch, optimism: float) -> int:
         """Returns the number of the kind of batch for positions of a search."""
         game, parameters = active.search.game, active.parameters
-        kind = _Kind(game.width, game.height, parameters.symmetry, optimism, parameters.profile)
-        return self._kind_numbers.setdefault(kind, len(self._kind_numbers))
+        kind = game.width, game.height, parameters.symmetry, optimism, parameters.profile
+        return self._kinds.setdefault(kind, len(self._kinds))
 
     def _note_running(self) -> None:
         """Must be called whenever other searches are under way than before."""
         self._taken = np.array([queued.slot for queued in self._running], np.int64)
-        self._stoppable = [queued for queued in self._running if queued.may_end_early]
+        # Others end at their limits, or because of `cancel`.
+        self._stoppable = [
+            queued
+            for queued in self._running
+            if queued.request.stop is not None
+            or (queued.request.early_stop and queued.request.limits.seconds is not None)
+        ]
         self._survey = None
 
     def _look(self) -> Survey:
         """Returns a survey of the searches under way, a new one if anything has changed."""
         if self._survey is None:
-            self._survey = self._batcher.survey(self._taken, self._side_by_side)
+            self._refresh()
+            known = self._states, self._taken, time.perf_counter(), *self._share, self._statuses
+            self._survey = Survey(*survey(*known)) if len(self._taken) else Survey(0, 0, 0, 0)
         return self._survey
 
+    def _refresh(self) -> None:
+        """Copies the search states that have been replaced to compiled code; contents of arrays are shared."""
+        for slot in sorted(self._changed):
+            search = self._searches[slot]
+            state = search.state() if search is not None else EMPTY_STATE
+            if self._states is None:
+                self._states = new_states(state)
+            else:
+                put_state(self._states, slot, state)
+        self._changed.clear()
+
     @property
-    def _side_by_side(self) -> int:
-        """The number of batches that a search shares its leaves out to; 0 for any number, see `LeafBatcher.survey`."""
-        return self.evaluator.overlap - 1 if len(self._running) == 1 else 0
+    def _share(self) -> tuple[int, int]:
+        """The evaluator's batch size, and the number of batches that a search shares its leaves out to: 0 for any."""
+        return self.evaluator.batch_size, self.evaluator.overlap - 1 if len(self._running) == 1 else 0
 
     # Batches.
 
     def _submit(self) -> bool:
         """Fills a batch and hands it to the evaluator; returns False if there was nothing to evaluate."""
-        asking = self._look().asking
-        if not asking:
+        found = self._look()
+        if not found.asking:
             return False
         size = self._batch_size or self.evaluator.batch_size
         slots = self._taken
         if len(slots) > 1:
-            slots = slots[self._batcher.statuses["is_asking"][slots]]
-            leaves = int(self._batcher.statuses["quota"][slots].sum()) + sum(
-                batch.count for batch in self._batcher.pending
-            )
+            slots = slots[self._statuses["is_asking"][slots]]
+            leaves = int(self._statuses["quota"][slots].sum()) + sum(batch.count for batch in self._pending)
             # Few leaves are spread over the batches that are evaluated side by side.
             size = min(size, -(-leaves // max(1, self.evaluator.overlap - 1)))
             slots = self._of_one_kind(slots, size)
-        batch = self._fill(slots, size)
-        if batch is not None:
+        self._survey = None
+        try:
+            if found.full:
+                self._grow_arenas(slots)
+            batch = self._select(slots, size)
+        except Exception as error:
+            self._fail(slots, error)
+            return False
+        if batch is None:
+            return False
+        self.batches += 1
+        self.positions += batch.count
+        try:
             self._evaluate(batch)
-        return batch is not None
+        except Exception as error:
+            self._give_up(batch, error)
+        return True
 
     def _of_one_kind(self, slots: np.ndarray, size: int) -> np.ndarray:
         """Returns those of these slots that can share the next batch, the least recently served first."""
-        statuses = self._batcher.statuses[slots]
-        kinds = np.where(statuses["is_evaluated"], self._tree_kinds[slots], self._root_kinds[slots])
+        statuses = self._statuses[slots]
+        kinds = np.where(statuses["is_evaluated"], statuses["tree_kind"], statuses["root_kind"])
         chosen = slots[kinds == self._choose_kind(kinds, statuses["quota"], statuses["served"], size)]
-        return chosen[np.argsort(self._batcher.statuses["served"][chosen], kind="stable")]
+        return chosen[np.argsort(self._statuses["served"][chosen], kind="stable")]
 
     def _choose_kind(self, kinds: np.ndarray, quotas: np.ndarray, served: np.ndarray, size: int) -> int:
         """Returns the kind that fills a batch best, or one that has waited too long."""
@@ -304,19 +337,28 @@ class Scheduler:
             return longest
         return max(each, key=lambda kind: min(size, int(quotas[kinds == kind].sum())))
 
-    def _fill(self, slots: np.ndarray, size: int) -> Batch | None:
-        """Returns a batch of leaves of these searches; None if they have none."""
-        self._survey = None
-        try:
-            batch, stuck = self._batcher.select(slots, size, self.batches + 1)
-        except Exception as error:
-            self._fail(slots, error)
-            return None
+    def _grow_arenas(self, slots: np.ndarray) -> None:
+        """Lets the arenas of these searches grow, if they are full."""
+        for slot in slots[self._statuses["is_full"][slots]].tolist():
+            active = self._searches[slot]
+            assert active is not None
+            active.search.make_room(int(self._statuses["quota"][slot]), ownership=False)
+            self._changed.add(slot)
+        self._refresh()
+
+    def _select(self, slots: np.ndarray, size: int) -> Batch | None:
+        """Returns a batch of up to `size` leaves of these searches; None if they have none."""
+        batch = self._free.pop() if self._free else new_batch(size)
+        if len(batch.leaves.boards) < size:
+            batch = new_batch(max(size, self.evaluator.batch_size))  # a lone search sometimes asks for more
+        batch.count, batch.search_count, batch.root_count, stuck = select_in_turn(
+            self._states, slots, size, self.batches + 1, batch.leaves, self._statuses
+        )
         if stuck:
             self._note_stuck()
         if batch.count:
             return batch
-        self._batcher.release(batch)
+        self._free.append(batch)
         return None
 
     def _note_stuck(self) -> None:
@@ -325,31 +367,54 @@ class Scheduler:
         An endless search waits for whoever stops it.
         """
         for queued in self._running:
-            status = self._batcher.statuses[queued.slot]
+            status = self._statuses[queued.slot]
             if status["is_stuck"]:
                 waits = queued.request.limits.is_endless and queued.request.stop is not None
                 status["is_waiting" if waits else "is_ending"] = True
 
     def _evaluate(self, batch: Batch) -> None:
-        """Hands a batch to the evaluator."""
-        self.batches += 1
-        self.positions += batch.count
-        try:
-            self._batcher.submit(batch)
-        except Exception as error:
-            self._give_up(batch, error)
+        """Hands a batch to the evaluator. All of it has one board size, symmetry, optimism and profile."""
+        leaves = batch.leaves
+        active = self._searches[leaves.slots[0]]
+        assert active is not None
+        parameters, symmetries = active.parameters, None
+        if parameters.symmetry == "average":
+            symmetries = np.full(batch.count, ALL_SYMMETRIES)
+        elif parameters.symmetry == "random":
+            symmetries = leaves.symmetries[: batch.count]
+        is_root = batch.root_count > 0 and leaves.roots[0] == 0
+        optimism = parameters.root_policy_optimism if is_root else parameters.policy_optimism
+        rows, profile = np.arange(batch.count), parameters.profile
+        batch.ticket = self.evaluator.submit(
+            leaves.boards, rows, symmetries, leaves.ladders, optimism=optimism, profile=profile
+        )
+        self._pending.append(batch)
 
     def _collect(self) -> None:
         """Waits for the oldest batch and backs up its evaluations."""
-        batch = self._batcher.pending[0]
+        batch = self._pending.popleft()
         try:
-            self._survey = self._batcher.collect(self._taken, self._side_by_side)
+            rows = self.evaluator.collect(batch.ticket)
+            self._refresh()
+            leaves, now = batch.leaves, time.perf_counter()
+            done = self._states, leaves, batch.search_count, rows
+            found = absorb(*done, self._taken, now, *self._share, self._statuses)
+            for number in leaves.roots[: batch.root_count]:
+                slot = int(leaves.slots[number])
+                if slot != NO_SLOT:
+                    active = self._searches[slot]
+                    assert active is not None
+                    active.on_root_evaluated(rows[leaves.starts[number]])
+                    self._changed.add(slot)
         except Exception as error:
             self._give_up(batch, error)
+            return
+        self._free.append(batch)
+        self._survey = None if self._changed else Survey(*found)
 
     def _pause(self) -> None:
         """Waits a moment if all searches under way only wait to be stopped."""
-        if len(self._taken) and self._batcher.statuses["is_waiting"][self._taken].all():
+        if len(self._taken) and self._statuses["is_waiting"][self._taken].all():
             stop = self._running[0].request.stop
             assert stop is not None
             stop.wait(_PAUSE)
@@ -359,9 +424,9 @@ class Scheduler:
 
     def _give_up(self, batch: Batch, error: Exception) -> None:
         """Drops a batch that the evaluator failed to evaluate."""
-        slots = batch.slots[: batch.search_count]
+        slots = batch.leaves.slots[: batch.search_count]
         self._fail(slots[slots != NO_SLOT], error)
-        self._batcher.release(batch)
+        self._free.append(batch)
 
     def _fail(self, slots: np.ndarray, error: Exception) -> None:
         """Ends the searches in these slots and clears their trees: leaves under way would never be backed up."""
@@ -377,7 +442,7 @@ class Scheduler:
 
     def _end_soon(self, queued: QueuedSearch) -> None:
         """Selects no more leaves for a search; it ends when those under way are back."""
-        self._batcher.statuses["is_ending"][queued.slot] = True
+        self._statuses["is_ending"][queued.slot] = True
         self._survey = None
 
     def _end_early(self) -> None:
@@ -386,8 +451,12 @@ class Scheduler:
             return
         self._look()
         for queued in self._stoppable:
-            status = self._batcher.statuses[queued.slot]
-            if status["is_evaluated"] and not status["is_ending"] and queued.may_end_now(int(status["left"])):
+            status, request, active = self._statuses[queued.slot], queued.request, queued.active
+            assert active is not None
+            if not status["is_evaluated"] or status["is_ending"]:
+                continue
+            elapsed = time.perf_counter() - queued.started
+            if request.is_stopped or (request.early_stop and active.is_settled(elapsed, int(status["left"]))):
                 self._end_soon(queued)
 
     def _look_after(self) -> None:
@@ -396,7 +465,7 @@ class Scheduler:
         if not (survey.done or survey.due):
             return
         now = time.perf_counter()
-        statuses = self._batcher.statuses[self._taken]
+        statuses = self._statuses[self._taken]
         reporting = [self._running[number] for number in np.flatnonzero(statuses["is_due"])]
         ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
         for queued in reporting:
@@ -408,7 +477,7 @@ class Scheduler:
                 self._end(queued, now)
 
     def _report(self, queued: QueuedSearch, now: float) -> None:
-        request, status = queued.request, self._batcher.statuses[queued.slot]
+        request, status = queued.request, self._statuses[queued.slot]
         assert request.on_report is not None and queued.active is not None
         interval = math.inf if request.interval is None else request.interval
         status["next_report"] = max(status["next_report"] + interval, now)
@@ -433,7 +502,12 @@ class Scheduler:
         """Frees the slot of a search."""
         active, queued.active = queued.active, None
         assert active is not None
-        self._batcher.remove(queued.slot)
+        self._searches[queued.slot] = None
+        self._changed.add(queued.slot)
+        for batch in self._pending:  # its leaves that are still under way are dropped when they come back
+            batch.leaves.slots[batch.leaves.slots == queued.slot] = NO_SLOT
+        if not any(self._searches):
+            self._refresh()  # it may be long until the next one
         queued.slot = NO_SLOT
         return active
 

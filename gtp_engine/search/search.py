@@ -284,7 +284,7 @@ class Search:
 
 
 class ActiveSearch:
-    """A search under way, made by `Search.begin`; batcher and report (`make_report`) read it.
+    """A search under way, made by `Search.begin`; scheduler and report (`make_report`) read it.
 
     Attributes:
         search: The search of the game.

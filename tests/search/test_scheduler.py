@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
 
+from gtp_engine.base.jit import config
 from gtp_engine.go.coords import BLACK, PASS, all_points, parse_vertex
 from gtp_engine.go.game import Game
+from gtp_engine.search import batches
 from gtp_engine.search import tree as trees
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.search.parameters import SearchParameters
@@ -429,3 +431,49 @@ def test_an_early_stop_is_for_those_that_ask_for_it() -> None:
     for early_stop in (True, False):
         report = run_search(made(evaluator), SearchRequest(Game(5), limits, only, early_stop=early_stop))
         assert (report.seconds < 0.5) == early_stop
+
+
+class TurnedEvaluator(HashEvaluator):
+    """Keeps the symmetries that it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(4)
+        self.symmetries: list[int] = []
+
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        self.symmetries += symmetries.tolist()
+        return super().submit(boards, indices, symmetries, **options)
+
+
+def test_random_symmetries_are_all_of_them_and_the_seeds_own() -> None:
+    evaluators = [TurnedEvaluator() for _ in range(3)]
+    for evaluator, kind in zip(evaluators, ("random", "random", "average"), strict=True):
+        run_search(made(evaluator, symmetry=kind), SearchRequest(Game(5), Limits(100)))
+    first, again, average = (evaluator.symmetries for evaluator in evaluators)
+    assert first == again and set(first) == set(range(8)) and set(average) == {8}
+
+
+def test_a_search_alone_asks_for_the_ownership_of_its_root_too() -> None:
+    search = made(HashEvaluator(4))
+    for visits, new in ((20, 20), (30, 10)):  # it need not forget what it has found
+        assert run_search(search, SearchRequest(Game(5), Limits(visits), ownership=True)).new_visits == new
+        assert search.ownership_sums.counts[-1] == 1
+
+
+def test_a_limit_may_be_larger_than_any_integer_of_the_machine() -> None:
+    report = run_search(made(HashEvaluator(4), tree_megabytes=0.1), SearchRequest(Game(5), Limits(10**30)))
+    assert report.visits > 200
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_alone_or_with_others_a_search_is_compiled_once() -> None:
+    evaluator = HashEvaluator(4)
+    run_search(made(evaluator), SearchRequest(Game(5), Limits(20)))
+    scheduler = Scheduler(evaluator, slots=2)
+    answers: list[object] = []
+    for _ in range(2):
+        add(scheduler, made(evaluator), Game(5), 20, answers)
+    scheduler.run()
+    assert len(answers) == 2
+    compiled: tuple[Any, ...] = batches.put_state, batches.survey, batches.select_in_turn, batches.absorb
+    assert [len(function.signatures) for function in compiled] == [1, 1, 1, 1]

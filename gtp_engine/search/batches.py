@@ -1,0 +1,291 @@
+"""Searches whose leaves share batches, for compiled code.
+
+A small network evaluates a batch in less time than Python needs for a few calls. So everything that each search needs
+for each batch is done here, in a few calls of compiled code for all searches together: finding how many leaves each may
+add, selecting these, and backing up their evaluations.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base.jit import List, inline, njit, random_below
+from ..go.board import BOARD
+from ..go.symmetry import COUNT as SYMMETRIES
+from .averaging import Averaging
+from .evaluate.features import LADDER_BYTES
+from .gumbel import NO_HALVING
+from .selection import Root, Rule
+from .tree import NO_NODE, NODE, UNEVALUATED, Tree, add_ownership, no_ownership, write_ownership
+from .utility import Utility
+from .value_bias import new_biases
+from .visits import SearchState, expand_and_back_up, select_leaves
+
+# At most a quarter of the visits is in flight: leaves that are selected before earlier ones are backed up are poor.
+_SHARE_IN_FLIGHT = 4
+NO_SLOT = -1
+
+# How a search stands in its slot.
+SLOT_STATUS = np.dtype(
+    [
+        # Written by the scheduler.
+        ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back
+        ("is_waiting", np.bool_),  # no more leaves, but the search stays open until it is stopped
+        ("ends", np.float64),  # time by `time.perf_counter`, infinite for never; so is the next
+        ("next_report", np.float64),
+        ("root_kind", np.int64),  # number of what positions of one batch have in common, for the root; for the tree
+        ("tree_kind", np.int64),
+        ("served", np.int64),  # number of the last batch that it was asked for leaves; `select_in_turn` writes it too
+        # Written by `select_in_turn`.
+        ("is_stuck", np.bool_),  # whether it had no leaf to give, and none is under way
+        # Written by `survey`.
+        ("is_evaluated", np.bool_),  # whether the evaluator has seen the root
+        ("is_full", np.bool_),  # whether the arena has no space for `quota` more leaves
+        ("left", np.int64),  # visits to the limit, which counts the root's visits except those of banned moves
+        ("in_flight", np.int64),  # leaves under way
+        ("quota", np.int64),  # visits that may begin now; 0 or less for none
+        ("is_asking", np.bool_),  # whether some are to begin
+        ("is_done", np.bool_),  # whether it is to end now
+        ("is_due", np.bool_),  # whether it is to report now
+    ],
+    align=True,
+)
+
+
+class Survey(NamedTuple):
+    """How many searches are asking for leaves, done, to report, or have full arenas: see SLOT_STATUS."""
+
+    asking: int
+    done: int
+    due: int
+    full: int
+
+
+class Leaves(NamedTuple):
+    """Leaves, one per row; the search in slots[i] has the rows from starts[i] to before starts[i + 1].
+
+    Attributes:
+        boards: BOARD [size], the positions.
+        nodes: int32 [size].
+        symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
+        ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
+        slots: int64 [size], the searches with leaves in the batch; NO_SLOT for one that has been removed since.
+        starts: int64 [size + 1].
+        roots: int64 [size], indices into `slots` of the searches whose row is their root.
+    """
+
+    boards: np.ndarray
+    nodes: np.ndarray
+    symmetries: np.ndarray
+    ladders: np.ndarray
+    slots: np.ndarray
+    starts: np.ndarray
+    roots: np.ndarray
+
+
+@dataclass
+class Batch:
+    """Leaves under way.
+
+    Attributes:
+        leaves: The memory for them.
+        count: The number of its rows in use.
+        search_count: The number of its `slots` in use.
+        root_count: The number of its `roots` in use.
+        ticket: The evaluator's ticket for the batch.
+    """
+
+    leaves: Leaves
+    count: int = 0
+    search_count: int = 0
+    root_count: int = 0
+    ticket: Any = None
+
+
+def new_batch(size: int) -> Batch:
+    """Returns a batch with memory for this many leaves."""
+    boards, nodes, symmetries = np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp)
+    ladders, (slots, roots) = np.zeros((size, LADDER_BYTES), np.uint8), np.zeros((2, size), np.int64)
+    return Batch(Leaves(boards, nodes, symmetries, ladders, slots, np.zeros(size + 1, np.int64), roots))
+
+
+def _empty_state() -> SearchState:
+    """Returns the state of a free slot, so that the arrays of its last search can be freed."""
+    tree = Tree(
+        np.zeros(1, NODE),
+        np.zeros((1, 2), np.uint16),
+        np.zeros((0, 1), np.int8),
+        np.zeros((0, 1, 2), np.float32),
+        np.zeros((0, 1), np.uint8),
+        new_biases(0),
+        np.zeros(1, np.int32),
+    )
+    banned = np.zeros((3, 2), np.int16)
+    boards, history, priors = np.zeros(1, BOARD), np.zeros(1, np.uint64), np.zeros(2, np.float32)
+    root = Root(0, boards, history, 0, priors, False, banned, False, NO_HALVING)
+    rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
+    scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
+    return SearchState(tree, root, rule, scale, averaging, no_ownership(0), False, 0, 0, np.zeros(1, np.uint64))
+
+
+EMPTY_STATE = _empty_state()
+
+
+@njit
+def new_states(search: SearchState) -> Any:
+    """Returns a typed list with one state, since numba takes the type of its items from the first."""
+    searches = List()
+    searches.append(search)
+    return searches
+
+
+@njit
+def put_state(searches: Any, slot: int, search: SearchState) -> None:
+    if slot == len(searches):
+        searches.append(search)
+    else:
+        searches[slot] = search
+
+
+@njit
+def survey(
+    searches: Any, slots: np.ndarray, now: float, batch_size: int, side_by_side: int, statuses: np.ndarray
+) -> tuple[int, int, int, int]:
+    """Brings `statuses` of these slots up to date; returns a `Survey`.
+
+    Args:
+        searches: List[SearchState], by slot.
+        slots: int64, taken slots.
+        now: The time by `time.perf_counter`.
+        batch_size: The evaluator's own.
+        side_by_side: If a search has the evaluator to itself, the number of batches that the evaluator works on at
+            once: each gets an equal share of the leaves that may be under way, and at least one.
+        statuses: SLOT_STATUS, by slot.
+    """
+    asking = done = due = full = 0
+    for slot in slots:
+        search, status = searches[slot], statuses[slot]
+        tree = search.tree
+        node = tree.nodes[search.root.node]
+        is_evaluated = node["state"] != UNEVALUATED
+        visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
+        left = search.limit - visits
+        in_flight = int(node["in_flight"])
+        quota = 1 - in_flight
+        if is_evaluated:
+            quota = _quota(visits, left, in_flight, search.batch_size or batch_size, side_by_side)
+        at_limit = is_evaluated and (left <= 0 or now >= status["ends"])
+        is_asking = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
+        is_done = in_flight == 0 and (at_limit or status["is_ending"])
+        is_due = is_evaluated and now >= status["next_report"] and not (is_done or status["is_ending"])
+        status["is_evaluated"] = is_evaluated
+        is_full = tree.size[0] + quota > len(tree.nodes)
+        status["is_full"] = is_full
+        status["left"] = left
+        status["in_flight"] = in_flight
+        status["quota"] = quota
+        status["is_stuck"] = False
+        status["is_asking"] = is_asking
+        status["is_done"] = is_done
+        status["is_due"] = is_due
+        asking += is_asking
+        done += is_done
+        due += is_due
+        full += is_full
+    return asking, done, due, full
+
+
+@njit
+def _banned_visits(search: SearchState) -> int:
+    """Returns the root's visits of moves that are banned now."""
+    nodes, board = search.tree.nodes, search.root.boards[0]
+    banned = search.root.banned_until[board["to_move"]]
+    count = 0
+    child = nodes[search.root.node]["first_child"]
+    while child != NO_NODE:
+        if banned[nodes[child]["move"]] > 0:
+            count += nodes[child]["visits"]
+        child = nodes[child]["next_sibling"]
+    return count
+
+
+@inline
+def _quota(visits: int, left: int, in_flight: int, batch_size: int, side_by_side: int) -> int:
+    """Returns how many visits may begin now, in addition to those whose leaves are under way; 0 or less for none.
+
+    Of a search that has the evaluator to itself the leaves are selected in equal portions, one for each batch that the
+    evaluator works on at once: a small batch in between would leave the evaluator idle while it is filled up.
+    """
+    most = max(1, side_by_side, visits // _SHARE_IN_FLIGHT)
+    free = most - in_flight
+    wanted = min(batch_size, free)
+    if side_by_side > 0:
+        share = min(batch_size, most // side_by_side)
+        wanted = share if free >= share else 0
+    return min(wanted, left - in_flight)
+
+
+@njit
+def select_in_turn(
+    searches: Any, slots: np.ndarray, size: int, number: int, leaves: Leaves, statuses: np.ndarray
+) -> tuple[int, int, int, int]:
+    """Fills the batch of a number from these searches in turn until it has `size` leaves.
+
+    Each search adds at most its share of the rows that are left, and at most its `quota` in the last survey.
+
+    Returns:
+        The `count`, `search_count` and `root_count` of the `Batch`, and how many searches are stuck.
+    """
+    count = given = root_count = stuck = 0
+    leaves.starts[0] = 0
+    for place in range(len(slots)):
+        if count == size:
+            break
+        search, status = searches[slots[place]], statuses[slots[place]]
+        status["served"] = number
+        # An equal share, rounded up, of what the searches before it have left.
+        wanted = min(status["quota"], -(-(size - count) // (len(slots) - place)))
+        found, done = select_leaves(search, wanted, leaves.boards[count:], leaves.nodes[count:])
+        if found == 0:
+            # The tree is full, nothing is allowed at its root, or everything worth a visit is under way.
+            status["is_stuck"] = done == 0 and status["in_flight"] == 0
+            stuck += status["is_stuck"]
+            continue
+        for _ in range(found):
+            leaves.symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
+            count += 1
+        if not status["is_evaluated"]:
+            leaves.roots[root_count] = given
+            root_count += 1
+        leaves.slots[given] = slots[place]
+        given += 1
+        leaves.starts[given] = count
+    return count, given, root_count, stuck
+
+
+@njit
+def absorb(
+    searches: Any,
+    leaves: Leaves,
+    count: int,
+    rows: np.ndarray,
+    taken: np.ndarray,
+    now: float,
+    batch_size: int,
+    side_by_side: int,
+    statuses: np.ndarray,
+) -> tuple[int, int, int, int]:
+    """Backs up the evaluation rows of `count` searches, each search's in its own tree; surveys those in `taken`.
+
+    Both in one call, since it takes Python longer to hand over the searches than compiled code to look at one.
+    """
+    for number in range(count):
+        if leaves.slots[number] == NO_SLOT:
+            continue  # the search has ended, and its tree may already serve another one
+        search, start, stop = searches[leaves.slots[number]], leaves.starts[number], leaves.starts[number + 1]
+        expand_and_back_up(search, leaves.boards, leaves.nodes, start, stop, rows, leaves.ladders)
+        if len(search.tree.ownership):
+            write_ownership(search.tree, leaves.nodes[start:stop], rows[start:stop])
+            add_ownership(search.tree, search.root.node, leaves.nodes[start:stop], search.ownership)
+    return survey(searches, taken, now, batch_size, side_by_side, statuses)
