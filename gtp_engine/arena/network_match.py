@@ -162,13 +162,7 @@ class _LoadedPlayer:
 def _load_players(
     players: dict[str, NetworkPlayer], settings: NetworkMatchSettings, evaluators: ExitStack
 ) -> dict[str, _LoadedPlayer]:
-    """Loads the networks; players with the same network share its evaluator.
-
-    Args:
-        players: The players by name.
-        settings: The settings of the match.
-        evaluators: Closes the evaluators that were loaded, even if another one cannot be.
-    """
+    """Loads the networks, which `evaluators` closes; players with the same network share its evaluator."""
     board = settings.empty_game()
     schedulers: dict[str, Scheduler] = {}
     loaded = {}
@@ -207,14 +201,7 @@ class _MatchGame(GameInProgress):
 
 
 class _NetworkMatch(GameRunner[_MatchGame]):
-    """Plays the missing games of a match.
-
-    Args:
-        players: The players.
-        settings: The settings of the match.
-        openings: The opening of each pair of games.
-        book: The book that receives the results.
-    """
+    """Plays the missing games of a match."""
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ Rank 0 controls the others through a group on the CPU (gloo). Its next message m
 import contextlib
 import datetime
 import io
-import logging
 import signal
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,15 +23,12 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from ..base.errors import UserError, error_text
-from ..base.log import NOTICE
 from ..nets.layers import BatchNorm
 from .progress import ProcessLostError
 
-logger = logging.getLogger(__name__)
-
 _CONTROL_TIMEOUT = datetime.timedelta(days=365)
 _TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation
-_RENDEZVOUS_VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+_TORCHRUN = "TORCHELASTIC_RUN_ID"  # a variable that nothing else sets
 _LOST = "another training process was lost; its own output names the reason"
 _END, _STEP = 0, -1  # control messages; a positive number is the length of the data that follow
 
@@ -43,30 +39,20 @@ class ProcessGroup:
     A context manager: when rank 0 leaves it in order, the other processes end too.
 
     Args:
-        environment: The environment variables that torchrun sets. Leftovers of another program are logged and ignored.
+        environment: The environment variables, among them those that torchrun sets. What other programs have left in
+            variables of the same names is ignored.
 
     Attributes:
         rank: This process's number, from 0.
         count: Number of processes.
-
-    Raises:
-        UserError: A variable is not a number or out of range.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        found = [name for name in _RENDEZVOUS_VARIABLES if name in environment]
-        if len(found) < len(_RENDEZVOUS_VARIABLES):
-            if "RANK" in found or "WORLD_SIZE" in found:
-                names = " and ".join(found)
-                logger.warning(f"the environment has {names}, but not all that torchrun sets: training in one process")
-            environment = {}
+        ours = environment if _TORCHRUN in environment else {}
         self.rank, self.count, self._local_rank, self._local_count = (
-            _read_number(environment, name, default)
+            int(ours.get(name, default))
             for name, default in (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1))
         )
-        _read_number(environment, "MASTER_PORT", 0)  # torch reads it itself, but its error does not name the variable
-        if self.rank >= self.count:
-            raise UserError(f"RANK={self.rank} in the environment is not below WORLD_SIZE={self.count}")
         self._control: dist.ProcessGroup | None = None
         self._is_in_step = False
 
@@ -86,17 +72,11 @@ class ProcessGroup:
 
     def _connect(self) -> None:
         """Waits until all processes are connected; ConnectionError if one is missing, or if the port is in use."""
-        if not dist.is_torchelastic_launched():
-            process = f"process {self.rank} of {self.count}"
-            logger.log(NOTICE, f"RANK and WORLD_SIZE in the environment: {process} waits for the others")
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would only run after torch returns
         try:
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_TIMEOUT)
         except dist.DistError as error:
-            raise ConnectionError(
-                f"cannot connect all {self.count} processes ({error_text(error)}): start them with torchrun, or this "
-                "one alone without RANK and WORLD_SIZE in its environment"
-            ) from error
+            raise ConnectionError(f"cannot connect all {self.count} processes: {error_text(error)}") from error
         finally:
             signal.signal(signal.SIGINT, before)
 
@@ -202,13 +182,6 @@ class ProcessGroup:
         whole = counts.sum()
         mean = (counts * means).sum(0) / whole
         return whole, mean, (counts * (variances + (means - mean).square())).sum(0) / whole
-
-
-def _read_number(environment: Mapping[str, str], name: str, default: int) -> int:
-    text = environment.get(name, str(default))
-    if not text.isdecimal():
-        raise UserError(f"{name}={text} in the environment: expected a number")
-    return int(text)
 
 
 class _AllReduce(torch.autograd.Function):

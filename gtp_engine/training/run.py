@@ -172,14 +172,7 @@ class Run(ABC):
         self.save()
 
     def _learn(self, samples: Samples, wanted: int, phase: str, after_step: Callable[[], None] = lambda: None) -> None:
-        """Learns until `wanted` samples are drawn since `state.begun`, and saves the state.
-
-        Args:
-            samples: What to learn.
-            wanted: Number of samples to draw.
-            phase: What the progress is called.
-            after_step: Called after each batch.
-        """
+        """Learns until `wanted` samples are drawn since `state.begun`, and saves the state."""
         threads = self._group.thread_share(self._threads)
         configure_torch(threads)  # the evaluators of matches set it to one
         size, begun = self.settings.learn.batch_size, self.state.begun
@@ -222,14 +215,7 @@ class Run(ABC):
         return self.learner.averaged_network(fixed_batches(samples, MEASURED_SAMPLES, self.settings.begin.seed))
 
     def _measured(self, model: Model, samples: Samples, most: int, also: Measure | None = None) -> dict[str, float]:
-        """Returns the losses and accuracies of an averaged network, and the number of positions that it took.
-
-        Args:
-            model: The network.
-            samples: What to measure on, always the same choice of positions.
-            most: Number of positions; fewer if time is short.
-            also: As in `Learner.evaluate`.
-        """
+        """Returns the losses and accuracies on at most `most` positions, always the same ones, and their number."""
         end, counts = time.monotonic() + _MEASURE_SECONDS, [0]
 
         def batches() -> Iterator[Tensors]:

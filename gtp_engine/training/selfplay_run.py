@@ -238,18 +238,7 @@ class SelfPlayRun(Run):
         return elo_fields(self.state.lines, against, tally)
 
     def _match(self, cycles: tuple[int, int], games: int, purpose: str, limit: Limit) -> Tally:
-        """Plays a match between the networks of two cycles, on the run's most common board.
-
-        Args:
-            cycles: The cycles of the new and the old network.
-            games: Number of games.
-            purpose: What the progress says of it.
-            limit: When to stop.
-
-        Raises:
-            Stopped: The limit was reached.
-            UserError: The file of a network is missing or damaged.
-        """
+        """Plays a match between the networks of two cycles, new and old, on the run's most common board."""
         settings = self.settings
         boards, machine = settings.games.boards, settings.machine
         width, height = max(boards, key=lambda board: boards[board])

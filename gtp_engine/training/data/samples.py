@@ -390,13 +390,7 @@ def _joined(name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _filled(name: str, parts: Sequence[np.ndarray], lengths: Iterable[int]) -> np.ndarray:
-    """Joins the parts of a column, rounded as they are stored on disk.
-
-    Args:
-        name: Name of the column.
-        parts: Its parts. Empty ones are filled with the default, unless all are empty.
-        lengths: The length of each part.
-    """
+    """Joins the parts of a column, rounded as on disk; empty ones have the default, unless all are empty."""
     column = COLUMNS[name]
     if not any(len(part) for part in parts):
         return np.zeros((0, *column.shape), column.dtype)

@@ -221,11 +221,7 @@ def _claim_and_make(
     teacher: Teacher,
     is_stopped: Callable[[], bool],
 ) -> str | None:
-    """Makes the shard of a task.
-
-    Returns:
-        A description of it; None if another process works on it or has made it, or if it was stopped.
-    """
+    """Makes the shard of a task and describes it; None if another process works on it, or if it was stopped."""
     path = shard_of(folder, task)
     with claim(path) as is_mine:
         if not is_mine:
