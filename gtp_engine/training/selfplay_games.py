@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from ..go.rules import Rules, as_rules, check_komi
 from ..go.sgf import GameRecord, read_sgf
 from ..nets.library import find_network
 from ..search.evaluate.choices import AUTO, ROLLOUTS, network_on
-from .progress import Limit
+from .progress import Limit, Observer
 from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
 from .selfplay import SelfPlay
 from .storage import GameWriter, ShardFacts, total
@@ -52,27 +52,22 @@ class SelfPlayGames:
         """Facts about the games that are written."""
         return total(self._writer.written)
 
-    def play(self, seed: int | None, on_progress: Callable[[str], None], interval: float) -> None:
+    def play(self, seed: int | None, observer: Observer) -> None:
         """Plays until all games are finished or the limit stops it, and writes what is finished.
 
         Args:
             seed: Random seed; None for a different one each time.
-            on_progress: Receives the progress as one line.
-            interval: Seconds between two such lines.
+            observer: Receives the progress.
         """
-        start, reported = time.monotonic(), 0.0
+        start = time.monotonic()
 
         def report() -> None:
-            nonlocal reported
-            now = time.monotonic()
-            if now - reported >= interval:
-                reported = now
-                counts = workers.counts
-                speed = f"{counts.speed_text(now - start)}{self._results()}" if counts.positions else "starting"
-                on_progress(f"{self._writer.games} of {plural(self._games, 'game')}, {speed}")
+            counts = workers.counts
+            speed = counts.speed_text(time.monotonic() - start) if counts.positions else "starting"
+            observer.progress("self-play", self._writer.games, self._games, f"{speed}{self._results()}")
 
         with SelfPlayPool(self._settings, time.time_ns() if seed is None else seed, self._games) as workers:
-            play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, report, on_progress)
+            play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, report, observer.message)
 
     def summary(self) -> str:
         """Returns one line about the games: their number, results, early decisions, and folder."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gtp_engine.clients.cli.run_display import RunDisplay, _table
+from gtp_engine.clients.cli.run_display import RunDisplay
+from gtp_engine.training.log import log_table
 
 RECORDS = {
     "samples": 25600,
@@ -49,9 +50,10 @@ def test_a_dumb_terminal_has_lines_of_text(monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_the_table_has_the_columns_of_its_lines() -> None:
-    assert [str(column.header) for column in _table([CYCLE]).columns][:4] == ["cycle", "games", "moves/game", "samples"]
-    titles = [str(column.header) for column in _table([{**RECORDS, "validation": {}}, RECORDS]).columns]
+    assert log_table([CYCLE])[0][:4] == ["cycle", "games", "moves/game", "samples"]
+    titles, rows = log_table([{**RECORDS, "validation": {}}, RECORDS])
     assert titles == ["samples", "policy", "value", "held-back policy", "top 1", "samples/s", "hours"]
+    assert [row[3] for row in rows] == ["", "3.250"]
 
 
 def test_progress_is_shown_at_once_for_each_phase_and_few_errors_are(capsys: pytest.CaptureFixture[str]) -> None:

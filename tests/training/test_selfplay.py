@@ -210,12 +210,8 @@ def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> No
         re.match(r"Black's win rate: [\d.]+%\nLead: (?:[BW]\+[\d.]+|even)\nVisits: \d+", text) for text in comments
     )
     assert re.search(r"12 games; black wins \d+%, \d+ moves per game.*; in ", output)
+    assert re.search(r"^self-play \d+ of 12, ", output, re.MULTILINE)
     assert "\x1b" not in output
-
-
-def test_rollouts_play_too(tmp_path: Path) -> None:
-    output = selfplay(tmp_path, "--network", "none", "--games", "3", "--visits", "8")
-    assert "3 games; black wins" in output
 
 
 def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:

@@ -1,16 +1,14 @@
 """Finished games on their way to disk."""
 
 import errno
-import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import MagicMock, Mock
 
 import miniature
 import pytest
 from click.testing import CliRunner
-from making import random_game, sample_game
+from making import Kept, random_game, sample_game
 
 from gtp_engine.clients.cli import main
 from gtp_engine.training import selfplay_games, storage
@@ -94,25 +92,6 @@ def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     assert "000004.shard: a damaged shard (File is not a zip file)" in str(errors[2])
 
 
-def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stop(seconds: float) -> list[FinishedGame]:
-        games.limit.stopped = True
-        return []
-
-    def last_games() -> Iterator[FinishedGame]:
-        assert shown == ["stopping: the finished games are being collected"]
-        return map(finished, range(3))
-
-    shown: list[str] = []
-    pool = Mock(counts=Counts(), collect=stop, stop=last_games)
-    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
-    games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
-    games.play(1, shown.append, interval=math.inf)
-    assert games.saved.games == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
-
-
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:
         if (tmp_path / "000001.shard").exists():
@@ -124,7 +103,7 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
     monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
-        games.play(1, Mock(), interval=60.0)
+        games.play(1, Kept())
     assert games.saved.games == 2 and games.summary().startswith("2 games; ")
     assert [path.name for path in sorted(tmp_path.glob("[!.]*"))] == ["000001.sgf", "000001.shard"]
 

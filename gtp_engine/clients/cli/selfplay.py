@@ -1,7 +1,6 @@
 """`gtp_engine selfplay`: games of a network, or of rollouts, against itself."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from ...training.run_settings import RunSettings
 
 RULES_NAME = Text(None, "rules", lambda: RULESETS)
-_TERMINAL_SECONDS, _LINE_SECONDS = 1.0, 30.0  # between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     from ...engine.worker import compile_ahead
     from ...training.progress import RESOURCE_ERRORS
     from ...training.selfplay_games import SelfPlayGames
+    from .run_display import RunDisplay
 
     settings = _settings(options)
     network = _network(options.network, settings)
@@ -100,8 +99,8 @@ def selfplay(options: SelfPlayOptions) -> None:
     run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
     try:
         end_on_signals(run.limit)
-        with _progress() as (show, interval):
-            run.play(options.seed, show, interval)
+        with RunDisplay() as display:
+            run.play(options.seed, display)
         if run.limit.stopped:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -147,27 +146,3 @@ def _network(name: str, settings: "RunSettings") -> str:
     if len(networks) > 1:
         raise click.UsageError("these boards have different networks: choose one with --network, or use one size")
     return networks.pop()
-
-
-@contextmanager
-def _progress() -> Iterator[tuple[Callable[[str], None], float]]:
-    """Within a `with` block lines of progress can be shown; where the screen is redrawn, each replaces the one before.
-
-    Yields:
-        The function that shows a line, and the seconds between two lines.
-    """
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    from .live import can_redraw
-
-    console = Console()
-    if not can_redraw(console):
-        yield click.echo, _LINE_SECONDS
-        return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield (
-            lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True),
-            _TERMINAL_SECONDS,
-        )
