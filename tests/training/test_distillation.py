@@ -3,7 +3,8 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from gtp_engine.nets.model import Model, ModelOutputs
 from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.search.evaluate.features import new_workspace, position_of
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.row import EvaluationRow
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, join, pack, rule_codes
 from gtp_engine.training.data.shards import read_shard, shard_files
@@ -27,7 +29,7 @@ from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation import walks
 from gtp_engine.training.distillation.labels import Task, check_labels, facts_of, make_labels, shard_of, tasks_for
 from gtp_engine.training.distillation.teacher import label_of, load_teacher, policy_moves
-from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_move
+from gtp_engine.training.distillation.walks import PlayedWalk, Walk, drawn_move
 from gtp_engine.training.losses import distances, losses, total
 from gtp_engine.training.progress import Limit
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
@@ -130,6 +132,12 @@ def test_walks_leave_the_records_and_vary_komi_and_rules(records: Path, tmp_path
     assert len(np.unique(games.games[["ko_rule", "scoring", "tax", "suicide", "has_button"]])) > 4
 
 
+def proceed(walk: Walk, value: np.ndarray, lead: float) -> None:
+    """Continues a walk as if its position were evaluated so, with any move as likely as another."""
+    legal = walk.game.legal_moves().astype(np.float32)
+    walk.proceed(cast(EvaluationRow, SimpleNamespace(policy=legal / legal.sum(), value=value, lead=lead)))
+
+
 def test_komi_does_not_give_the_score_away() -> None:
     """A student that mostly saw even positions would take the komi for the score on the board."""
     games = pack([sample_game(random_game(seed, 9, moves=60)) for seed in range(10)])
@@ -143,8 +151,7 @@ def test_komi_does_not_give_the_score_away() -> None:
                 komi = walk.game.komi + walk.game.handicap_bonus
                 found.append((on_board, komi))
                 lead = (on_board - komi) * (1 if walk.game.to_move == BLACK else -1)
-                legal = walk.game.legal_moves().astype(np.float32)
-                walk.proceed(Judgement(legal / legal.sum(), even, lead, 1.0, lead, np.zeros(81, np.float32)))
+                proceed(walk, even, lead)
     on_boards, komis = np.transpose(found)
     assert np.corrcoef(on_boards, komis)[0, 1] < 0.6  # 0.96 with a komi that is always near that of an even position
     assert np.std(komis) > 3
@@ -159,9 +166,7 @@ def test_a_record_with_a_suicide_ends_the_walk_under_other_rules() -> None:
     for seed in range(20):
         walk = walks.RecordWalk(games, 0, np.random.default_rng(seed))
         while not walk.is_over:
-            legal = walk.game.legal_moves().astype(np.float32)
-            even = np.array([0.5, 0.5, 0], np.float32)
-            walk.proceed(Judgement(legal / legal.sum(), even, 0.0, 1.0, 0.0, np.zeros(25, np.float32)))
+            proceed(walk, np.array([0.5, 0.5, 0], np.float32), 0.0)
 
 
 def _records(folder: Path) -> tuple[list[int], list[np.ndarray]]:
@@ -284,8 +289,8 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
     game = Game(5, rules=RULESETS["tromp-taylor"], komi=3.5)  # every move is legal: none has a target of 0
     evaluator = NetworkEvaluator(TINY, device="cpu", precision="float32")
     rows = evaluator.collect(evaluator.submit(game.board, np.zeros(1, np.intp), np.zeros(1, np.intp)))
-    (judgement,) = teaching.judgements_of(rows, game.area)
-    batch = Samples(pack([label_of(game, judgement, 1)])).batch(np.zeros(1, np.intp), np.zeros(1))
+    label = label_of(game, EvaluationRow(rows[0], game.area), 1)
+    batch = Samples(pack([label])).batch(np.zeros(1, np.intp), np.zeros(1))
     with torch.inference_mode():
         raw = model(batch.planes.float(), batch.scalars, full_board=True).raw
         off = {name: loss.of_row.item() for name, loss in distances(raw, batch, model.config).items()}
@@ -346,8 +351,7 @@ def test_decided_positions_are_labelled_and_end_played_games() -> None:
     for seed in range(200):
         walk = PlayedWalk(5, 5, seed, np.random.default_rng(seed))
         while not walk.is_over:
-            legal = walk.game.legal_moves().astype(np.float32)
-            walk.proceed(Judgement(legal / legal.sum(), sure, 20.0, 1.0, 20.0, np.zeros(25, np.float32)))
+            proceed(walk, sure, 20.0)
         lengths.append(len(walk.game.moves))
     assert np.mean(lengths) == pytest.approx(1 / walks.SURE_END, rel=0.25)
 

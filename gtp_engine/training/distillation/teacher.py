@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from ...search.evaluate.features import new_workspace, position_of
 from ...search.evaluate.network_evaluator import NetworkEvaluator
 from ...search.evaluate.row import EvaluationRow
 from ..data.samples import UNKNOWN, SampleGame, pack_moves
-from .walks import Judgement, Walk
+from .walks import Walk
 
 KEPT_MASS = 0.995  # of the policy; the other moves are not worth their bytes
 CPU_BATCH, GPU_BATCH = 32, 512  # positions; larger batches are not faster
@@ -89,10 +89,10 @@ class Teacher:
             if not submitted:
                 return [label for number in sorted(labels) for label in labels[number]]
             group, ticket = submitted.popleft()
-            judgements = judgements_of(self._evaluator.collect(ticket), group[0][1].game.area)
-            for (number, walk), judgement in zip(group, judgements, strict=True):
-                labels.setdefault(number, []).append(label_of(walk.game, judgement, walk.number))
-                walk.proceed(judgement)
+            for (number, walk), row in zip(group, self._evaluator.collect(ticket), strict=True):
+                found = EvaluationRow(row, walk.game.area)
+                labels.setdefault(number, []).append(label_of(walk.game, found, walk.number))
+                walk.proceed(found)
                 if not walk.is_over:
                     ready.append((number, walk))
         while submitted:
@@ -113,27 +113,13 @@ class Teacher:
         return self._evaluator.submit(boards, np.arange(len(walks)), symmetries)
 
 
-def judgements_of(rows: np.ndarray, area: int) -> Iterator[Judgement]:
-    """Converts evaluation rows (`evaluate.row`) to judgements.
-
-    The scores in a row count a game without a result as 0 points; those of judgements, like a network's raw outputs,
-    are conditional on a result.
-    """
-    for row in rows:
-        found = EvaluationRow(row, area)
-        ends = max(1.0 - float(found.value[2]), 1e-3)
-        mean = found.score_mean / ends
-        squares = (found.score_stdev**2 + found.score_mean**2) / ends
-        stdev = math.sqrt(max(squares - mean**2, 0.0))
-        yield Judgement(found.policy, found.value, mean, stdev, found.lead / ends, found.ownership)
-
-
-def label_of(game: Game, found: Judgement, number: int) -> SampleGame:
+def label_of(game: Game, found: EvaluationRow, number: int) -> SampleGame:
     """Returns a label: a game that ends with the position, so that all targets belong to its last position.
 
     Args:
         game: The game up to the position.
-        found: The judgement of the position.
+        found: The evaluation of the position. Its scores count a game without a result as 0 points; those of a label,
+            like a network's raw outputs, are conditional on a result.
         number: `SampleGame.number`.
     """
     count = len(game.moves)
@@ -142,6 +128,10 @@ def label_of(game: Game, found: Judgement, number: int) -> SampleGame:
     sign = 1 if game.to_move == BLACK else -1
     win, loss, no_result = found.value
     value = (win, loss, no_result) if game.to_move == BLACK else (loss, win, no_result)
+    ends = max(1.0 - float(no_result), 1e-3)
+    mean = found.score_mean / ends
+    squares = (found.score_stdev**2 + found.score_mean**2) / ends
+    stdev = math.sqrt(max(squares - mean**2, 0.0))
     return SampleGame.from_game(
         game,
         moves=pack_moves([*game.moves, move], game.width, game.height),
@@ -150,7 +140,7 @@ def label_of(game: Game, found: Judgement, number: int) -> SampleGame:
         number=number,
         weights=np.append(np.zeros(count, np.float32), np.float32(1)),
         policies=[*[None] * count, (moves, found.policy[moves])],
-        judgement=np.array([*value, sign * found.score, found.stdev, sign * found.lead]),
+        judgement=np.array([*value, sign * mean, stdev, sign * found.lead / ends]),
     )
 
 

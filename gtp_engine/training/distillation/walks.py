@@ -11,13 +11,13 @@ the komi with which the teacher considers the position even, so that win rates a
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...go.coords import BLACK, point_of_index
 from ...go.game import Game, IllegalMove
 from ...go.rules import RULESETS, Rules, default_komi
+from ...search.evaluate.row import EvaluationRow
 from ..data.samples import GameSet, unpack_moves
 
 RULES: Sequence[Rules] = tuple(dict.fromkeys(RULESETS.values()))
@@ -35,27 +35,6 @@ UNIFORM = 0.5  # share of random moves that are drawn uniformly; the others foll
 CHANCE_TEMPERATURE = 3.0
 SURE = 0.999  # probability of an outcome above which a position is decided
 SURE_END = 0.1  # probability that a played game ends in a decided position
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The teacher's outputs for a position, for the side to move.
-
-    Attributes:
-        policy: float32 [area + 1] in move-index order; 0 for illegal moves.
-        value: float32 [3], probabilities of win, loss and no result.
-        score: Expected final score in points, if the game has a result; so are the next two.
-        stdev: Its standard deviation.
-        lead: Lead in points.
-        ownership: float32 [area], -1 to 1.
-    """
-
-    policy: np.ndarray
-    value: np.ndarray
-    score: float
-    stdev: float
-    lead: float
-    ownership: np.ndarray
 
 
 class Walk(ABC):
@@ -80,8 +59,8 @@ class Walk(ABC):
         self._komi = self._even = komi  # of the game, and of an even position as far as the teacher has said
 
     @abstractmethod
-    def proceed(self, found: Judgement) -> None:
-        """Moves to the next position, given the judgement of this one."""
+    def proceed(self, found: EvaluationRow) -> None:
+        """Moves to the next position, given the teacher's outputs for this one."""
 
     def _vary_komi(self) -> None:
         """Sets a random komi, usually near the game's own."""
@@ -118,7 +97,7 @@ class RecordWalk(Walk):
         self._stops = sorted({int(stop) for stop in places * len(self._moves)})
         self._next_stop()
 
-    def proceed(self, found: Judgement) -> None:
+    def proceed(self, found: EvaluationRow) -> None:
         """Makes a random move, or continues with the next position of the record."""
         is_on_line = len(self.game.moves) == self._at
         if is_on_line:
@@ -162,7 +141,7 @@ class PlayedWalk(Walk):
         self._temperature = random.uniform(0.5, 1.0)
         self._vary_komi()
 
-    def proceed(self, found: Judgement) -> None:
+    def proceed(self, found: EvaluationRow) -> None:
         """Plays a move, with which the game may end."""
         game = self.game
         self._even = even_komi(game, found)
@@ -182,7 +161,7 @@ def _any_rules(random: np.random.Generator) -> Rules:
     return RULES[int(random.integers(len(RULES)))]
 
 
-def even_komi(game: Game, found: Judgement) -> float:
+def even_komi(game: Game, found: EvaluationRow) -> float:
     """Returns the komi, including the handicap bonus, with which neither side would lead."""
     lead = found.lead if game.to_move == BLACK else -found.lead
     return game.komi + game.handicap_bonus + lead
