@@ -212,8 +212,8 @@ def test_an_option_switches_off_a_default_that_it_excludes(
     learn = ("learn", str(tmp_path / "games"))
     assert run(*learn).exit_code == run(*learn, "--from", "any").exit_code == 0
     (alone, _), (started, _) = seen
-    assert (alone[0].network, alone[0].records.labels) == ("b2c16", "")
-    assert started[0].network == RunSettings().records.network and started[3] == "any"
+    assert (alone[0].begin.network, alone[0].records.labels) == ("b2c16", "")
+    assert started[0].begin.network == RunSettings().records.network and started[3] == "any"
 
 
 @pytest.mark.parametrize(
