@@ -16,6 +16,8 @@ from gtp_engine.clients.analysis import protocol
 from gtp_engine.clients.analysis.answers import answer
 from gtp_engine.clients.analysis.protocol import Conversation
 from gtp_engine.clients.analysis.query import Defaults, Query, QuerySettings, parse_query
+from gtp_engine.clients.analysis.schedulers import Schedulers
+from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
@@ -36,16 +38,32 @@ def waiting(lines: Iterable[object]) -> "Queue[bytes | None]":
     return queue
 
 
-def converse(*lines: object, evaluator: Any = None, slots: int = 4, wait_for_all: bool = True) -> list[dict[str, Any]]:
+class OneScheduler(Schedulers):
+    """One scheduler for boards of all sizes."""
+
+    def __init__(self, evaluator: Any = None, slots: int = 4) -> None:
+        self.scheduler = Scheduler(evaluator or UniformEvaluator(8), slots)
+
+    def on_board(self, width: int, height: int) -> Scheduler:
+        return self.scheduler
+
+    def models(self) -> list[dict[str, Any]]:
+        return [{"name": "none"}]
+
+
+def converse(
+    *lines: object,
+    evaluator: Any = None,
+    slots: int = 4,
+    schedulers: Schedulers | None = None,
+    wait_for_all: bool = True,
+    **more: bool,
+) -> list[dict[str, Any]]:
     """The answers to these lines, up to the end."""
-    evaluator = evaluator or UniformEvaluator(8)
     answers: list[str] = []
-    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
-    scheduler = Scheduler(evaluator, slots)
-    models = [{"name": "none"}]
-    conversation = Conversation(
-        lambda *_: scheduler, defaults, waiting(lines), answers.append, seed=1, models=lambda: models
-    )
+    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30), **more)
+    schedulers = schedulers or OneScheduler(evaluator, slots)
+    conversation = Conversation(schedulers, defaults, waiting(lines), answers.append, seed=1)
     conversation.run(wait_for_all=wait_for_all)
     assert all(answer.endswith("\n") and answer.count("\n") == 1 for answer in answers)
     if wait_for_all:
@@ -54,17 +72,14 @@ def converse(*lines: object, evaluator: Any = None, slots: int = 4, wait_for_all
 
 
 def test_boards_without_a_network_that_can_be_read_leave_the_others_theirs() -> None:
-    scheduler, answers = Scheduler(UniformEvaluator(8), 4), []
-
-    def scheduler_on(width: int, height: int) -> Scheduler:
-        if width == 9:
-            raise UserError("weights/small.bin.gz: the file is cut short")
-        return scheduler
+    class Cut(OneScheduler):
+        def on_board(self, width: int, height: int) -> Scheduler:
+            if width == 9:
+                raise UserError("weights/small.bin.gz: the file is cut short")
+            return self.scheduler
 
     lines = [BASE | {"id": "a"}, BASE | {"id": "b", "boardXSize": 9}, BASE | {"id": "c"}]
-    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
-    Conversation(scheduler_on, defaults, waiting(lines), answers.append).run(wait_for_all=True)
-    found = {answer["id"]: answer for answer in map(json.loads, answers)}
+    found = {answer["id"]: answer for answer in converse(*lines, schedulers=Cut())}
     assert found["b"] == {"id": "b", "field": "boardXSize", "error": "weights/small.bin.gz: the file is cut short"}
     assert "rootInfo" in found["a"] and "rootInfo" in found["c"]
 
@@ -193,9 +208,9 @@ def test_a_client_that_is_gone_ends_the_conversation_without_a_word(caplog: pyte
         raise RuntimeError("gone")
 
     defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
-    scheduler, inbox = Scheduler(UniformEvaluator(8), 4), waiting([BASE | {"id": "a", "unknown": 1}])
+    inbox = waiting([BASE | {"id": "a", "unknown": 1}])
     with pytest.raises(RuntimeError, match="gone"):
-        Conversation(lambda *_: scheduler, defaults, inbox, write).run(wait_for_all=True)
+        Conversation(OneScheduler(), defaults, inbox, write).run(wait_for_all=True)
     assert caplog.messages == []
 
 
@@ -329,18 +344,15 @@ def test_reading_waits_while_too_much_is_kept(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_policy_of_humans_is_part_of_the_last_answer() -> None:
-    def humans(game: Any, profile: str) -> np.ndarray:
-        assert (game.area, profile) == (25, "rank_5k")
-        return np.full(26, 1 / 26, np.float32)
+    class WithHumans(OneScheduler):
+        def human_policy(self, game: Game, profile: str) -> np.ndarray:
+            assert (game.area, profile) == (25, "rank_5k")
+            return np.full(26, 1 / 26, np.float32)
 
     query = BASE | {"id": "a", "moves": [["B", "C3"]], "includePolicy": True, "maxVisits": 2}
     wished = query | {"overrideSettings": {"humanSLProfile": "rank_5k"}}
-    answers: list[str] = []
-    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30), has_human_model=True)
-    scheduler = Scheduler(UniformEvaluator(8), 4)
-    inbox = waiting([wished, query | {"id": "b"}])
-    Conversation(lambda *_: scheduler, defaults, inbox, answers.append, human_policy=humans).run(wait_for_all=True)
-    found = {answer["id"]: answer for answer in map(json.loads, answers)}
+    answers = converse(wished, query | {"id": "b"}, schedulers=WithHumans(), has_human_model=True)
+    found = {answer["id"]: answer for answer in answers}
     policy = found["a"]["humanPolicy"]
     assert [index for index, prior in enumerate(policy) if prior == -1] == [12]  # the stone on C3
     assert policy[0] == policy[25] == pytest.approx(1 / 26)

@@ -1,7 +1,6 @@
 """Search reports as answers of KataGo's JSON analysis protocol (its docs/Analysis_Engine.md)."""
 
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,9 @@ def no_results(query_id: str, turn: int) -> dict[str, Any]:
     return {"id": query_id, "isDuringSearch": False, "noResults": True, "turnNumber": turn}
 
 
-def answer(query: Query, turn: int, game: Game, report: SearchReport, *, during: bool) -> dict[str, Any]:
+def answer(
+    query: Query, turn: int, game: Game, report: SearchReport, *, during: bool, humans: np.ndarray | None = None
+) -> dict[str, Any]:
     """Returns the answer about one position.
 
     Args:
@@ -32,6 +33,7 @@ def answer(query: Query, turn: int, game: Game, report: SearchReport, *, during:
         game: The position.
         report: The report on its search.
         during: Whether more answers about it will follow.
+        humans: The policy of the human model, float32 [area + 1] in move-index order, if it is asked for.
     """
     perspective, root = _Perspective(query, report), report.root_evaluation
     fields = {
@@ -47,15 +49,9 @@ def answer(query: Query, turn: int, game: Game, report: SearchReport, *, during:
         fields["ownershipStdev"] = np.round(report.ownership_spread().ravel(), _OWNERSHIP_DIGITS).tolist()
     if "includePolicy" in query.wanted and root is not None:
         fields["policy"] = _policy(game, root.policy)
+    if humans is not None:
+        fields["humanPolicy"] = _policy(game, humans)
     return fields
-
-
-def human_answer(
-    query: Query, game: Game, human_policy: Callable[[Game, str], np.ndarray | None]
-) -> dict[str, list[float]]:
-    """Returns the field added to the answer if a query has a profile for the human model and asks for the policy."""
-    policy = human_policy(game, query.human_profile) if "includePolicy" in query.wanted else None
-    return {} if policy is None else {"humanPolicy": _policy(game, policy)}
 
 
 def _policy(game: Game, policy: np.ndarray) -> list[float]:
@@ -155,10 +151,7 @@ def _hashes(game: Game) -> dict[str, str]:
         marks[y, x] = _KO
     # A rectangular board that is not square has no transposed form.
     symmetries = range(COUNT) if game.width == game.height else range(TRANSPOSE)
-    hashes = [_hash(apply(marks, symmetry), game.to_move) for symmetry in symmetries]
+    turned = [apply(marks, symmetry) for symmetry in symmetries]
+    texts = [bytes((*each.shape, game.to_move)) + each.tobytes() for each in turned]
+    hashes = [hashlib.blake2b(text, digest_size=16).hexdigest().upper() for text in texts]
     return {"thisHash": hashes[0], "symHash": min(hashes)}
-
-
-def _hash(marks: np.ndarray, to_move: int) -> str:
-    text = bytes((*marks.shape, to_move)) + marks.tobytes()
-    return hashlib.blake2b(text, digest_size=16).hexdigest().upper()

@@ -17,8 +17,6 @@ from functools import partial
 from queue import Empty, Queue
 from typing import Any
 
-import numpy as np
-
 from ...base import VERSION
 from ...base.errors import EXPECTED, UserError, answer_text, error_text
 from ...base.system import WAIT_SECONDS
@@ -26,8 +24,9 @@ from ...go.game import Game
 from ...search.report import SearchReport
 from ...search.scheduler import QueuedSearch, Scheduler
 from ...search.search import Search
-from .answers import answer, human_answer, no_results
+from .answers import answer, no_results
 from .query import Defaults, Query, QueryError, parse_query, turn_numbers
+from .schedulers import Schedulers
 
 logger = logging.getLogger(__name__)
 
@@ -68,41 +67,34 @@ class Conversation:
     """Answers lines. It belongs to one thread.
 
     Args:
-        scheduler_on: Returns the scheduler for boards of a width and height, the same one each time for a size; raises
-            UserError or OSError if there is none.
+        schedulers: The schedulers for boards of each size.
         defaults: The settings that apply unless a query overrides them.
         lines: The lines to answer, and None at their end (`lines_ahead`).
         write: Writes an answer, a whole line. An error that it raises ends the conversation.
         is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
         seed: The seed of the searches.
-        models: Returns the answer to `query_models`.
-        human_policy: Returns the policy of humans of a profile in a position, None if no network knows it.
     """
 
     def __init__(
         self,
-        scheduler_on: Callable[[int, int], Scheduler],
+        schedulers: Schedulers,
         defaults: Defaults,
         lines: "Queue[bytes | None]",
         write: Callable[[str], None],
         *,
         is_closed: Callable[[], bool] = lambda: False,
         seed: int | None = None,
-        models: Callable[[], list[dict[str, Any]]] = list,
-        human_policy: Callable[[Game, str], np.ndarray | None] = lambda game, profile: None,
     ) -> None:
         self.defaults = defaults
         self._lines = lines
         self._has_ended = False
         self._kept = 0  # bytes of the queries that are not done
-        self.models = models
-        self._human_policy = human_policy
         self._write = write
         self._is_closed = is_closed
         self._write_error: Exception | None = None
         self._seed = seed
-        self._scheduler_on = scheduler_on
-        self._schedulers: dict[Scheduler, None] = {}  # those in use, in the order of their first query
+        self._schedulers = schedulers
+        self._in_use: dict[Scheduler, None] = {}  # in the order of their first query
         self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: negated priority, number, turn, query
         self._numbers = itertools.count()
         self._at_work: set[_Position] = set()
@@ -116,7 +108,7 @@ class Conversation:
             if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
                 return
             self._feed()
-            busy = [scheduler for scheduler in self._schedulers if not scheduler.is_idle]
+            busy = [scheduler for scheduler in self._in_use if not scheduler.is_idle]
             for scheduler in busy:
                 scheduler.step()
             if not busy:
@@ -140,30 +132,25 @@ class Conversation:
             line = self._lines.get(wait > 0, wait)
             end = time.perf_counter() + _READING_TIME
             while line is not None:
-                self._take(line)
+                positions = self._understand(line) if line.strip() else 0
+                if positions:
+                    self._kept += len(line) + _PER_LINE + positions * _PER_POSITION
                 if self._kept > MOST_BYTES or time.perf_counter() >= end:
                     return
                 line = self._lines.get_nowait()
             self._has_ended = True
 
-    def _take(self, line: bytes) -> None:
-        """Answers a line, or queues its positions."""
-        positions = self._understand(line) if line.strip() else 0
-        if positions:
-            self._kept += len(line) + _PER_LINE + positions * _PER_POSITION
-
     def _understand(self, line: bytes) -> int:
-        """Returns the number of positions that a line asks for; answers it if it asks for none."""
+        """Queues the positions that a line asks for, and returns their number; answers it if it asks for none."""
         fields: dict[str, Any] = {}
         try:
             fields = _parse(line)
             if not isinstance(fields.get("action"), str):
                 return self._enqueue(line, fields)
             self._act(fields)
-        except _LineError as error:
-            self._send({"error": str(error)})
         except QueryError as error:
-            self._send({"error": str(error), "field": error.field, "id": fields["id"]})
+            place = {"field": error.field, "id": fields["id"]} if error.field else {}
+            self._send({"error": str(error)} | place)
         except Exception as error:  # whatever it is, the other queries get their answers
             if error is self._write_error:
                 raise
@@ -174,12 +161,12 @@ class Conversation:
         query = parse_query(fields, self.defaults)
         query.check_moves()
         try:
-            scheduler = self._scheduler_on(query.request.game.width, query.request.game.height)
+            scheduler = self._schedulers.on_board(query.request.game.width, query.request.game.height)
         except (UserError, OSError) as error:  # in the network's file: other board sizes may have another
             raise QueryError("boardXSize", error_text(error)) from error
         for field, text in query.warnings:
             self._send({"warning": text, "field": field, "id": query.id})
-        self._schedulers[scheduler] = None
+        self._in_use[scheduler] = None
         entry = _Line(line, query.id, len(query.turns), scheduler)
         for turn, priority in zip(query.turns, query.priorities, strict=True):
             heapq.heappush(self._waiting, (-priority, next(self._numbers), turn, entry))
@@ -188,14 +175,14 @@ class Conversation:
     def _act(self, fields: dict[str, Any]) -> None:
         action = fields["action"]
         if action not in _ACTIONS:
-            raise _LineError(f"'action' field must be {' or '.join(map(repr, _ACTIONS))}")
+            raise QueryError("", f"'action' field must be {' or '.join(map(repr, _ACTIONS))}")
         extra: dict[str, Any] = {}
         if action == "query_version":
             extra = {"version": VERSION, "git_hash": "<omitted>"}
         elif action == "query_models":
-            extra = {"models": self.models()}
+            extra = {"models": self._schedulers.models()}
         elif action == "clear_cache":
-            for scheduler in self._schedulers:
+            for scheduler in self._in_use:
                 scheduler.evaluator.clear_cache()
         elif action == "terminate":
             if not isinstance(fields.get("terminateId"), str):
@@ -261,10 +248,12 @@ class Conversation:
         position.queued = scheduler.add(search, request, finish, fail, priority=priority)
 
     def _report(self, position: _Position, report: SearchReport, *, during: bool) -> None:
+        query, game = position.query, position.game
         try:
-            fields = answer(position.query, position.turn, position.game, report, during=during)
-            if position.query.human_profile and not during:
-                fields |= human_answer(position.query, position.game, self._human_policy)
+            humans = None
+            if query.human_profile and not during and "includePolicy" in query.wanted:
+                humans = self._schedulers.human_policy(game, query.human_profile)
+            fields = answer(query, position.turn, game, report, during=during, humans=humans)
         except Exception as error:  # a bug: the other queries get their answers
             fields = _failure(error, position.line.id, position.turn)
         self._send(fields)
@@ -302,24 +291,20 @@ def _failure(error: Exception, query_id: str, turn: int | None = None) -> dict[s
     return fields if turn is None else fields | {"turnNumber": turn}
 
 
-class _LineError(UserError):
-    """A line that is not a request."""
-
-
 def _parse(line: bytes) -> dict[str, Any]:
-    """Returns the fields of a request, whose `id` is a text; raises _LineError if the line is not a request."""
+    """Returns the fields of a request, whose `id` is a text; raises QueryError if the line is not a request."""
     if len(line) > LONGEST_LINE:
-        raise _LineError(f"request too long: more than {LONGEST_LINE:,} bytes")
+        raise QueryError("", f"request too long: more than {LONGEST_LINE:,} bytes")
     try:
         fields = json.loads(line, parse_int=_integer, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         shown = line[:200].decode("utf-8", "replace").strip()
-        raise _LineError(f"{error_text(error)} - could not parse input line as json request: {shown}") from None
+        raise QueryError("", f"{error_text(error)} - could not parse input line as json request: {shown}") from None
     if not isinstance(fields, dict):
         shown = line[:200].decode("utf-8", "replace").strip()
-        raise _LineError(f"Request line was valid json but was not an object, ignoring: {shown}")
+        raise QueryError("", f"Request line was valid json but was not an object, ignoring: {shown}")
     if not isinstance(fields.get("id"), str):
-        raise _LineError('Request must have a string "id" field')
+        raise QueryError("", 'Request must have a string "id" field')
     return fields
 
 

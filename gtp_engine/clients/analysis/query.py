@@ -64,7 +64,7 @@ _RULES_FORM = 'Must be the name of a ruleset such as "chinese" or "tromp-taylor"
 
 
 class QueryError(UserError):
-    """An invalid field of a query. `field` is its name."""
+    """An invalid field of a query. `field` is its name, "" if the line is not a query at all."""
 
     def __init__(self, field_name: str, text: str) -> None:
         super().__init__(text)

@@ -157,14 +157,12 @@ def _converse(search: EngineSettings, katago: KataGoOptions, output: "Output", *
             has_human_model=katago.human_model is not None,
         )
         conversation = Conversation(
-            schedulers.on_board,
+            schedulers,
             defaults,
             lines,
             output.write,
             is_closed=lambda: output.is_closed,
             seed=settings.seed,
-            models=schedulers.models,
-            human_policy=schedulers.human_policy,
         )
         # KataGo's words, which some scripts wait for
         logger.log(NOTICE, "Started, ready to begin handling requests")
