@@ -66,11 +66,6 @@ class Conditions:
         return f"{self.network}, {' or '.join(limits)} per position"
 
     @property
-    def is_small(self) -> bool:
-        """Whether the network is a bundled one for full boards, which are small."""
-        return is_small(self.network)
-
-    @property
     def text(self) -> str:
         """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
         return f"{self.search}; rules {self.rules}, komi {self.komi:g}"

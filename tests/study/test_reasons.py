@@ -97,7 +97,6 @@ CORNER = """
     X X O . . . .
     . X O . . . .
     . . . . . . ."""
-STONES = "A3 B3 B2"
 CAPTURE = """
     . . . . . .
     . X X . . .
@@ -120,30 +119,43 @@ CUT = """
     . . . . . .
     . . . . . ."""
 EMPTY_BOARD = "\n".join([". " * 13] * 13)
-SOUTH_WEST = "A1 B1 C1 A2 B2 C2"
 
 
-def corner(played: float, better: float, colour: int = BLACK, **better_values: float) -> Study:
-    """A study of E4 instead of B1 with these owners of Black's stones, from the player's view."""
-    game, _ = drawn(CORNER, colour)
-    line = ["E4", "B1", "pass"] if colour == BLACK else ["E4"]
-    return study(variation(game, line, {STONES: played}), variation(game, ["B1"], {STONES: better}, **better_values))
+def compared(
+    diagram: str,
+    stones: str,
+    played: str,
+    better: str,
+    owned: tuple[float, float],
+    colour: int = BLACK,
+    **better_values: float,
+) -> Study:
+    """A study of two lines, with the owner of some points after the move played and after the better one."""
+    game, _ = drawn(diagram, colour)
+    return study(
+        variation(game, played.split(), {stones: owned[0]}),
+        variation(game, better.split(), {stones: owned[1]}, **better_values),
+    )
+
+
+def corner(played: float, better: float, colour: int = BLACK, **values: float) -> Study:
+    """A study of E4 instead of B1."""
+    line = "E4 B1 pass" if colour == BLACK else "E4"
+    return compared(CORNER, "A3 B3 B2", line, "B1", (played, better), colour, **values)
 
 
 def capture(
     played: str, better: str, owned: tuple[float, float] = (-1.0, 1.0), colour: int = BLACK, diagram: str = CAPTURE
 ) -> Study:
-    """A study of two lines around White's two stones, with the owner of their points after each."""
-    game, _ = drawn(diagram, colour)
-    lines = zip((played, better), owned, strict=True)
-    return study(*(variation(game, line.split(), {"B4 C4": owner}) for line, owner in lines))
+    return compared(diagram, "B4 C4", played, better, owned, colour)
 
 
 def ladder(played: str, better: str, owned: tuple[float, float], diagram: str = LADDER, colour: int = BLACK) -> Study:
-    """A study of two lines around the stones at C5 and C4, with the owner of their points after each."""
-    game, _ = drawn(diagram, colour)
-    lines = zip((played, better), owned, strict=True)
-    return study(*(variation(game, line.split(), {"C5 C4": owner}) for line, owner in lines))
+    return compared(diagram, "C5 C4", played, better, owned, colour)
+
+
+def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 0.8), lead: float = 6.0) -> Study:
+    return compared(EMPTY_BOARD, "A1 B1 C1 A2 B2 C2", played, better, owned, lead=lead)
 
 
 def cut(played: str, better: str, rest: float = 0.2) -> Study:
@@ -157,13 +169,6 @@ def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Stud
     near = {} if rest else {"C2 E2 D1 D3": around}
     better = variation(game, ["D4"], {"D2": owned, "C2 E2 D1 D3": around})
     return study(variation(game, ["D2"], {"D2": after, **near}, rest=rest), better)
-
-
-def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 0.8), lead: float = 6.0) -> Study:
-    """A study of two moves, with the owner of six points in a corner after each."""
-    game, _ = drawn(EMPTY_BOARD)
-    better_line = variation(game, [better], {SOUTH_WEST: owned[1]}, lead=lead)
-    return study(variation(game, [played], {SOUTH_WEST: owned[0]}), better_line)
 
 
 def early_pass(played: str = "pass", lead: float = -4.0) -> Study:
@@ -399,7 +404,7 @@ def test_a_pass_that_costs_little_and_a_move() -> None:
 
 def test_a_pass_is_told_as_a_word() -> None:
     game, _ = drawn(CORNER)
-    about = study(variation(game, ["pass"], {STONES: -0.9}), variation(game, ["B1"], {STONES: 0.9}))
+    about = compared(CORNER, "A3 B3 B2", "pass", "B1", (-0.9, 0.9))
     assert said(about)[0].endswith("and die after a pass (5%).")
     caught = Fact("caught", (), values={"stones": about.stones([game.point("A3")], BLACK)})
     assert about.reason(caught).text == "A pass lets White catch Black's stone at A3 in a ladder."

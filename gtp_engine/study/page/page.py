@@ -16,7 +16,7 @@ from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...search.report import SearchReport
 from ..curves import graphs
-from ..game_review import GameReview, PlayerFigures, accuracy
+from ..game_review import GameReview, PlayerFigures, accuracy, is_small
 from ..move_review import CLASSES, Mistake, MoveReview, Phase, least_cost, loss_class
 from .words import Wording, script_data, stones_of, wording
 
@@ -97,6 +97,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "turning": turning,
         "players": review.figures(language).values(),
         "least": least_cost(review.by),
+        "is_small": is_small(review.conditions.network),
         "data": script_data(review, language),
         "version": VERSION,
     }
