@@ -1,4 +1,4 @@
-"""Speed of random games and of heavy rollouts on an empty board: one thread, per second of its CPU time."""
+"""Speed of rollouts on an empty board: one thread, per second of its CPU time."""
 
 import argparse
 import statistics
@@ -15,12 +15,12 @@ SECONDS = 0.5  # about, for each repeat
 
 
 @njit
-def play_games(boards: np.ndarray, games: int, heavy: bool, state: np.ndarray, candidates: np.ndarray) -> None:
+def play_games(boards: np.ndarray, games: int, state: np.ndarray, candidates: np.ndarray) -> None:
     """Plays `games` times from boards[0]; boards[1] is scratch."""
     amaf_colours = np.empty(MAX_POINTS, np.int8)
     for _ in range(games):
         copy_board(boards[1], boards[0])
-        play_rollout(boards[1], state, heavy, candidates, amaf_colours)
+        play_rollout(boards[1], state, candidates, amaf_colours)
 
 
 def rates(play: Callable[[int], object], repeats: int) -> list[float]:
@@ -42,16 +42,11 @@ def rates(play: Callable[[int], object], repeats: int) -> list[float]:
 
 
 def measure_games(size: int, repeats: int) -> None:
-    """Measures random games with both policies on one thread."""
+    """Measures rollouts on one thread."""
     boards = np.repeat(new_board(size, size), 2)
     state, candidates = np.ones(1, np.uint64), np.zeros(MAX_CANDIDATES, np.int16)
-    for name, heavy in (("random games", False), ("heavy rollouts", True)):
-        found = rates(
-            lambda games, heavy=heavy: play_games(boards, games, heavy, state, candidates),  # type: ignore[misc]
-            repeats,
-        )
-        spread = f"({found[0]:,.0f} to {found[-1]:,.0f})"
-        print(f"{size}x{size} {name}: {statistics.median(found):,.0f} /s {spread}", flush=True)
+    found = rates(lambda games: play_games(boards, games, state, candidates), repeats)
+    print(f"{size}x{size}: {statistics.median(found):,.0f} /s ({found[0]:,.0f} to {found[-1]:,.0f})", flush=True)
 
 
 def main() -> None:

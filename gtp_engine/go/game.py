@@ -10,19 +10,11 @@ from ..base.errors import UserError
 from ..base.fields import invalid
 from ..base.messages import plural
 from .board import (
-    ALL_TAX,
-    AREA_SCORING,
     BUTTON_BLACK,
     BUTTON_LEFT,
     BUTTON_WHITE,
     MAX_POINTS,
     NO_BUTTON,
-    NO_TAX,
-    POSITIONAL_SUPERKO,
-    SEKI_TAX,
-    SIMPLE_KO,
-    SITUATIONAL_SUPERKO,
-    TERRITORY_SCORING,
     begin_history,
     is_legal_but_superko,
     new_board,
@@ -46,16 +38,9 @@ from .coords import (
     vertex,
 )
 from .drawing import BoardDrawing, DrawingOptions, board_text
-from .rules import Rules, as_rules, check_komi, default_komi, rules_name
+from .rules import PART_VALUES, Rules, as_rules, check_komi, default_komi, rules_name
 from .scoring import Score, margin
 
-_KO_RULES = {
-    "SIMPLE": SIMPLE_KO,
-    "POSITIONAL": POSITIONAL_SUPERKO,
-    "SITUATIONAL": SITUATIONAL_SUPERKO,
-}
-_SCORINGS = {"AREA": AREA_SCORING, "TERRITORY": TERRITORY_SCORING}
-_TAXES = {"NONE": NO_TAX, "SEKI": SEKI_TAX, "ALL": ALL_TAX}
 # Moves of a game. Each keeps a board of 17 kB; the longest serious game has some 400, one without superko any number.
 MOST_MOVES = 10_000
 # GTP accepts any finite komi. Far below this the game is decided, and far above float32 would round half points away.
@@ -217,10 +202,10 @@ class Game:
     def _apply_rules(self) -> None:
         """Writes rules and komi into the present board; `undo` does so for the board that it returns to."""
         board = self._boards[-1]
-        board["ko_rule"] = _KO_RULES[self._rules.ko]
+        board["ko_rule"] = PART_VALUES["ko"].index(self._rules.ko)
         board["suicide"] = self._rules.suicide
-        board["scoring"] = _SCORINGS[self._rules.scoring]
-        board["tax"] = _TAXES[self._rules.tax]
+        board["scoring"] = PART_VALUES["scoring"].index(self._rules.scoring)
+        board["tax"] = PART_VALUES["tax"].index(self._rules.tax)
         board["friendly_pass"] = self._rules.friendly_pass_ok
         board["button"] = self._button()
         board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
@@ -285,7 +270,10 @@ class Game:
     def to_move(self, colour: int | str) -> None:
         colour = as_colour(colour)
         if colour != self.to_move:
-            self._begin_history(colour)
+            board = self.board.copy()
+            begin_history(board[0], colour)
+            self._boards[-1] = board
+            self._history_starts[-1] = len(self._boards) - 1
 
     @property
     def last_point(self) -> int:
@@ -545,13 +533,6 @@ class Game:
         if self.moves or self.setup_stones:
             raise UserError("board not empty")
         self.set_up(points, (), WHITE)
-
-    def _begin_history(self, colour: int) -> None:
-        """Makes it `colour`'s turn in the present position."""
-        board = self.board.copy()
-        begin_history(board[0], colour)
-        self._boards[-1] = board
-        self._history_starts[-1] = len(self._boards) - 1
 
     def copy(self) -> "Game":
         """Returns an independent game in the same state."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ..base.errors import UserError
 from ..base.fields import FALSE_WORDS, TRUE_WORDS, Range, invalid, parse_number
 
-# The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`).
+# The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`); a board holds their indices.
 PART_VALUES = {
     "ko": ("SIMPLE", "POSITIONAL", "SITUATIONAL"),
     "scoring": ("AREA", "TERRITORY"),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..base.jit import njit
 from .board import BUTTON_BLACK, BUTTON_WHITE, Board
 from .coords import BLACK, EMPTY, WALL, WHITE
-from .regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours
+from .regions import Cell, cells_of, find_liberties, find_regions, neighbours
 from .rules import Rules
 
 NEUTRAL = EMPTY
@@ -89,9 +89,14 @@ def count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int
         return owner, groups
     in_atari = _stones_in_atari(living) if by_area else set()
     in_seki = set() if by_area else find_seki(living, owner)
-    for area in _areas(owner):
-        is_taxed = not _is_independent(area, in_atari) if by_area else not in_seki.isdisjoint(area.cells)
-        if is_taxed:
+    for area in find_regions(owner):
+        if area.colour == NEUTRAL:
+            continue
+        # By area an area lives by itself if it touches no neutral point and none of its stones is in atari: the
+        # independent-life-regions of KataGo's rules (its docs/rules.html). A neutral point is worth a point there, so a
+        # player who leaves one unfilled means it to be a seki.
+        in_doubt = in_atari if by_area else in_seki
+        if (by_area and NEUTRAL in area.borders) or not in_doubt.isdisjoint(area.cells):
             for cell in area.cells:
                 owner[cell] = living[cell]
         elif rules.tax == "ALL":
@@ -140,11 +145,6 @@ def _connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int)
     return set()
 
 
-def _areas(owner: NDArray[np.int8]) -> list[Region]:
-    """Returns the connected areas that a player owns."""
-    return [region for region in find_regions(owner) if region.colour != NEUTRAL]
-
-
 def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
     """Returns the stones of all chains with a single liberty."""
     found: set[Cell] = set()
@@ -152,15 +152,6 @@ def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
         if chain.colour != EMPTY and len(find_liberties(chain.cells, living)) == 1:
             found.update(chain.cells)
     return found
-
-
-def _is_independent(area: Region, in_atari: set[Cell]) -> bool:
-    """Whether an area lives by itself: it touches no neutral point and none of its stones is in atari.
-
-    These are the independent-life-regions of KataGo's rules (its docs/rules.html): under area scoring a neutral point
-    is worth a point, so a player who leaves one unfilled means it to be a seki.
-    """
-    return NEUTRAL not in area.borders and in_atari.isdisjoint(area.cells)
 
 
 def find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:

@@ -303,7 +303,8 @@ class ActiveSearch:
         self.root = root
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None
-        self._averaging = _averaging_of(self.parameters)
+        numbers = self.parameters.better_children, self.parameters.noise_pruning, self.parameters.value_bias
+        self._averaging = Averaging(not any(numbers), *map(float, (*numbers, self.parameters.uncertainty)))
         self._visits_before = self.search.visits
         self._utility = self._utility_of(0.0)
         if self.search.is_evaluated:
@@ -400,11 +401,6 @@ def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout
     """Returns the layout of the tree that a search with these parameters needs."""
     rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.is_rollout
     return TreeLayout(rave, evaluator.reads_ladders, parameters.value_bias > 0)
-
-
-def _averaging_of(parameters: SearchParameters) -> Averaging:
-    numbers = parameters.better_children, parameters.noise_pruning, parameters.value_bias
-    return Averaging(not any(numbers), *map(float, (*numbers, parameters.uncertainty)))
 
 
 def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:

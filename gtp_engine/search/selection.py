@@ -118,7 +118,8 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
             estimated = rave_estimate(tree.amaf[node], candidate["move"], first_play)
             value = rave_blend(value, weight, estimated, rule.rave)
         prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
-        urgency = value + _exploration_term(rule, explore, prior, weight)
+        # The weight is 0 in flight without virtual loss.
+        urgency = value + (explore / math.sqrt(max(weight, 0.5)) if rule.uct else explore * prior / (1.0 + weight))
         # Wu 2019, section 3.2: a move that noise suggests gets enough visits to show its value.
         if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
             urgency = np.inf
@@ -134,14 +135,6 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
         urgency = first_play + explore * prior
     return (NO_NODE, unvisited) if urgency > best_urgency else (best, NO_MOVE)
-
-
-@inline
-def _exploration_term(rule: Rule, explore: float, prior: float, weight: float) -> float:
-    """Returns what is added to the value of a child of this prior and weight: `explore` is the node's factor."""
-    if rule.uct:
-        return explore / math.sqrt(max(weight, 0.5))  # the weight is 0 in flight without virtual loss
-    return explore * prior / (1.0 + weight)
 
 
 @inline

@@ -107,17 +107,13 @@ def _version(name: str) -> str:
 
 
 def _folders() -> list[tuple[str, str]]:
+    """Returns the user's folders and file of defaults, and the environment variables that override the latter."""
     rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
-    found = [(name, f"{path}{_obstacle(path)}") for name, path in rows]
-    return [*found, ("config", _configuration())]
-
-
-def _configuration() -> str:
-    """Returns the name of the file with the user's defaults, and the environment variables that override it."""
     path = folders.configuration_file()
-    state = "" if path is None else _state(path)
+    config = f"{path}{_state(path)}" if path else "none: this user has no home folder"
     given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
-    return f"{path or 'none: this user has no home folder'}{state}" + (f"; {', '.join(given)} set" if given else "")
+    found = [(name, f"{folder}{_obstacle(folder)}") for name, folder in rows]
+    return [*found, ("config", config + (f"; {', '.join(given)} set" if given else ""))]
 
 
 def _state(configuration: Path) -> str:
@@ -175,11 +171,7 @@ def checks_of(command: list[str], options: list[str], profile: str) -> list[tupl
         options: The options of `gtp` that choose the network; empty for the default networks, which are all checked.
         profile: The profile of --profile, or empty.
     """
-    checks = [
-        ("compiled", _check_compiled),
-        ("search", _check_search),
-        ("SGF", _check_sgf),
-    ]
+    checks = [("compiled", _check_compiled), ("search", _check_search), ("SGF", _check_sgf)]
     if not options:
         checks += [
             ("network", partial(_check_network, str(path), "", most)) for path, (_, most) in default_networks().items()
@@ -201,7 +193,6 @@ def run_check(name: str, check: Callable[[], str]) -> bool:
 
 def _check_compiled() -> str:
     from ...engine.engine import Engine
-    from ...engine.settings import EngineSettings
 
     start = time.perf_counter()
     with Engine(EngineSettings(ROLLOUTS, threads=1)) as engine:
@@ -212,27 +203,19 @@ def _check_compiled() -> str:
 def _check_search() -> str:
     """Searches a position with two rows of seven stones in atari, one of each colour; the best move captures one."""
     from ...engine.engine import Engine
-    from ...engine.settings import EngineSettings
-    from ...go.coords import parse_vertex
 
-    rows = {
-        "black": ("A5 B5 C5 D5 E5 F5", "A3 B3 C3 D3 E3 F3 G3"),
-        "white": ("A4 B4 C4 D4 E4 F4 G4", "A2 B2 C2 D2 E2 F2"),
-    }
-    stones = {colour: [parse_vertex(name, 7, 7) for name in " ".join(rows[colour]).split()] for colour in rows}
+    black, white = "A5 B5 C5 D5 E5 F5 A3 B3 C3 D3 E3 F3 G3", "A4 B4 C4 D4 E4 F4 G4 A2 B2 C2 D2 E2 F2"
     with Engine(EngineSettings(ROLLOUTS, visits=400, seed=1, threads=1), width=7) as engine:
-        engine.set_up(stones["black"], stones["white"])
+        engine.set_up(black, white)
         report = engine.evaluate()
-    best = report.vertex(report.moves[0].point)
-    if best != "G5":
-        raise UserError(f"chose {best}, but G5 captures seven stones")
+    if report.best.vertex != "G5":
+        raise UserError(f"chose {report.best.vertex}, but G5 captures seven stones")
     return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
 
 
 def _check_network(network: str, profile: str, size: int) -> str:
     """Searches the empty board with a network."""
     from ...engine.engine import Engine
-    from ...engine.settings import EngineSettings
 
     settings = EngineSettings(network, visits=NETWORK_VISITS, parameters={"profile": profile})
     with Engine(settings, width=size) as engine:
@@ -243,12 +226,11 @@ def _check_network(network: str, profile: str, size: int) -> str:
 
 def _check_sgf() -> str:
     """Writes a record and reads it back."""
-    from ...go.coords import BLACK, parse_vertex
     from ...go.game import Game
     from ...go.sgf import GameRecord, read_sgf, write_sgf
 
     game = Game(9)
-    game.play(BLACK, parse_vertex("D4", 9, 9))
+    game.play("black", "D4")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "doctor.sgf"
         write_sgf(GameRecord.from_game(game), file)

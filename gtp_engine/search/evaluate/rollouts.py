@@ -1,8 +1,8 @@
 """Evaluators without a network: rollouts, and one without knowledge.
 
-Rollouts are random games from a position to the end. There are two policies. The uniform one plays anywhere but in its
-own eyes. The heavy one first answers the last move (captures a chain in atari, saves one that was put in atari, plays
-MoGo's shapes next to it) and else plays anywhere. Priors come from local patterns.
+Rollouts are random games from a position to the end. They answer the last move (capture a chain in atari, save one that
+was put in atari, play MoGo's shapes next to it) and else play anywhere but in their own eyes. Priors come from local
+patterns.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -193,9 +193,7 @@ def anywhere(board: np.ndarray, state: np.ndarray) -> int:
 
 
 @njit
-def play_rollout(
-    board: np.ndarray, state: np.ndarray, heavy: bool, candidates: np.ndarray, amaf_colours: np.ndarray
-) -> int:
+def play_rollout(board: np.ndarray, state: np.ndarray, candidates: np.ndarray, amaf_colours: np.ndarray) -> int:
     """Plays random moves on `board` until both sides pass one after the other; returns the number of moves.
 
     Ko is the simple one, suicide is never played, and a side passes only when it has no move left.
@@ -203,7 +201,6 @@ def play_rollout(
     Args:
         board: a BOARD record.
         state: see `jit.next_random`.
-        heavy: which policy to play by.
         candidates: scratch memory, int16 [MAX_CANDIDATES].
         amaf_colours: int8 [MAX_POINTS], written: the colour that was the first to play at each point, or EMPTY.
     """
@@ -212,7 +209,7 @@ def play_rollout(
     passes = 0
     moves = 0
     while passes < 2 and moves < limit:
-        point = _answer(board, state, candidates) if heavy else PASS
+        point = _answer(board, state, candidates)
         if point == PASS:
             point = anywhere(board, state)
         passes = passes + 1 if point == PASS else 0
@@ -323,7 +320,6 @@ def _evaluate_rows(
     start: int,
     stop: int,
     rollouts: int,
-    heavy: bool,
     seed: np.uint64,
     rows: np.ndarray,
 ) -> None:
@@ -349,7 +345,7 @@ def _evaluate_rows(
         squares = 0.0
         for _ in range(rollouts):
             copy_board(scratch[0], source)
-            play_rollout(scratch[0], state, heavy, candidates, amaf_colours)
+            play_rollout(scratch[0], state, candidates, amaf_colours)
             score = sign * (count_area(scratch[0], owner_sums) + offset)
             won = 1.0 if score > 0.0 else (0.5 if score == 0.0 else 0.0)
             points += won
@@ -390,7 +386,6 @@ class RolloutEvaluator:
         seed: makes the rows repeatable.
         rollouts: rollouts for each position.
         batch_size: see `Evaluator.batch_size`.
-        heavy: whether rollouts answer atari and play urgent shapes; otherwise they are uniformly random.
     """
 
     name = "rollouts"
@@ -406,12 +401,10 @@ class RolloutEvaluator:
         seed: int | None = None,
         rollouts: int = ROLLOUTS_PER_EVALUATION,
         batch_size: int = BATCH_SIZE,
-        heavy: bool = True,
     ) -> None:
         self.batch_size = batch_size
         self.overlap = 2 if threads > 1 else 1
         self._rollouts = rollouts
-        self._heavy = heavy
         self._seeds = np.random.default_rng(seed)
         self._pool = ThreadPoolExecutor(threads - 1, "rollouts") if threads > 1 else None
 
@@ -440,7 +433,7 @@ class RolloutEvaluator:
     def _evaluate(self, ticket: _Ticket, start: int, stop: int) -> None:
         """Writes some rows of a ticket."""
         boards, indices = ticket.boards, ticket.indices
-        _evaluate_rows(boards, indices, start, stop, self._rollouts, self._heavy, ticket.seed, ticket.rows)
+        _evaluate_rows(boards, indices, start, stop, self._rollouts, ticket.seed, ticket.rows)
 
     def collect(self, ticket: _Ticket) -> np.ndarray:
         """Plays the chunks that no other thread has begun, from the end, and waits for the rest."""

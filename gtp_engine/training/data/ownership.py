@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ...base.jit import njit
-from ...go.board import BOARD, MAX_POINTS, copy_board
-from ...search.evaluate.rollouts import MAX_CANDIDATES, count_area, play_rollout
+from ...go.board import BOARD, copy_board
+from ...search.evaluate.rollouts import MOVE_CAP_PER_POINT, count_area, play_recorded
 from .rows import ReplayWorkspace, new_workspace, replay
 from .samples import GameSet, game_set
 
@@ -55,11 +55,10 @@ def _play_rollouts(games: GameSet, number: int, rollouts: int, w: ReplayWorkspac
     """Adds 1 (Black) or -1 (White) to each point of `balance` (int32 [area]) at the end of each rollout."""
     replay(games, number, int(games.games[number]["move_count"]), w)
     scratch = np.empty(1, BOARD)
-    candidates = np.empty(MAX_CANDIDATES, np.int16)
-    amaf = np.empty(MAX_POINTS, np.int8)  # not used here
+    points = np.empty(MOVE_CAP_PER_POINT * len(balance), np.int16)
     state = np.zeros(1, np.uint64)
     state[0] = games.games[number]["number"]
     for _ in range(rollouts):
         copy_board(scratch[0], w.boards[0])
-        play_rollout(scratch[0], state, False, candidates, amaf)
+        play_recorded(scratch[0], state, points)
         count_area(scratch[0], balance)
