@@ -29,7 +29,7 @@ from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
 from .ranks import Rank, Strength, as_rank, next_rank
-from .resigning import HopelessTurns, is_hopeless
+from .resigning import Turn, hopeless_row, is_hopeless, turn_of, with_turn
 from .search_thread import SearchThread
 from .settings import EngineSettings
 
@@ -134,7 +134,7 @@ class Engine:
         self._rules = as_rules(rules)
         self._sent_komi = komi
         self._game: Game | None = None
-        self._hopeless_turns = HopelessTurns()
+        self._hopeless_turns: tuple[Turn, ...] = ()
         self.games_begun = 0
         self._notes: set[str] = set()  # that were logged
         self._thread = SearchThread(self.settings.new_worker)
@@ -279,7 +279,7 @@ class Engine:
     def undo(self) -> None:
         """Takes back the last move, as `Game.undo` does."""
         self._end_pondering()
-        self._hopeless_turns.clear()
+        self._hopeless_turns = ()  # so that a player who takes back a move can play on
         self.game.undo()
 
     def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
@@ -314,7 +314,7 @@ class Engine:
             raise invalid("game", game, "a Game; that of a record is record.to_game()")
         self.settings.check_board(game.width, game.height)
         self._end_pondering()
-        self._hopeless_turns.clear()
+        self._hopeless_turns = ()
         self.games_begun += 1
         self._game = game.copy()
         self._width, self._height = game.width, game.height
@@ -412,7 +412,7 @@ class Engine:
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
         clock, strength = copy.deepcopy(self.clock), self._strength(settings)
-        hopeless_before = self._hopeless_turns.row(game, colour)
+        hopeless_turns = self._hopeless_turns
 
         def decide(worker: "SearchWorker") -> Decision:
             from .decision import PlayStyle, choose_move  # imports numba
@@ -426,7 +426,8 @@ class Engine:
             # One visit of rollouts is a few random games: they must not decide to resign.
             known = None if worker.is_rollout(game) else strength
             hopeless = is_hopeless(game, report, settings.resign_threshold, known)
-            resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
+            row = hopeless_row(hopeless_turns, game, colour) + 1 if hopeless else 0
+            resign = play and settings.resign and row >= settings.resign_moves
             planned = None if budget is None else waited + budget
             return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
 
@@ -451,7 +452,8 @@ class Engine:
     def commit(self, decision: Decision) -> None:
         """Plays a decision of `genmove` and charges its time to the clock; does nothing if it resigns."""
         self._end_pondering()
-        self._hopeless_turns.note(self.game, decision.colour, hopeless=decision.hopeless)
+        turn = turn_of(self.game, decision.colour)
+        self._hopeless_turns = with_turn(self._hopeless_turns, turn, hopeless=decision.hopeless)
         if decision.resign:
             return
         self.game.play(decision.colour, decision.point)

@@ -170,9 +170,6 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
         network: The evaluator in use (`make_evaluator`).
         width: The board's columns.
         height: The board's rows.
-
-    Raises:
-        UserError: `ranks.toml` is invalid.
     """
     name = _name_of(network, width, height)
     known, size, strengths = _measured(network, width, height)
@@ -180,7 +177,7 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     notes = []
     if known != name:
         notes.append(Phrase("rank.unmeasured", {"network": name, "known": known}))
-    elif size != max(width, height) and _is_measured(width, height):
+    elif size != max(width, height) and any(max(width, height) in boards for boards in _table().values()):
         boards = {"board": f"{width}x{height}", "size": f"{size}x{size}"}
         notes.append(Phrase("rank.otherBoard", {"network": name} | boards))
     if rank > max(strengths):
@@ -198,9 +195,6 @@ def next_rank(rank: Rank | None, step: int, network: str, width: int, height: in
         network: As in `play_at`.
         width: The board's columns.
         height: The board's rows.
-
-    Raises:
-        UserError: `ranks.toml` is invalid.
     """
     strengths = _measured(network, width, height)[2]
     steps = [*sorted(strengths), None]
@@ -210,17 +204,15 @@ def next_rank(rank: Rank | None, step: int, network: str, width: int, height: in
 
 def _measured(network: str, width: int, height: int) -> tuple[str, int, dict[Rank, float]]:
     """Returns the measurements for a network and a board: the name of the network, the board's size, the strengths."""
-    table = read_ranks(bundled_folder() / RANKS_FILE)
-    side = max(width, height)
+    table, side = _table(), max(width, height)
     name = _name_of(network, width, height)
     known = name if name in table else _stand_in(table, width, height)
     size = min(table[known], key=lambda size: (abs(size - side), -size))
     return known, size, table[known][size]
 
 
-def _is_measured(width: int, height: int) -> bool:
-    """Returns whether ranks were measured for any network on a board."""
-    return any(max(width, height) in boards for boards in read_ranks(bundled_folder() / RANKS_FILE).values())
+def _table() -> dict[str, dict[int, dict[Rank, float]]]:
+    return read_ranks(bundled_folder() / RANKS_FILE)
 
 
 def _reached(rank: Rank, strengths: Mapping[Rank, float]) -> Rank:
@@ -249,30 +241,11 @@ def _stand_in(table: Mapping[str, Mapping[int, Any]], width: int, height: int) -
 
 @functools.cache
 def read_ranks(path: Path) -> dict[str, dict[int, dict[Rank, float]]]:
-    """Returns the strength of each measured rank, by the network's name and the board's size.
-
-    Raises:
-        UserError: The file is invalid.
-    """
-    try:
-        table = tomllib.loads(path.read_text("utf-8"))
-        return {
-            network: {int(board.partition("x")[0]): _strengths(entry) for board, entry in boards.items()}
-            for network, boards in table.items()
+    """Returns the strength of each measured rank, by the network's name and the board's size."""
+    return {
+        network: {
+            int(board.partition("x")[0]): {rank: float(entry[str(rank)]) for rank in RANKS if str(rank) in entry}
+            for board, entry in boards.items()
         }
-    except (ValueError, AttributeError) as error:
-        raise UserError(f"{path}: {error}") from error
-
-
-def _strengths(entry: Mapping[str, Any]) -> dict[Rank, float]:
-    """Returns the strengths of a table's entry, which rise with the rank; raises ValueError if they do not."""
-    found = {}
-    for name, value in entry.items():
-        if _RANK.fullmatch(name):
-            rank = as_rank(name)
-            assert rank is not None
-            found[rank] = float(value)
-    ordered = [found[rank] for rank in sorted(found)]
-    if not ordered or ordered != sorted(set(ordered)) or ordered[0] < 0:
-        raise ValueError(f"expected a strength of 0 or more for each rank, rising with it, not {dict(entry)}")
-    return found
+        for network, boards in tomllib.loads(path.read_text("utf-8")).items()
+    }

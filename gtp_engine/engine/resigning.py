@@ -1,8 +1,9 @@
 """When to resign: after several hopeless turns in a row."""
 
+from collections.abc import Sequence
 from itertools import takewhile
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .ranks import Strength
 
@@ -38,33 +39,26 @@ def is_hopeless(game: "Game", report: "SearchReport", threshold: float, strength
     return is_late and is_searched and report.winrate < threshold and report.lead < far_behind
 
 
-class HopelessTurns:
-    """The latest hopeless turns.
-
-    They are kept by their positions, not counted, because some controllers replay the whole game before each move, and
-    may play several games in turn: gtp2ogs lends each of its bots to a game for one move.
-    """
-
-    def __init__(self) -> None:
-        self._turns: list[tuple[object, ...]] = []  # the latest one last
-
-    def row(self, game: "Game", colour: int) -> int:
-        """Returns how many of a player's last turns were hopeless, one after the other, without the present one."""
-        own = [number for number, move in enumerate(game.moves) if move.colour == colour]
-        return sum(1 for _ in takewhile(lambda number: _turn(game, colour, number) in self._turns, reversed(own)))
-
-    def note(self, game: "Game", colour: int, *, hopeless: bool) -> None:
-        """Notes whether the present turn is hopeless."""
-        turn = _turn(game, colour, len(game.moves))
-        self._turns = [other for other in self._turns if other != turn]
-        if hopeless:
-            self._turns = [*self._turns, turn][-_MOST_TURNS:]
-
-    def clear(self) -> None:
-        """Forgets all turns, so that a player who takes back a move can play on."""
-        self._turns = []
+# A position in which a player had to move: how the game began, the moves so far, and the player.
+#
+# Hopeless turns are kept by their positions, not counted, because some controllers replay the whole game before each
+# move, and may play several games in turn: gtp2ogs lends each of its bots to a game for one move.
+Turn: TypeAlias = tuple[object, ...]
 
 
-def _turn(game: "Game", colour: int, number: int) -> tuple[object, ...]:
-    """Returns a position in which a player had to move: how the game began, and the moves before that one."""
-    return game.width, game.height, game.rules, game.komi, tuple(game.setup_stones), tuple(game.moves[:number]), colour
+def turn_of(game: "Game", colour: int, number: int | None = None) -> Turn:
+    """Returns a player's turn after the first moves of a game, by default after all of them."""
+    start = game.width, game.height, game.rules, game.komi, tuple(game.setup_stones)
+    return *start, tuple(game.moves[:number]), colour
+
+
+def hopeless_row(turns: Sequence[Turn], game: "Game", colour: int) -> int:
+    """Returns how many of a player's last turns are among these, one after the other, without the present one."""
+    own = [number for number, move in enumerate(game.moves) if move.colour == colour]
+    return sum(1 for _ in takewhile(lambda number: turn_of(game, colour, number) in turns, reversed(own)))
+
+
+def with_turn(turns: Sequence[Turn], turn: Turn, *, hopeless: bool) -> tuple[Turn, ...]:
+    """Returns the latest hopeless turns, the last of them last, with this one if it is one."""
+    others = [other for other in turns if other != turn]
+    return tuple([*others, turn][-_MOST_TURNS:] if hopeless else others)

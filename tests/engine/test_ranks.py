@@ -137,16 +137,6 @@ def test_steps_go_through_the_ranks_that_exist(rank: str, step: int, reached: st
     assert next_rank(as_rank(rank), step, "small", 9, 9) == as_rank(reached)
 
 
-@pytest.mark.parametrize(
-    "text", ["[a.9x9]\n", "[a.9x9]\n2k = 1\n1k = 1\n", "[a.9x9]\n1k = -1\n", "[a.9x9]\n1k = 'x'\n", "a = 1\n", "a"]
-)
-def test_a_damaged_table_is_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / RANKS_FILE
-    path.write_text(text)
-    with pytest.raises(UserError, match=f"^{path}: "):
-        read_ranks(path)
-
-
 def test_the_path_of_strength_rises() -> None:
     path = [Strength(value) for value in np.linspace(0, 9, 91)]
     for low, high in pairwise(path):

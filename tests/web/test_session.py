@@ -146,14 +146,14 @@ def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
     report = desk.state["report"]
     assert report["kind"] == "hint" and report["moves"]
     best = report["moves"][0]
-    answer = desk.send("line", move=best["vertex"])
+    answer = desk.send("line", move=best["move"])
     assert answer is not None and answer["stones"] != desk.state["stones"] and "1" in answer["drawn"]["labels"].values()
     desk.send("hint")
     desk.play("C3")
     assert desk.state["report"] is None and desk.state["task"]["kind"] == "move"
     # The page may ask for the line before it sees the move: no error of the user's.
     shown = {name: desk.state[name] for name in ("stones", "drawn")}
-    assert desk.send("line", move=best["vertex"]) == {"type": "line", "of": best["vertex"], **shown}
+    assert desk.send("line", move=best["move"]) == {"type": "line", "of": best["move"], **shown}
     desk.wait()
     assert desk.state["report"] is None
 

@@ -13,7 +13,7 @@ from ...engine.ranks import as_rank
 from ...engine.settings import DEFAULT_SECONDS
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
 from ...go.game import Game
-from ...go.rules import RULESETS
+from ...go.rules import RULESETS, rules_name
 from ...go.sgf import TreeNode, read_sgf
 from ...nets.library import list_networks, network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
@@ -153,6 +153,8 @@ class Opening(Part):
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN},
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
+            "komi": game.komi,
+            "rules": rules_name(game.rules) or "other",
             "handicap": played.handicap,
             "isUsualKomi": game.komi == usual_komi(game.width, game.height, played.handicap),
             "rank": "max" if settings.rank is None else str(settings.rank),

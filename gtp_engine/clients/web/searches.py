@@ -181,9 +181,10 @@ class Searches(Part):
 
     def state(self) -> Document:
         session, report, loss = self.session, self.session.report, self._loss()
+        moves = report.table()[:_LISTED] if report is not None and self.shown_moves else []
         can_undo = session.is_latest and session.played.takes_back(self.last_own_move)
         return {
-            "report": report and {"kind": session.shown, **values_of(report), "moves": self._listed_moves()},
+            "report": report and {"kind": session.shown, **values_of(report), "moves": moves},
             "layer": self.layer,
             "analysisVisits": self.analysis_visits,
             "curve": session.values.curve(session.line),
@@ -196,18 +197,6 @@ class Searches(Part):
                 "canUndo": can_undo,
             },
         }
-
-    def _listed_moves(self) -> list[Document]:
-        return [
-            {
-                "vertex": move.vertex,
-                "winrate": round(move.winrate, 4),
-                "lead": round(move.lead, 1) + 0.0,  # no -0.0
-                "visits": move.visits,
-                "line": list(move.pv_vertices),
-            }
-            for move in self.shown_moves[:_LISTED]
-        ]
 
     def drawn(self) -> Drawn:
         report, loss = self.session.report, self._loss()

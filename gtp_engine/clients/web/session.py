@@ -23,7 +23,6 @@ from ...base.messages import plural
 from ...go.coords import BLACK, WHITE, colour_name, opponent
 from ...go.drawing import BoardDrawing
 from ...go.game import Game
-from ...go.rules import rules_name
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
 from ...table.played_game import Mode, PlayedGame
@@ -177,8 +176,6 @@ class Session:
             "lastMove": _last_move(game),
             "toMove": colour_name(game.to_move),
             "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
-            "komi": game.komi,
-            "rules": rules_name(game.rules) or "other",
             "comment": self.node.comment,
             "humans": [colour_name(colour) for colour in sorted(played.humans)],
             "isStudy": played.mode is not Mode.GAME,

@@ -1,13 +1,5 @@
-// Elements of the page and of its drawings.
-const SVG = "http://www.w3.org/2000/svg";
-
+// Elements of the page.
 export const find = (selector) => document.querySelector(selector);
-
-export function shape(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
-}
 
 export function button(said, onClick) {
   const element = document.createElement("button");

@@ -1,5 +1,5 @@
 // The graph of a game: Black's win rate and lead after each move that was searched. A click goes to a position.
-import {shape} from "./elements.js";
+import {svgElement} from "./drawing.js";
 
 const WIDTH = 320, HEIGHT = 90, LEAST_LEAD = 10;  // the lead's scale is at least so many points each way
 
@@ -26,11 +26,11 @@ export class Graph {
     const worst = new Set(review && !isGuessing ? review.mistakes.map((mistake) => mistake.place) : []);
     const dots = leads.filter((_, index) => worst.has(curve[index][0])).map(([left, top]) => `M${left.toFixed(1)} ${top.toFixed(1)}h0`);
     this.svg.replaceChildren(
-      shape("path", {class: "middle", d: `M0 ${HEIGHT / 2}H${WIDTH}`}),
-      shape("path", {class: "winrate", d: path(rates)}),
-      shape("path", {class: "lead", d: path(leads)}),
-      shape("path", {class: "mistakes", d: dots.join("")}),
-      shape("path", {class: "place", d: `M${x(place)} 0V${HEIGHT}`}),
+      svgElement("path", {class: "middle", d: `M0 ${HEIGHT / 2}H${WIDTH}`}),
+      svgElement("path", {class: "winrate", d: path(rates)}),
+      svgElement("path", {class: "lead", d: path(leads)}),
+      svgElement("path", {class: "mistakes", d: dots.join("")}),
+      svgElement("path", {class: "place", d: `M${x(place)} 0V${HEIGHT}`}),
     );
   }
 }

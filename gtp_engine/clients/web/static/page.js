@@ -364,7 +364,7 @@ function showReport() {
   const lead = points < 0.5 ? text("close") : text("leads", {colour: text(opinion.leader), points: number(points, 1)});
   const winrate = text("winRateOf", {colour: text(opinion.toMove), winrate: percent(opinion.winrate)});
   const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
-  const label = report ? text(labels[report.kind], {move: report.moves.length ? moveName(report.moves[0].vertex) : ""}) : text("engineThinks");
+  const label = report ? text(labels[report.kind], {move: report.moves.length ? moveName(report.moves[0].move) : ""}) : text("engineThinks");
   find("#opinion").textContent = [label, lead, winrate, text("trust.visits", {count: opinion.visits})].join(" · ");
   const moves = report ? report.moves : [];
   find("#candidates").hidden = moves.length === 0;
@@ -378,9 +378,9 @@ function showCandidates(moves) {
   while (body.rows.length < moves.length) body.append(candidateRow());
   moves.forEach((move, index) => {
     const [first, ...others] = body.rows[index].cells, entry = first.firstElementChild;
-    entry.dataset.vertex = move.vertex;
-    entry.textContent = moveName(move.vertex);
-    entry.title = move.line.map((vertex) => isolated(moveName(vertex))).join(" ");
+    entry.dataset.vertex = move.move;
+    entry.textContent = moveName(move.move);
+    entry.title = move.pv.split(" ").map((vertex) => isolated(moveName(vertex))).join(" ");
     const values = [percent(move.winrate), number(move.lead, 1), number(move.visits)];
     others.forEach((cell, column) => { cell.textContent = values[column]; });
   });
@@ -396,7 +396,7 @@ function candidateRow() {
 
 // Returns the message that asks for the line of a candidate; null if the point is none.
 function candidate(vertex) {
-  const isOne = state && state.report && state.report.moves.some((move) => move.vertex === vertex);
+  const isOne = state && state.report && state.report.moves.some(({move}) => move === vertex);
   return isOne ? {type: "line", move: vertex} : null;
 }
 

@@ -1,5 +1,5 @@
 // The tree of a game: a disc for each position, the main line on top. A click goes to a position.
-import {shape} from "./elements.js";
+import {svgElement} from "./drawing.js";
 
 const STEP = 18, RADIUS = 6;
 
@@ -25,8 +25,8 @@ export class Tree {
     this.svg.setAttribute("width", STEP * (columns + 1));
     this.svg.setAttribute("height", STEP * (rows + 1));
     const edges = nodes.filter(([, parent]) => this.places.has(parent)).map(([number, parent]) => this.edge(number, parent));
-    this.current = shape("rect", {class: "current", width: STEP, height: STEP, rx: 4});
-    this.svg.replaceChildren(shape("path", {class: "edges", d: edges.join("")}), this.current, ...nodes.map((node) => this.disc(node)));
+    this.current = svgElement("rect", {class: "current", width: STEP, height: STEP, rx: 4});
+    this.svg.replaceChildren(svgElement("path", {class: "edges", d: edges.join("")}), this.current, ...nodes.map((node) => this.disc(node)));
   }
 
   // Marks the position that is shown.
@@ -48,7 +48,7 @@ export class Tree {
 
   disc([number, , kind, hasComment]) {
     const [cx, cy] = this.places.get(number).map((at) => STEP * (at + 0.5));
-    return shape("circle", {class: hasComment ? `${kind} commented` : kind, cx, cy, r: kind === "other" ? RADIUS / 2 : RADIUS});
+    return svgElement("circle", {class: hasComment ? `${kind} commented` : kind, cx, cy, r: kind === "other" ? RADIUS / 2 : RADIUS});
   }
 }
 

@@ -32,8 +32,9 @@ function written(value) {
 // Returns the name of a move as people read it; messages to the program have "pass" in every language.
 export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : vertex;
 
-export const number = (value, digits = 0) =>
-  new Intl.NumberFormat(NUMBERS[language] || language, {minimumFractionDigits: digits, maximumFractionDigits: digits}).format(value);
+export const number = (value, digits = 0) => new Intl.NumberFormat(NUMBERS[language] || language, {
+  minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative",  // no -0.0
+}).format(value);
 
 export const percent = (value) =>
   new Intl.NumberFormat(NUMBERS[language] || language, {style: "percent", maximumFractionDigits: 0}).format(value);
