@@ -92,12 +92,10 @@ class Blunders:
         is_head = board["chain"] == np.arange(len(board["chain"]))
         heads = np.flatnonzero((board["stones"] == self._me) & is_head & (board["chain_size"] >= LARGE_GROUP))
         large = [chain for head in heads.tolist() if (chain := chain_at(board, head)) and len(chain.liberties) == 1]
-        worth = [chain for chain in large if self._mean_ownership(chain) > _LOST]
+        size = self._game.width, self._game.height
+        indices = [[index_of_point(stone, *size) for stone in chain.stones] for chain in large]
+        worth = [chain for chain, own in zip(large, indices, strict=True) if self._ownership[own].mean() > _LOST]
         return sorted(worth, key=lambda chain: -len(chain.stones))
-
-    def _mean_ownership(self, chain: Chain) -> float:
-        width, height = self._game.width, self._game.height
-        return float(np.mean([self._ownership[index_of_point(stone, width, height)] for stone in chain.stones]))
 
     def _ways_out(self, chain: Chain) -> frozenset[int]:
         """Returns the chain's last liberty, and those of the opponent's chains in atari next to it."""

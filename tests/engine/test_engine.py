@@ -37,14 +37,6 @@ def engine():
         yield engine
 
 
-def test_importing_and_making_an_engine_imports_no_compiler():
-    script = (
-        "import sys; from gtp_engine.engine.engine import Engine; assert 'numba' not in sys.modules; "
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
-
-
 def test_size_and_komi_need_no_board():
     engine = Engine(EngineSettings(network="uniform"))
     engine.set_board_size(13)

@@ -117,17 +117,6 @@ def fill_with_white(engine: Engine) -> None:
             engine.play(BLACK, PASS)
 
 
-def test_a_hopeless_player_resigns() -> None:
-    with engine_at("10k") as engine:
-        fill_with_white(engine)
-        decisions = []
-        for _ in range(3):
-            decisions.append(engine.best_move(BLACK))
-            if not decisions[-1].resign:
-                engine.play(WHITE, PASS)
-    assert [decision.resign for decision in decisions] == [False, False, True]
-
-
 def test_moves_by_hand_end_a_row_of_hopeless_ones() -> None:
     with engine_at("10k") as engine:
         fill_with_white(engine)

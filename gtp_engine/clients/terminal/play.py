@@ -321,7 +321,11 @@ class TerminalGame:
 
     def _command_load(self, name: str) -> None:
         if not name:
-            self._list_games()
+            paths = list(itertools.islice(self._other_games(), _LISTED))
+            if not paths:
+                raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
+            self._print("unfinished games, the latest first; type load and one of these names:")
+            self._print("\n".join(f"  {path.name}" for path in paths))
             return
         try:
             path, move = find_game(name, self._played.folder), None
@@ -330,13 +334,6 @@ class TerminalGame:
                 raise
             path, move = find_game(match[1], self._played.folder), int(match[2])
         self._load(path, move)
-
-    def _list_games(self) -> None:
-        paths = list(itertools.islice(self._other_games(), _LISTED))
-        if not paths:
-            raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
-        self._print("unfinished games, the latest first; type load and one of these names:")
-        self._print("\n".join(f"  {path.name}" for path in paths))
 
     def _other_games(self) -> Iterator[Path]:
         """Yields the unfinished games in the folder other than this one, the latest first."""
@@ -494,17 +491,11 @@ class TerminalGame:
 
     def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
         """Shows the position, with the players and `extra` next to it."""
-        game = self._engine.game
-        side = [*side_lines(game, self._names()), *extra]
-        self._screen.show(board_view(game, self._screen.console, marks, side))
-
-    def _names(self) -> dict[int, str]:
-        """Returns the players' names next to the board."""
-        if self._played.mode is Mode.PAIR:
-            return {BLACK: HUMAN, WHITE: HUMAN}
-        rank = self._engine.settings.rank
+        game, rank = self._engine.game, self._engine.settings.rank
+        human = HUMAN if self._played.mode is Mode.PAIR else "you"
         engine = "engine" if rank is None else f"engine, {rank}"
-        return {colour: "you" if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
+        names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
+        self._screen.show(board_view(game, self._screen.console, marks, [*side_lines(game, names), *extra]))
 
     def _print(self, text: str, style: str = "") -> None:
         """Shows a message."""

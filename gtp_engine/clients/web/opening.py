@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...base.errors import UserError
 from ...base.fields import Range, parse_number, parse_word
-from ...engine.clock import NO_LIMIT, TimeSettings, named_settings
+from ...engine.clock import NO_LIMIT, named_settings
 from ...engine.ranks import as_rank
 from ...engine.settings import DEFAULT_SECONDS
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
@@ -65,7 +65,9 @@ class Opening(Part):
         rank = as_rank(text_of(message, "rank"))
         if seconds is not None:
             seconds = float(parse_number("time", seconds, _SECONDS, from_text=False))
-        visits, time = visits_of(message), _time_of(message)
+        visits, time = visits_of(message), NO_LIMIT
+        if message.get("time") is not None:  # named as in `kata-time_settings`
+            time = check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))
 
         def begin() -> None:
             engine = self.session.played.engine
@@ -164,13 +166,6 @@ class Opening(Part):
             "network": network if network in (AUTO, ROLLOUTS) else network_name(Path(network)),
             "networks": list(self.networks),
         }
-
-
-def _time_of(message: Message) -> TimeSettings:
-    """Returns the time limits of a message, which names them as `kata-time_settings` does; without any, no limit."""
-    if message.get("time") is None:
-        return NO_LIMIT
-    return check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))
 
 
 def _positions(node: TreeNode) -> list[TreeNode]:
