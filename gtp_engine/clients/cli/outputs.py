@@ -49,17 +49,12 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
     for path in outputs:
         if path == STANDARD:
             continue
-        if not is_stream(path):
+        if standard_stream(path) is None and not is_device(path):
             if path.exists() and any(one != STANDARD and os.path.samefile(path, one) for one in inputs):
                 raise UserError(f"{path} is one of the files to read; choose another name")
             if path.exists() and not force:
                 raise FileExistsError(f"{path} already exists; choose another name or add --force")
         check_place(path)
-
-
-def is_stream(path: Path) -> bool:
-    """Whether it is written without replacing it: a pipe, a device, or what standard output or error goes to."""
-    return standard_stream(path) is not None or is_device(path)
 
 
 def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:

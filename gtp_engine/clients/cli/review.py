@@ -93,7 +93,7 @@ class ReviewOptions:
 
     @property
     def outputs(self) -> dict[str, Path]:
-        """The file for each of `FORMATS` that is wanted, `STANDARD` for standard output."""
+        """The file for each text that is wanted (`text_of`), `STANDARD` for standard output."""
         given = {"sgf": self.sgf or self.sgf_out, "html": self.html, "json": self.json, "csv": self.csv}
         return {name: path for name, path in given.items() if path is not None}
 

@@ -87,32 +87,22 @@ def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
 # The outputs.
 
 
-def _to_sgf(reviews: "Sequence[GameReview]", options: "ReviewOptions") -> str:
-    from ...study.review_sgf import annotated
+def text_of(name: str, reviews: "Sequence[GameReview]", options: "ReviewOptions") -> str:
+    """Returns the text of a file, by the name of its option."""
+    from ...study.review_data import to_csv, to_json
 
-    return "".join(annotated(review, comment_all=options.all_moves).to_sgf() for review in reviews)
+    match name:
+        case "sgf":
+            from ...study.review_sgf import annotated
 
+            return "".join(annotated(review, comment_all=options.all_moves).to_sgf() for review in reviews)
+        case "html":
+            from ...study.page.page import review_page
 
-def _to_html(reviews: "Sequence[GameReview]", options: "ReviewOptions") -> str:
-    from ...study.page.page import review_page
-
-    return review_page(reviews, options.language)
-
-
-def _to_json(reviews: "Sequence[GameReview]", _: "ReviewOptions") -> str:
-    from ...study.review_data import to_json
-
-    return to_json(reviews)
-
-
-def _to_csv(reviews: "Sequence[GameReview]", _: "ReviewOptions") -> str:
-    from ...study.review_data import to_csv
-
+            return review_page(reviews, options.language)
+        case "json":
+            return to_json(reviews)
     return to_csv(reviews)
-
-
-# What makes the text of each kind of file, by the name of its option.
-FORMATS = {"sgf": _to_sgf, "html": _to_html, "json": _to_json, "csv": _to_csv}
 
 
 def check_files(options: "ReviewOptions", games: int) -> None:
@@ -150,7 +140,7 @@ def save(options: "ReviewOptions", reviews: "Mapping[int, GameReview]", games: i
     results = {}
     for name, path in options.outputs.items():
         if path != STANDARD:
-            results[path] = _error_of(partial(write_text, path, FORMATS[name]([*reviews.values()], options)))
+            results[path] = _error_of(partial(write_text, path, text_of(name, [*reviews.values()], options)))
     for number, review in reviews.items():
         if (picture := _picture(options.plot, number, games)) is not None:
             from ...study.curves import plot_curve
@@ -171,7 +161,7 @@ def print_standard(options: "ReviewOptions", reviews: "Sequence[GameReview]") ->
     """Writes what was requested for standard output, if anything, in UTF-8 as in files."""
     for name, path in options.outputs.items():
         if path == STANDARD:
-            click.echo(FORMATS[name](reviews, options).encode(), nl=False)
+            click.echo(text_of(name, reviews, options).encode(), nl=False)
 
 
 def report_saved(options: "ReviewOptions", results: Mapping[Path, str]) -> None:
