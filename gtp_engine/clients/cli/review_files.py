@@ -89,8 +89,6 @@ def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
 
 def text_of(name: str, reviews: "Sequence[GameReview]", options: "ReviewOptions") -> str:
     """Returns the text of a file, by the name of its option."""
-    from ...study.review_data import to_csv, to_json
-
     match name:
         case "sgf":
             from ...study.review_sgf import annotated
@@ -101,7 +99,11 @@ def text_of(name: str, reviews: "Sequence[GameReview]", options: "ReviewOptions"
 
             return review_page(reviews, options.language)
         case "json":
+            from ...study.review_data import to_json
+
             return to_json(reviews)
+    from ...study.review_data import to_csv
+
     return to_csv(reviews)
 
 
