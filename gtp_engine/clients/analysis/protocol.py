@@ -195,12 +195,7 @@ class Conversation:
         self._send(fields | extra)
 
     def _terminate(self, query_id: str | None, turns: frozenset[int] | None) -> None:
-        """Ends searches, which are answered with the results found until then.
-
-        Args:
-            query_id: The query; None for all.
-            turns: The numbers of the positions; None for all.
-        """
+        """Ends searches of a query and its turns, None for all; they are answered with what was found until then."""
 
         def is_meant(line: _Line, turn: int) -> bool:
             return query_id in (None, line.id) and (turns is None or turn in turns)

@@ -161,11 +161,9 @@ def _names(line: Iterable[int], width: int) -> str:
 
 
 def _comments(review: GameReview, before: int) -> dict[int, str]:
-    """Returns the record's own comments by position; the nodes of one position may have several, which are joined.
+    """Returns the record's own comments by position, of which the first has `before` moves before it.
 
-    Args:
-        review: The review.
-        before: The number of moves before the first position.
+    The nodes of one position may have several comments, which are joined.
     """
     comments: dict[int, str] = {}
     place = -before
