@@ -43,45 +43,32 @@ class EndRules:
     resigns: bool = False
 
 
-@dataclass
-class ResignTracker:
-    """The side that is ahead, and for how long it has been winning.
-
-    Attributes:
-        leader: Colour of the side that was ahead at the last position; EMPTY before the first one.
-        positions: Number of consecutive positions at which the leader was winning, each by the search of whichever
-            side was to move there.
-    """
-
-    leader: int = EMPTY
-    positions: int = 0
-
-    def update(self, report: SearchReport, winrate: float) -> None:
-        """Adds the next position.
-
-        Args:
-            report: The search of the position.
-            winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
-        """
-        leader = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
-        is_winning = winrate < 1 and max(report.winrate, 1 - report.winrate) >= winrate
-        self.positions = (self.positions + 1 if leader == self.leader else 1) if is_winning else 0
-        self.leader = leader
-
-
 @dataclass(eq=False)
 class GameInProgress:
     """A game that is being played. Runners derive their own class to keep more about it.
 
     Attributes:
         game: The position and the moves so far.
-        tracker: How long one side has been winning.
+        leader: Colour of the side that was ahead at the last position; EMPTY before the first one.
+        won_positions: Number of consecutive positions at which the leader was winning, each by the search of whichever
+            side was to move there.
         decided_for: Colour of the side for which the game was decided; EMPTY before.
     """
 
     game: Game
-    tracker: ResignTracker = field(default_factory=ResignTracker, kw_only=True)
+    leader: int = field(default=EMPTY, kw_only=True)
+    won_positions: int = field(default=0, kw_only=True)
     decided_for: int = field(default=EMPTY, kw_only=True)
+
+    def update(self, report: SearchReport, rules: EndRules) -> None:
+        """Adds the next position, by the report of its search."""
+        leader = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
+        is_winning = rules.winrate < 1 and max(report.winrate, 1 - report.winrate) >= rules.winrate
+        self.won_positions = (self.won_positions + 1 if leader == self.leader else 1) if is_winning else 0
+        self.leader = leader
+        is_late = len(self.game.moves) >= rules.earliest * self.game.area
+        if self.decided_for == EMPTY and self.won_positions >= rules.positions and is_late:
+            self.decided_for = leader
 
 
 class PlannedSearch(NamedTuple):
@@ -170,20 +157,13 @@ class GameRunner(ABC, Generic[G]):
         point = self._choose_move(game, search, report)
         game.game.play(game.game.to_move, point)
         self.moves += 1
-        self._update_decision(game, report)
+        game.update(report, self._end_rules)
         reason = self._end_reason(game)
         if reason is None:
             self._queue_search(game)
         else:
             self.games.remove(game)
             self._end_game(game, reason)
-
-    def _update_decision(self, game: G, report: SearchReport) -> None:
-        rules, tracker = self._end_rules, game.tracker
-        tracker.update(report, rules.winrate)
-        is_late = len(game.game.moves) >= rules.earliest * game.game.area
-        if game.decided_for == EMPTY and tracker.positions >= rules.positions and is_late:
-            game.decided_for = tracker.leader
 
     def _end_reason(self, game: G) -> EndReason | None:
         """Returns why the game ends now; None if it does not."""

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import cast
 
-from gtp_engine.arena.runner import ResignTracker
-from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.arena.runner import EndRules, GameInProgress
+from gtp_engine.go.coords import BLACK, EMPTY, WHITE
+from gtp_engine.go.game import Game
 from gtp_engine.search.report import SearchReport
 
 
@@ -17,10 +18,11 @@ class Seen:
 
 
 def seen(*views: tuple[int, float]) -> tuple[int, int]:
-    tracker = ResignTracker()
+    game = GameInProgress(Game(9))
     for to_move, winrate in views:
-        tracker.update(cast(SearchReport, Seen(to_move, winrate)), 0.9)
-    return tracker.leader, tracker.positions
+        game.update(cast(SearchReport, Seen(to_move, winrate)), EndRules(3, winrate=0.9, positions=3))
+    assert game.decided_for == (game.leader if game.won_positions >= 3 else EMPTY)
+    return game.leader, game.won_positions
 
 
 def test_both_players_views_count() -> None:
