@@ -28,7 +28,6 @@ from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
-from gtp_engine.training.learner import LossNotFinite
 from gtp_engine.training.new_run import begin_records, settings_from_options
 from gtp_engine.training.progress import Limit, Observer, ProcessLostError, Stopped
 from gtp_engine.training.record_run import RecordRun
@@ -219,12 +218,6 @@ def test_a_network_that_cannot_be_trained_is_reported_before_games_are_read(tmp_
         assert not (tmp_path / "run").exists(), "the folder is free for another network"
 
 
-def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> None:
-    arguments = [str(games), "--out", str(tmp_path / "run"), *SMALL, "--board-size", "5", "--samples", "64"]
-    run(*arguments)
-    assert "contains a run with seed = 1, not 2" in run(*arguments, "--seed", "2", status=1)
-
-
 GIVEN = {
     "network": "b1c8",
     "least_moves": 5,
@@ -381,16 +374,6 @@ def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Pa
     assert f"<b>{records.path}</b>: 640 of 640 " in text and f"<b>{selfplay.path}</b>: 1 cycle, " in text
     assert text.count("<figcaption>Policy loss</figcaption>") == 2, "over time and samples, which both have"
     assert text.count("<title>5x5 Go board, ") == 2 * 3 and "A game of the records that is held back: 16 moves" in text
-
-
-def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> None:
-    run = new_run(tmp_path / "run", games)
-    run.learner.model.trunk.conv.weight.data[0, 0] = np.nan
-    with pytest.raises(LossNotFinite):
-        run.go()
-    left = {file.name for file in (tmp_path / "run").iterdir()}
-    assert left <= {"settings.toml", "networks", "games", "log.jsonl", "tensorboard"}
-    assert not run.network.exists()
 
 
 def test_a_run_may_be_stopped_while_records_are_read(games: Path, tmp_path: Path) -> None:

@@ -139,20 +139,17 @@ def test_weights_decay_by_a_share_of_the_learning_rate(optimizer: str) -> None:
     assert weight[0, 0].item() == pytest.approx(math.exp(-100 * 0.1 * 0.1), rel=0.1)
 
 
-def test_a_loss_that_is_not_finite_is_an_error() -> None:
-    learner = Learner(new_model(), SETTINGS)
+def test_a_loss_or_gradient_that_is_not_finite_is_an_error() -> None:
+    batch = next(Loader(Samples(some_games()), 32, seed=1))
+    learner, other = (Learner(new_model(), SETTINGS) for _ in range(2))
     learner.model.trunk.conv.weight.data[0, 0] = math.nan
-    learner.step(next(Loader(Samples(some_games()), 32, seed=1)))
-    with pytest.raises(LossNotFinite, match="became nan"):
+    learner.step(batch)
+    with pytest.raises(LossNotFinite, match="loss became nan"):
         learner.check()
-
-
-def test_a_gradient_that_is_not_finite_is_an_error_although_its_loss_is() -> None:
-    learner = Learner(new_model(), SETTINGS)
-    learner.model.trunk.conv.weight.register_hook(lambda gradient: gradient * math.nan)
-    learner.step(next(Loader(Samples(some_games()), 32, seed=1)))
-    with pytest.raises(LossNotFinite, match="the norm of the gradient became nan"):
-        learner.check()
+    other.model.trunk.conv.weight.register_hook(lambda gradient: gradient * math.nan)
+    other.step(batch)
+    with pytest.raises(LossNotFinite, match="the norm of the gradient became nan"):  # although its loss is finite
+        other.check()
 
 
 def test_the_averaged_network_has_statistics_of_its_own() -> None:

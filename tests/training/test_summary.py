@@ -167,18 +167,14 @@ LINES = [
 ]
 
 
-def test_a_resumed_run_repeats_no_point(tmp_path: Path) -> None:
+def test_a_resumed_run_repeats_no_point_and_runs_without_cycles_count_samples(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     EventFiles(tmp_path, []).add(LINES[0])
     EventFiles(tmp_path, LINES[:1]).add(LINES[1])  # killed, and resumed
     assert curves(tmp_path) == {"losses/policy": [(1, 60, 3.5), (2, 130, 3.0)], "elo": [(2, 130, 80.5)]}
-
-
-def test_runs_without_cycles_count_samples(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
     line = {"samples": 640, "seconds": 9.5, "losses": {"policy": 3.0}, "validation": {"top1": 0.25}}
-    EventFiles(tmp_path, []).add(line)
-    assert curves(tmp_path) == {"losses/policy": [(640, 9.5, 3.0)], "validation/top1": [(640, 9.5, 0.25)]}
+    EventFiles(tmp_path / "records", []).add(line)
+    assert curves(tmp_path / "records") == {"losses/policy": [(640, 9.5, 3.0)], "validation/top1": [(640, 9.5, 0.25)]}
 
 
 def test_without_tensorboard_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """Shards: files of training games, `.shard`.
 
 A shard is numpy's archive of arrays, `.npz`: the columns of a `GameSet` in their types on disk (`samples.COLUMNS`),
-without those that the set lacks, and `about`, a JSON object as bytes: the names of these `columns`, and the `notes` of
-the program that wrote the shard. The archive's checksums tell what is damaged.
+without those that the set lacks, and `about`, a JSON object as bytes with the `notes` of the program that wrote the
+shard. The archive's checksums tell what is damaged.
 """
 
 import json
@@ -44,8 +44,7 @@ def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = No
     arrays: dict[str, Any] = {
         name: column for name, column in stored.items() if len(column) or COLUMNS[name].default is None
     }
-    about = json.dumps({"columns": list(arrays), "notes": dict(notes or {})})
-    arrays[_ABOUT] = np.frombuffer(about.encode(), np.uint8)
+    arrays[_ABOUT] = np.frombuffer(json.dumps({"notes": dict(notes or {})}).encode(), np.uint8)
 
     def write(temporary: Path) -> None:
         with open(temporary, "wb") as file:  # numpy would add a suffix to a path
@@ -62,7 +61,7 @@ def read_shard(path: Path) -> GameSet:
         OSError: It cannot be opened.
     """
     with _opened(path) as archive:
-        arrays = {name: _array(archive, name) for name in _about(archive)["columns"]}
+        arrays = {name: archive[name] for name in archive.files if name != _ABOUT}
         for name, column in arrays.items():
             if column.dtype != COLUMNS[name].stored:
                 raise UserError(f"wrong type of the column {name}: {column.dtype}")
@@ -74,28 +73,18 @@ def read_shard(path: Path) -> GameSet:
 def read_notes(path: Path) -> dict[str, Any]:
     """Reads only the notes of a shard; raises the same errors as `read_shard`, except for damage within the columns."""
     with _opened(path) as archive:
-        return dict(_about(archive)["notes"])
+        return dict(json.loads(archive[_ABOUT].tobytes())["notes"])
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path) -> Iterator[Any]:
     """Opens a shard for a `with` block; ShardError if what it contains is damaged."""
     with open(path, "rb") as file:
         try:
-            with zipfile.ZipFile(file) as archive:
+            with np.load(file) as archive:
                 yield archive
         except _DAMAGE as error:
             raise ShardError(f"{path}: a damaged shard ({error})") from error
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    with archive.open(f"{name}.npy") as file:
-        array: np.ndarray = np.lib.format.read_array(file)
-    return array
-
-
-def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
-    return dict(json.loads(_array(archive, _ABOUT).tobytes()))
 
 
 def shard_files(folder: Path) -> list[Path]:
