@@ -26,10 +26,8 @@ from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, joi
 from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
-from gtp_engine.training.distillation import walks
 from gtp_engine.training.distillation.labels import Task, check_labels, facts_of, make_labels, shard_of, tasks_for
-from gtp_engine.training.distillation.teacher import label_of, load_teacher, policy_moves
-from gtp_engine.training.distillation.walks import PlayedWalk, Walk, drawn_move
+from gtp_engine.training.distillation.teacher import PlayedWalk, Walk, drawn_move, label_of, load_teacher, policy_moves
 from gtp_engine.training.losses import distances, losses, total
 from gtp_engine.training.progress import Limit
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
@@ -144,7 +142,7 @@ def test_komi_does_not_give_the_score_away() -> None:
     even = np.array([0.5, 0.5, 0], np.float32)
     found = []
     for seed in range(300):
-        record = walks.RecordWalk(games, seed % 10, np.random.default_rng(seed))
+        record = teaching.RecordWalk(games, seed % 10, np.random.default_rng(seed))
         for walk in (record, PlayedWalk(9, 9, seed, np.random.default_rng(seed))):
             on_board = 20 * walk.random.normal()  # Black's points without komi, the same for each position of a walk
             while not walk.is_over and len(walk.game.moves) < 60:
@@ -164,7 +162,7 @@ def test_a_record_with_a_suicide_ends_the_walk_under_other_rules() -> None:
     assert game.stone_at("A1") == EMPTY
     games = pack([sample_game(game)])
     for seed in range(20):
-        walk = walks.RecordWalk(games, 0, np.random.default_rng(seed))
+        walk = teaching.RecordWalk(games, 0, np.random.default_rng(seed))
         while not walk.is_over:
             proceed(walk, np.array([0.5, 0.5, 0], np.float32), 0.0)
 
@@ -353,7 +351,7 @@ def test_decided_positions_are_labelled_and_end_played_games() -> None:
         while not walk.is_over:
             proceed(walk, sure, 20.0)
         lengths.append(len(walk.game.moves))
-    assert np.mean(lengths) == pytest.approx(1 / walks.SURE_END, rel=0.25)
+    assert np.mean(lengths) == pytest.approx(1 / teaching.SURE_END, rel=0.25)
 
 
 def test_any_beginning_of_the_tasks_is_a_mixture() -> None:

@@ -29,8 +29,7 @@ from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
 from ..progress import Limit, Observer, Stopped
 from ..run_settings import RecordSettings, RunSettings, parse_size
-from .teacher import Teacher, load_teacher
-from .walks import PlayedWalk, RecordWalk, Walk
+from .teacher import PlayedWalk, RecordWalk, Teacher, Walk, load_teacher
 
 FACTS, GAMES = "labels.json", "games"
 FORMAT = "gtp_engine labels 1"
