@@ -24,7 +24,7 @@ from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.distillation.labels import read_labels
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.losses import Loss, distances
-from gtp_engine.training.run_settings import LearnerSettings
+from gtp_engine.training.run_settings import LearnSettings
 
 COLUMNS = ("off_policy", "off_winrate", "off_lead", "slope", "off_ownership")
 
@@ -42,7 +42,7 @@ def main() -> None:
     sides = np.maximum(labels.games["width"], labels.games["height"])
     for name in options.networks:
         path = find_network(name)
-        learner = Learner(Model.from_stored(load_network(path)), LearnerSettings())
+        learner = Learner(Model.from_stored(load_network(path)), LearnSettings(precision="float32"))
         print(
             f"{path.name}\n{'board':>8}{'positions':>11}"
             + "".join(f"{column.removeprefix('off_'):>11}" for column in COLUMNS)

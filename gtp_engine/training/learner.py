@@ -29,7 +29,7 @@ from .data.loader import Loader, Samples, Tensors, on_device
 from .ddp import ProcessGroup
 from .losses import Loss, Means, accuracies, losses, total
 from .progress import RESOURCE_ERRORS
-from .run_settings import LearnerSettings
+from .run_settings import LearnSettings
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
 _TRIAL_STEPS = 3  # of `faster_precision`
+_MOMENTUM = 0.9  # of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019)
+_CLIP = 1.0  # maximum norm of the gradient
 
 Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict[str, Loss]]
 
@@ -45,7 +47,7 @@ class LossNotFinite(UserError):
     """A loss became NaN or infinite: the network is lost, but the last saved one is not."""
 
 
-def rate_at(settings: LearnerSettings, samples: int) -> float:
+def rate_at(settings: LearnSettings, samples: int) -> float:
     """Returns the learning rate after a number of samples: a warm-up, a plateau, and a decay at the end.
 
     A plateau and a short decay do as well as a cosine (Hu et al. 2024, "MiniCPM"), and a run on the plateau can be
@@ -77,7 +79,7 @@ class Learner:
     def __init__(
         self,
         model: Model,
-        settings: LearnerSettings,
+        settings: LearnSettings,
         device: torch.device | None = None,
         group: ProcessGroup | None = None,
     ) -> None:
@@ -118,7 +120,7 @@ class Learner:
         found = losses(outputs, batch, self.model.config)
         self._optimizer.zero_grad(set_to_none=True)
         total(found, self.settings.losses).backward()
-        self._gradient_norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self._gradient_norm = nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
         self._optimizer.step()
         samples = self._group.count * batch.size
         self.samples += samples
@@ -279,19 +281,19 @@ def _tensors(model: Model) -> list[Tensor]:
     return [*model.parameters(), *model.buffers()]
 
 
-def _optimizer(model: Model, settings: LearnerSettings) -> torch.optim.Optimizer:
+def _optimizer(model: Model, settings: LearnSettings) -> torch.optim.Optimizer:
     """Makes the optimizer. As usual only matrices and convolutions decay."""
     large = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     small = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
     groups = [{"params": large, "weight_decay": _decay(settings)}, {"params": small, "weight_decay": 0.0}]
     if settings.optimizer == "sgd":
-        return torch.optim.SGD(groups, settings.learning_rate, settings.momentum, nesterov=True, fused=True)
-    return torch.optim.AdamW(groups, settings.learning_rate, (settings.momentum, 0.999), fused=True)
+        return torch.optim.SGD(groups, settings.learning_rate, _MOMENTUM, nesterov=True, fused=True)
+    return torch.optim.AdamW(groups, settings.learning_rate, (_MOMENTUM, 0.999), fused=True)
 
 
-def _decay(settings: LearnerSettings) -> float:
+def _decay(settings: LearnSettings) -> float:
     """Returns the weight decay for the optimizer: SGD adds it to the gradient, which momentum multiplies."""
-    return settings.weight_decay * (1 - settings.momentum if settings.optimizer == "sgd" else 1.0)
+    return settings.weight_decay * (1 - _MOMENTUM if settings.optimizer == "sgd" else 1.0)
 
 
 class _Task(NamedTuple):
@@ -299,7 +301,7 @@ class _Task(NamedTuple):
 
     device: str
     config: NetworkConfig
-    settings: LearnerSettings
+    settings: LearnSettings
     state: dict[str, Any]
     samples: Samples
     batch_size: int

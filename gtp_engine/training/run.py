@@ -27,7 +27,7 @@ from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_
 from .log import EventFiles
 from .progress import Limit, Observer, Stopped
 from .run_folder import RunFolder
-from .run_settings import LearnerSettings
+from .run_settings import LearnSettings
 
 SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
 _REPORT_SECONDS = 1.0  # between two reports of progress
@@ -101,7 +101,7 @@ class Run(ABC):
         generator = torch.Generator().manual_seed(self.settings.begin.seed)
         return Model(parse_config(self.settings.begin.network)).initialise(generator)
 
-    def _learner_settings(self) -> LearnerSettings:
+    def _learner_settings(self) -> LearnSettings:
         learn = self.settings.learn
         precision = self.state.precision if learn.precision == AUTO else learn.precision
         return replace(learn, precision=precision, losses=self.settings.losses)

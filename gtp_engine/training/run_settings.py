@@ -363,8 +363,8 @@ class LossWeights(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnerSettings(Section):
-    """How to learn. Most fields are settings of a run (`LearnSettings`), and have their meaning there.
+class LearnSettings(Section):
+    """How to learn.
 
     Attributes:
         batch_size: Samples per step. Larger batches are faster on a GPU, and need a higher learning rate.
@@ -372,39 +372,13 @@ class LearnerSettings(Section):
             about 0.0008.
         learning_rate: Peak learning rate. Too high a rate makes losses infinite, too low a one wastes time.
         warm_up: Samples over which the learning rate rises from 0 to its peak at the start of the run.
+        drop_share: Share of the run's samples, at its end, over which the learning rate decays to last_rate. 0
+            keeps it high to the end.
+        last_rate: Learning rate at the end of the run, as a share of learning_rate.
         weight_decay: Weight decay per step, as a share of the learning rate, of matrices and convolutions; biases
             and norms have none.
         average: Samples over which the weights of the network that plays are averaged. More are steadier and lag
             behind; 0 plays with the latest weights.
-        momentum: Momentum of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019).
-        clip: Maximum norm of the gradient.
-        total: Samples after which the training ends; None if this is not known; the learning rate then never decays.
-        losses: Weights of the losses.
-    """
-
-    batch_size: int = setting(256, 2)
-    optimizer: str = setting("adamw", accepts=tuple(RATES))
-    learning_rate: float = setting(2e-3, 0)
-    warm_up: int = setting(50_000, 0)
-    drop_share: float = 0.5
-    last_rate: float = 0.01
-    weight_decay: float = setting(0.02, 0)
-    average: int = setting(200_000, 0)
-    precision: str = "float32"
-    momentum: float = 0.9
-    clip: float = 1.0
-    total: int | None = None
-    losses: LossWeights = field(default=LossWeights())
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnSettings(LearnerSettings):
-    """How to learn.
-
-    Attributes:
-        drop_share: Share of the run's samples, at its end, over which the learning rate decays to last_rate. 0
-            keeps it high to the end.
-        last_rate: Learning rate at the end of the run, as a share of learning_rate.
         precision: Numeric precision of the training. auto takes the one that was faster when the run began.
         samples: Number of samples to learn, in each cycle or in a whole run from records. More learn more
             thoroughly and take longer; 0 uses epochs instead.
@@ -413,15 +387,26 @@ class LearnSettings(LearnerSettings):
         random_epochs: How often each sample of random_games is learned.
         searched_share: Share of the value target that is the win rate of the search; the rest is the result of the
             game. The search is less noisy, the result never biased.
+        total: Samples after which the training ends; None if this is not known; the learning rate then never decays.
+            The run sets it, and so the next one.
+        losses: Weights of the losses.
     """
 
+    batch_size: int = setting(256, 2)
+    optimizer: str = setting("adamw", accepts=tuple(RATES))
+    learning_rate: float = setting(2e-3, 0)
+    warm_up: int = setting(50_000, 0)
     drop_share: float = setting(0.4, 0, 1)
     last_rate: float = setting(0.05, 0, 1)
+    weight_decay: float = setting(0.02, 0)
+    average: int = setting(200_000, 0)
     precision: str = setting(AUTO, accepts=(AUTO, "float32", "bfloat16"))
     samples: int = setting(250_000, 0, changeable=True)
     epochs: int = setting(0, 0)
     random_epochs: int = setting(2, 1, command="train")
     searched_share: float = setting(0.0, 0, 1, command="train")
+    total: int | None = None
+    losses: LossWeights = field(default=LossWeights())
 
 
 @dataclass(frozen=True)
@@ -574,9 +559,7 @@ class RunSettings:
 
 
 # How `learn` learns records unless its options say otherwise: each sample once, and a longer decay than with self-play.
-OF_RECORDS = LearnSettings(
-    samples=0, epochs=1, drop_share=LearnerSettings.drop_share, last_rate=LearnerSettings.last_rate
-)
+OF_RECORDS = LearnSettings(samples=0, epochs=1, drop_share=0.5, last_rate=0.01)
 
 
 def sections_of(command: str) -> "dict[str, Field[Any]]":

@@ -30,7 +30,7 @@ from .log import cycles_left, elo_fields
 from .progress import Limit, Observer, Stopped
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
-from .run_settings import LearnerSettings
+from .run_settings import LearnSettings
 from .selfplay import Counts
 from .storage import GameWriter, ShardFacts, shard_facts, total
 from .workers import SelfPlayPool, play_games
@@ -59,7 +59,7 @@ class SelfPlayRun(Run):
         super().__init__(folder, observer, limit=limit, group=group)
         self._damaged: set[str] = set()  # messages about damaged shards, each logged once
 
-    def _learner_settings(self) -> LearnerSettings:
+    def _learner_settings(self) -> LearnSettings:
         settings, learn = super()._learner_settings(), self.settings.learn
         if self.state.cycle == 0:  # random moves are not worth imitating
             return replace(settings, losses=replace(settings.losses, policy=0.0, opponent=0.0))

@@ -17,7 +17,7 @@ from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.ddp import ProcessGroup
 from gtp_engine.training.learner import Learner, run_follower, start_followers
-from gtp_engine.training.run_settings import LearnerSettings
+from gtp_engine.training.run_settings import LearnSettings
 
 BATCH, STEPS = 12, 5
 
@@ -32,7 +32,7 @@ def learn(group: ProcessGroup) -> Learner:
     torch.set_num_threads(1)
     model = Model(parse_config("b2c16")).initialise(torch.Generator().manual_seed(1))
     # AdamW would amplify gradients that are zero up to rounding, those that a batch norm cancels.
-    settings = LearnerSettings(batch_size=BATCH, optimizer="sgd", learning_rate=0.05, warm_up=100)
+    settings = LearnSettings(batch_size=BATCH, optimizer="sgd", learning_rate=0.05, warm_up=100, precision="float32")
     learner = Learner(model, settings, torch.device("cpu"), group)
     for samples in sets():
         # With the seed 2 an activation lies at the bend of relu, up to rounding, so that rounding decides its gradient.

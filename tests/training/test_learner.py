@@ -20,9 +20,9 @@ from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import GameSet, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
 from gtp_engine.training.losses import losses
-from gtp_engine.training.run_settings import LearnerSettings, LossWeights
+from gtp_engine.training.run_settings import LearnSettings, LossWeights
 
-SETTINGS = LearnerSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3)
+SETTINGS = LearnSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3, precision="float32")
 
 
 def new_model(name: str = "b1c8") -> Model:
@@ -124,7 +124,7 @@ def test_both_optimizers_learn(optimizer: str) -> None:
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_weights_decay_by_a_share_of_the_learning_rate(optimizer: str) -> None:
-    settings = replace(SETTINGS, optimizer=optimizer, learning_rate=0.1, weight_decay=0.1, momentum=0.9)
+    settings = replace(SETTINGS, optimizer=optimizer, learning_rate=0.1, weight_decay=0.1)
     weight = torch.nn.Parameter(torch.ones(2, 2))
     holder = torch.nn.Module()
     holder.register_parameter("weight", weight)
@@ -227,7 +227,7 @@ def test_points_off_the_board_do_not_count() -> None:
 
 
 def test_the_rate_rises_stays_and_falls() -> None:
-    settings = LearnerSettings(batch_size=100, warm_up=1000, total=10_000, drop_share=0.4, learning_rate=1.0)
+    settings = LearnSettings(batch_size=100, warm_up=1000, total=10_000, last_rate=0.01, learning_rate=1.0)
     rates = [rate_at(settings, samples) for samples in (0, 400, 900, 5900, 8000, 10_000)]
     assert rates == pytest.approx([0.1, 0.5, 1.0, 1.0, 0.505, 0.01])
     assert rate_at(replace(settings, total=None), 10**9) == 1.0
