@@ -114,6 +114,7 @@ class Ours:
         self._writer = GameWriter(folder, folder, self._settings.cycle.shard_games, cycle=0)
         self._workers = SelfPlayPool(self._settings, seed=time.time_ns())
         self._workers.play(self._network, 0)
+        self._moves = 0
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -129,11 +130,12 @@ class Ours:
         """Evaluations, finished games and their moves since the beginning."""
         self._take(self._workers.pause())  # a batch, some milliseconds: earlier counts are up to a second old
         self._workers.play(self._network, 0)
-        return np.array([self._workers.counts.positions, self._writer.games, self._writer.moves])
+        return np.array([self._workers.counts.positions, self._writer.games, self._moves])
 
     def _take(self, games: Iterable[FinishedGame]) -> None:
         for game in games:
             self._writer.add(game)
+            self._moves += len(game.sample.moves)
 
 
 def measure(player: TamaGo | Ours, warm_up: float, seconds: float) -> tuple[float, float, float]:

@@ -2,7 +2,6 @@
 
 import queue
 import threading
-from dataclasses import dataclass
 from typing import Any
 
 from ..base import interrupts
@@ -42,38 +41,31 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
         KeyboardInterrupt: The match was interrupted; the engines have been ended, finished games are saved.
     """
     commands, chosen = {"A": engine_a, "B": engine_b}, EngineMatchSettings(**settings)
-    setup = _Setup(commands, chosen, choose_openings(chosen))
+    openings = choose_openings(chosen)
     with open_book(commands, chosen, on_game) as book:
-        return _EngineMatch(setup, book).run(chosen.concurrency)
-
-
-@dataclass(frozen=True)
-class _Setup:
-    """What the threads of a match share."""
-
-    commands: dict[str, str]
-    settings: EngineMatchSettings
-    openings: Openings
+        return _EngineMatch(commands, chosen, openings, book).run()
 
 
 class _EngineMatch:
     """Plays the missing games of a match: the calling thread hands them out and keeps the book, the others play."""
 
-    def __init__(self, setup: _Setup, book: MatchBook) -> None:
-        self._setup = setup
+    def __init__(
+        self, commands: dict[str, str], settings: EngineMatchSettings, openings: Openings, book: MatchBook
+    ) -> None:
+        self.commands, self.settings, self.openings = commands, settings, openings
+        self.stop = threading.Event()
         self._book = book
-        self._stop = threading.Event()
         self._numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[GameResult, GameRecord] | Exception] = queue.SimpleQueue()
 
-    def run(self, concurrency: int) -> MatchResult:
+    def run(self) -> MatchResult:
         """Plays until the match is over."""
         if self._book.is_over:
             return self._book.result
         missing = self._book.missing
         for number in missing:
             self._numbers.put(number)
-        pairs = [EnginePair(self._setup, self._stop) for _ in range(min(concurrency, len(missing)))]
+        pairs = [EnginePair(self) for _ in range(min(self.settings.concurrency, len(missing)))]
         threads = [threading.Thread(target=self._play_games, args=(pair,), daemon=True) for pair in pairs]
         for thread in threads:
             thread.start()
@@ -85,7 +77,7 @@ class _EngineMatch:
                 for thread in threads:
                     thread.join(JOIN_SECONDS)
         finally:
-            self._stop.set()
+            self.stop.set()
             for pair in pairs:
                 pair.abort()
             for thread in threads:
@@ -106,13 +98,13 @@ class _EngineMatch:
     def _play_games(self, pair: "EnginePair") -> None:
         """Plays games until none is left; runs in a thread of its own."""
         try:
-            while not self._stop.is_set():
+            while not self.stop.is_set():
                 try:
                     number = self._numbers.get_nowait()
                 except queue.Empty:
                     break
                 answer = pair.play(number)
-                if not self._stop.is_set():  # otherwise the engines were ended in the middle of the game
+                if not self.stop.is_set():  # otherwise the engines were ended in the middle of the game
                     self._answers.put(answer)
         except Exception as error:
             self._answers.put(error)
@@ -123,16 +115,15 @@ class _EngineMatch:
 class EnginePair:
     """Two engines that play one game after the other; their processes are kept from game to game."""
 
-    def __init__(self, setup: _Setup, stop: threading.Event) -> None:
-        self._setup = setup
-        self._stop = stop
+    def __init__(self, match: _EngineMatch) -> None:
+        self._match = match
         self._clients: dict[str, GtpClient] = {}
 
     def play(self, number: int) -> tuple[GameResult, GameRecord]:
         """Plays a game of the match, by its number."""
         engines = {name: self._client(name) for name in players_by_colour(number).values()}
-        settings = self._setup.settings
-        result, game = play_game(number, engines, self._setup.openings[number // 2], settings)
+        settings = self._match.settings
+        result, game = play_game(number, engines, self._match.openings[number // 2], settings)
         record = match_record(game, result)
         time = gtp_settings(*settings.time)
         if time != NO_LIMIT:
@@ -146,9 +137,9 @@ class EnginePair:
         if client is None or not client.usable:
             if client is not None:
                 client.close()
-            client = GtpClient(self._setup.commands[name], timeout=self._setup.settings.patience)
+            client = GtpClient(self._match.commands[name], timeout=self._match.settings.patience)
             self._clients[name] = client
-            if self._stop.is_set():  # `abort` may have come too early for this one
+            if self._match.stop.is_set():  # `abort` may have come too early for this one
                 client.abort()
             client.connect()
         return client

@@ -89,7 +89,6 @@ class GameWriter:
 
     Attributes:
         games: Number of games that were added.
-        moves: Number of their moves.
         written: The notes of the shards that were written.
     """
 
@@ -101,7 +100,7 @@ class GameWriter:
         self._number = max(numbers, default=0) + 1  # of the next shard
         self._waiting: list[FinishedGame] = []
         self._since = 0.0
-        self.games = self.moves = 0
+        self.games = 0
         self.written: list[ShardFacts] = []
 
     def add(self, game: FinishedGame) -> None:
@@ -110,7 +109,6 @@ class GameWriter:
             self._since = time.monotonic()
         self._waiting.append(game)
         self.games += 1
-        self.moves += len(game.sample.moves)
         if len(self._waiting) >= self._games_per_file:
             self.flush()
 
