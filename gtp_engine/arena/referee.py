@@ -103,7 +103,7 @@ class _RefereedGame:
         if result is not None:
             return result
         dead = self.dead_stones()
-        if self.are_disputed(dead):
+        if set().union(*dead.values()) - self.given_up(dead):  # a side does not give up what the other lists
             self.notes.append("the engines disagreed about dead stones" + " and played on" * self.can_play_on)
             if self.can_play_on:
                 result = self.play_to_passes(PLAY_ON)
@@ -214,7 +214,8 @@ class _RefereedGame:
             answer = self.opinion(colour, "final_status_list dead")
             if answer is not None:
                 try:
-                    seen[colour] = self.parse_stones(answer)
+                    points = {parse_vertex(word, self.game.width, self.game.height) for word in answer.split()}
+                    seen[colour] = {p for p in points if p != PASS and self.game.stone_at(p) != EMPTY}
                 except UserError as error:
                     self.notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
         for colour in self.players.keys() - seen.keys():
@@ -225,10 +226,6 @@ class _RefereedGame:
                 if note not in self.notes:
                     self.notes.append(note)
         return seen
-
-    def are_disputed(self, dead: dict[int, set[int]]) -> bool:
-        """Whether an engine lists stones as dead that their owner does not give up."""
-        return bool(set().union(*dead.values()) - self.given_up(dead))
 
     def given_up(self, dead: dict[int, set[int]]) -> set[int]:
         """Returns the stones that their owner lists as dead, or the opponent if the owner's engine did not answer."""
@@ -262,11 +259,6 @@ class _RefereedGame:
         except (_ForfeitError, CommandError) as error:
             self.notes.append(str(error))
             return None
-
-    def parse_stones(self, text: str) -> set[int]:
-        """Returns the stones in a list of vertices. Raises ValueError for a word that is not a vertex."""
-        points = {parse_vertex(word, self.game.width, self.game.height) for word in text.split()}
-        return {point for point in points if point != PASS and self.game.stone_at(point) != EMPTY}
 
     def result(self, winner: int, text: str, reason: EndReason, claims: dict[int, str] | None = None) -> GameResult:
         """Returns the result of the game.

@@ -105,20 +105,13 @@ def summary(folder: RunFolder) -> str:
     settings, lines = folder.settings(), folder.log()
     if settings.command == "learn":
         return _of_records(settings, lines)
-    return f"{_of_cycles(lines)}{state_of_cycle(folder, settings, lines)}"
-
-
-def state_of_cycle(folder: RunFolder, settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> str:
-    """Returns which cycle of self-play is under way, and how many of its games are saved."""
-    cycle = max((line["cycle"] for line in lines), default=0) + 1
-    if cycle > settings.cycle.cycles:
-        return "all cycles are finished"
+    cycle, of_run = max((line["cycle"] for line in lines), default=0) + 1, settings.cycle
+    if cycle > of_run.cycles:
+        return f"{_of_cycles(lines)}all cycles are finished"
     if not folder.network(0).exists():
-        return f"the first network is being made, then cycle 1 of {settings.cycle.cycles}"
-    games = total(shard_facts(folder.shards, cycle).values()).games
-    return (
-        f"cycle {cycle} of {settings.cycle.cycles} is under way, {games:,} of {settings.cycle.games:,} games are saved"
-    )
+        return f"{_of_cycles(lines)}the first network is being made, then cycle 1 of {of_run.cycles}"
+    games = f"{total(shard_facts(folder.shards, cycle).values()).games:,} of {of_run.games:,} games are saved"
+    return f"{_of_cycles(lines)}cycle {cycle} of {of_run.cycles} is under way, {games}"
 
 
 def _of_cycles(lines: Sequence[Mapping[str, Any]]) -> str:

@@ -76,18 +76,11 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
     parts += [differing_settings(settings), curves(runs)]
     for folder, swatch in zip(folders, swatches, strict=True):
         name = str(folder.path)
-        parts += [f"<h2>{swatch}{escape(name)}</h2>", sample_game(folder), table_of_log(runs[name])]
+        shown = _held_back_game(folder) if settings[name].command == "learn" else _newest_game(folder)
+        parts += [f"<h2>{swatch}{escape(name)}</h2>", shown, table_of_log(runs[name])]
         parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
     # matplotlib and the legend's squares use style attributes.
     write_text(path, web_page(title, "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))
-
-
-def sample_game(folder: RunFolder) -> str:
-    """Returns boards that show the newest game of a run, or one of the records that is held back; "" if there is none.
-
-    Its moves are numbered.
-    """
-    return _from_records(folder) if folder.settings().command == "learn" else _newest(folder)
 
 
 def _boards(caption: str, game: Game) -> str:
@@ -105,8 +98,8 @@ def _boards(caption: str, game: Game) -> str:
     return f'<p>{escape(caption)}</p><div class="boards">{"".join(figures)}</div>'
 
 
-def _newest(folder: RunFolder) -> str:
-    """Returns the boards of the last game of the newest collection that can be read."""
+def _newest_game(folder: RunFolder) -> str:
+    """Returns the boards of the last game of the newest collection that can be read; "" if there is none."""
     for path in reversed(files_with((".sgf",), folder.records)):
         with suppress(OSError, UserError):
             for record in reversed([game for game in read_sgf_games(path) if game.moves]):
@@ -115,7 +108,7 @@ def _newest(folder: RunFolder) -> str:
     return ""
 
 
-def _from_records(folder: RunFolder) -> str:
+def _held_back_game(folder: RunFolder) -> str:
     """Returns the boards of the first game that is held back, of the first shard that has one."""
     for path in shard_files(folder.games):
         with suppress(OSError, UserError):  # also if a record's rules allow a suicide that the usual ones forbid
