@@ -91,7 +91,8 @@ class GtpClient:
         """Asks for name, version and commands. If that fails, ends the process and raises EngineStartError."""
         try:
             self.name = self.send("name") or self.command
-            self.version = self._optional("version")
+            with contextlib.suppress(CommandError):
+                self.version = self.send("version")
             self.commands = frozenset(self.send("list_commands").split())
         except EngineError as error:
             self.close()
@@ -263,12 +264,6 @@ class GtpClient:
         self._readers[1].join(timeout=TERMINATE_SECONDS)
         last_words = self._stderr[-1] if self._stderr else wrote[:200]
         return EngineDiedError(f"{self._label} {how} at {command!r}" + (f": {last_words}" if last_words else ""))
-
-    def _optional(self, command: str) -> str:
-        try:
-            return self.send(command)
-        except CommandError:
-            return ""
 
     def _end(self, patience: float) -> None:
         """Waits for the process, then ends it, then frees its resources."""

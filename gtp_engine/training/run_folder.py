@@ -60,20 +60,7 @@ class RunState:
 
 
 class RunFolder:
-    """The files of a run.
-
-    Attributes:
-        path: The folder.
-        settings_file: The settings, in TOML.
-        state_file: The checkpoint.
-        log_file: The log.
-        networks: Folder of the networks.
-        games: Folder of game records as samples.
-        labels: Folder of a teacher's outputs, unless the settings name another one.
-        shards: Folder of the samples of self-play.
-        records: Folder of the game records of self-play.
-        events: Folder for TensorBoard.
-    """
+    """The folder `path` and the files in it, which the module describes; `records` are those of self-play in `sgf/`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

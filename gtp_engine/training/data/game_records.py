@@ -15,10 +15,10 @@ from ...go.game import Move, count_handicap, handicap_bonus
 from ...go.rules import RULESETS, default_komi
 from ...go.sgf import GameRecord
 from ...go.sgf.values import read_points
+from ...search.evaluate.choices import LARGEST_BOARD
 from ..run_settings import RecordSettings, parse_size, rank_of
 from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_moves
 
-LARGEST_BOARD = 19  # KataGo's networks do not support larger ones
 HASHED_MOVES = 100  # of a game, to identify it
 VALIDATION_SHARE = 20  # one game in 20 is held back for validation
 _YEAR = re.compile("[0-9]{4}")  # with which a date begins, in SGF
