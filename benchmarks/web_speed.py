@@ -94,7 +94,7 @@ def _serve(pipe: Connection, folder: str, humans: frozenset[int], visits: int) -
                 for page in list(server._pages):
                     page.close()
 
-        server.run(PlayedGame(engine, humans=humans, folder=Path(folder)), opened)
+        asyncio.run(server.serve(PlayedGame(engine, humans=humans, folder=Path(folder)), opened))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gtp_engine.clients.gtp.formats import Fields, cgos_line, decimal, kata_line, lz_line, with_unvisited
+from gtp_engine.clients.gtp.formats import OPTIONAL, Fields, cgos_line, decimal, kata_line, lz_line, with_unvisited
 from gtp_engine.go.coords import BLACK, PASS, parse_vertex
 from gtp_engine.search.evaluate.row import POLICY, UNKNOWN, VALUE_ERROR, EvaluationRow, row_columns
 from gtp_engine.search.report import MoveReport, SearchReport
@@ -104,15 +104,7 @@ def test_sabaki_reads_plain_lines(form: object) -> None:
 
 
 def test_order_of_the_optional_fields() -> None:
-    every = Fields(
-        ownership=True,
-        ownership_stdev=True,
-        moves_ownership=True,
-        pv_visits=True,
-        pv_edge_visits=True,
-        root_info=True,
-        no_result_value=True,
-    )
+    every = Fields(frozenset(OPTIONAL))
     line = kata_line(TWO_MOVES, every)
     keys = [word for word in line.split() if re.fullmatch("[a-zA-Z]{3,}", word) and word != "pass"]
     in_move = keys[keys.index("noResultValue") : keys.index("info", 1)]
@@ -132,14 +124,14 @@ def test_the_root_has_its_weight_and_the_errors_that_the_evaluator_expects() -> 
     row = np.zeros(row_columns(WIDTH * HEIGHT), np.float32)
     row[VALUE_ERROR:POLICY] = 0.25, 1.5, 12.0
     known = replace(TWO_MOVES, weight=25.5, root_evaluation=EvaluationRow(row, WIDTH * HEIGHT))
-    assert kata_line(known, Fields(root_info=True)).endswith(
+    assert kata_line(known, Fields(frozenset(("rootInfo",)))).endswith(
         " rootInfo visits 31 utility 0.0 winrate 0.5 scoreMean 0.0 scoreStdev 12.0 scoreLead 0.0 scoreSelfplay 0.0"
         " weight 25.5 rawStWrError 0.25 rawStScoreError 1.5 rawVarTimeLeft 12.0"
     )
     row[VALUE_ERROR:POLICY] = UNKNOWN
     in_tree = replace(known, root_evaluation=None)
     for report in (known, in_tree):
-        assert kata_line(report, Fields(root_info=True)).endswith(
+        assert kata_line(report, Fields(frozenset(("rootInfo",)))).endswith(
             " weight 25.5 rawStWrError -1.0 rawStScoreError -1.0 rawVarTimeLeft -1.0"
         )
 
@@ -154,7 +146,7 @@ def test_limits_on_the_number_of_moves() -> None:
 
 
 def test_nothing_searched_gives_no_line() -> None:
-    assert lz_line(report(), Fields()) == kata_line(report(), Fields(root_info=True, ownership=True)) == ""
+    assert lz_line(report(), Fields()) == kata_line(report(), Fields(frozenset(("rootInfo", "ownership")))) == ""
 
 
 def test_cgos_form() -> None:

@@ -70,6 +70,8 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
       gtp_engine web --no-browser --port 9000     only print the address
       gtp_engine web --host auto                  a phone in the same network too
     """
+    import asyncio
+
     from ...base.folders import games_dir
     from ...base.system import wait_for
     from ...table.played_game import PlayedGame
@@ -94,7 +96,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
             saved=saved,
             has_clock=True,
         )
-        server.run(played, lambda: _show(server, server_options.browser))
+        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser)))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()

@@ -26,23 +26,25 @@ _LIVE_STONES = 10  # of the main line while the engine thinks: more would cover 
 _CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
 
+# Parts of a line that KataGo has only if they are asked for, by its names. `movesOwnershipStdev` is accepted and left
+# out: the tree keeps no spread for each move.
+OPTIONAL = (
+    *("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"),
+    *("pvVisits", "pvEdgeVisits", "rootInfo", "noResultValue"),
+)
+
+
 @dataclass(frozen=True)
 class Fields:
-    """The optional parts of a line, by the names that KataGo gives them.
+    """What a line has.
 
     Attributes:
+        wanted: The optional parts, those of `OPTIONAL`.
         least_moves: Unvisited moves are added until there are as many as this.
         most_moves: No more than these; None for all.
     """
 
-    ownership: bool = False
-    ownership_stdev: bool = False
-    moves_ownership: bool = False
-    moves_ownership_stdev: bool = False
-    pv_visits: bool = False
-    pv_edge_visits: bool = False
-    root_info: bool = False
-    no_result_value: bool = False
+    wanted: frozenset[str] = frozenset()
     least_moves: int = 0
     most_moves: int | None = None
 
@@ -81,17 +83,17 @@ def kata_line(report: "SearchReport", fields: Fields) -> str:
     """Returns a line in KataGo's form; empty before the first visit."""
     if not report.moves:
         return ""
-    words = [_kata_move(report, move, fields) for move in report.moves[: fields.most_moves]]
-    if fields.root_info:
+    words = [_kata_move(report, move, fields.wanted) for move in report.moves[: fields.most_moves]]
+    if "rootInfo" in fields.wanted:
         words.append(_root_info(report))
-    if fields.ownership and report.ownership is not None:
+    if "ownership" in fields.wanted and report.ownership is not None:
         words.append("ownership " + grid(report.ownership))
-    if fields.ownership_stdev and report.ownership is not None:
+    if "ownershipStdev" in fields.wanted and report.ownership is not None:
         words.append("ownershipStdev " + grid(report.ownership_spread()))
     return " ".join(words)
 
 
-def _kata_move(report: "SearchReport", move: "MoveReport", fields: Fields) -> str:
+def _kata_move(report: "SearchReport", move: "MoveReport", wanted: frozenset[str]) -> str:
     visits = " ".join(str(count) for count in move.pv_visits or (move.visits,))
     words = [
         f"info move {report.vertex(move.point)} visits {move.visits} edgeVisits {move.visits}",
@@ -99,12 +101,12 @@ def _kata_move(report: "SearchReport", move: "MoveReport", fields: Fields) -> st
         f"scoreStdev {decimal(move.score_stdev)} scoreLead {decimal(move.lead)}",
         f"scoreSelfplay {decimal(move.score_mean)} prior {decimal(move.prior)} lcb {decimal(move.lcb)}",
         f"utilityLcb {decimal(move.utility_lcb)} weight {decimal(move.weight)}",
-        "noResultValue 0.0" if fields.no_result_value else "",
+        "noResultValue 0.0" if "noResultValue" in wanted else "",
         f"order {move.order} pv {_variation(report, move)}",
-        f"pvVisits {visits}" if fields.pv_visits else "",
+        f"pvVisits {visits}" if "pvVisits" in wanted else "",
         # Without transpositions in the tree a position is reached by one edge only.
-        f"pvEdgeVisits {visits}" if fields.pv_edge_visits else "",
-        f"movesOwnership {grid(move.ownership)}" if fields.moves_ownership and move.ownership is not None else "",
+        f"pvEdgeVisits {visits}" if "pvEdgeVisits" in wanted else "",
+        f"movesOwnership {grid(move.ownership)}" if "movesOwnership" in wanted and move.ownership is not None else "",
     ]
     return " ".join(word for word in words if word)
 

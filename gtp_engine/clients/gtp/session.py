@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 
 from ...base import VERSION
@@ -218,7 +219,7 @@ Handler = Callable[[Session, list[str]], str | None]
 COMMANDS: dict[str, Handler] = {}  # by name, in the order of `list_commands`: that of the modules and functions
 
 
-def command(*names: str) -> Callable[[Handler], Handler]:
+def command(*names: str, takes: int | tuple[int, float] = (0, math.inf)) -> Callable[[Handler], Handler]:
     """Registers a function as the handler of GTP commands.
 
     The handler receives the session and the command's arguments, and returns the text of the response (None: empty).
@@ -227,10 +228,19 @@ def command(*names: str) -> Callable[[Handler], Handler]:
 
     Args:
         names: The command's name, and further names for the same command.
+        takes: The number of its arguments, or the least and the largest one.
     """
+    least, most = (takes, takes) if isinstance(takes, int) else takes
 
     def register(handler: Handler) -> Handler:
-        COMMANDS.update(dict.fromkeys(names, handler))
+        @wraps(handler)
+        def checked(session: Session, arguments: list[str]) -> str | None:
+            if not least <= len(arguments) <= most:
+                count = f"{least}" if least == most else f"{least} to {most}"
+                raise GtpError(SYNTAX_ERROR, f"expected arguments: {count}, got: {len(arguments)}")
+            return handler(session, arguments)
+
+        COMMANDS.update(dict.fromkeys(names, checked))
         return handler
 
     return register
@@ -246,13 +256,6 @@ def refusing_as(text: str) -> Iterator[None]:
         yield
     except (UserError, OSError) as error:
         raise GtpError(text, error_text(error)) from error
-
-
-def expect(arguments: Sequence[str], least: int, most: int | None = None) -> None:
-    """Raises GtpError unless there are `least` arguments, or `least` to `most`."""
-    if not least <= len(arguments) <= (least if most is None else most):
-        count = str(least) if most is None else f"{least} to {most}"
-        raise GtpError(SYNTAX_ERROR, f"expected arguments: {count}, got: {len(arguments)}")
 
 
 def integer(text: str, least: int = _LEAST, most: int = _MOST) -> int:

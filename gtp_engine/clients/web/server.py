@@ -97,17 +97,13 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.session: Session
 
-    def run(self, played: PlayedGame, opened: Callable[[], object]) -> None:
+    async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
         """Serves the game until `stop` is called.
 
         Args:
             played: The game.
             opened: Called once pages can be opened.
         """
-        asyncio.run(self.serve(played, opened))
-
-    async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
-        """Does what `run` does in a loop that runs already."""
         self._loop = asyncio.get_running_loop()
         self.session = new_session(played, self.publish, self._call)
         routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
@@ -141,7 +137,7 @@ class Server:
             await asyncio.sleep(0)
 
     def stop(self) -> None:
-        """Ends `run`; any thread may call it, and a handler of signals."""
+        """Ends `serve`; any thread may call it, and a handler of signals."""
         if self._loop is None:
             self._stopped.set()
         else:

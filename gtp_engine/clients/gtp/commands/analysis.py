@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ....go.coords import BLACK, PASS, WHITE, all_points
 from ....go.symmetry import COUNT
 from ....search.request import RootMoves, SearchRequest
-from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
+from ..formats import OPTIONAL, Fields, cgos_line, kata_line, lz_line, with_unvisited
 from ..session import (
     SYNTAX_ERROR,
     GtpError,
     Session,
     colour,
     command,
-    expect,
     integer,
     is_colour,
     number,
@@ -33,16 +32,6 @@ if TYPE_CHECKING:
 
 Format = Callable[["SearchReport", Fields], str]
 
-_FLAGS = {
-    "ownership": "ownership",
-    "ownershipStdev": "ownership_stdev",
-    "movesOwnership": "moves_ownership",
-    "movesOwnershipStdev": "moves_ownership_stdev",  # accepted and left out: the tree keeps no spread for each move
-    "pvVisits": "pv_visits",
-    "pvEdgeVisits": "pv_edge_visits",
-    "rootInfo": "root_info",
-    "noResultValue": "no_result_value",
-}
 _SHORTEST_INTERVAL = 0.01
 
 
@@ -73,8 +62,8 @@ def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[Se
 
 def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
     """Returns the request for a search of the current position that computes these fields."""
-    ownership = fields.ownership or fields.ownership_stdev
-    moves_ownership = fields.moves_ownership or fields.ownership_stdev
+    ownership = not fields.wanted.isdisjoint(("ownership", "ownershipStdev"))
+    moves_ownership = not fields.wanted.isdisjoint(("movesOwnership", "ownershipStdev"))
     return session.engine.request(player, ownership=ownership, moves_ownership=moves_ownership, **options)
 
 
@@ -94,11 +83,11 @@ def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
         return replace(fields, least_moves=integer(value, 0))
     if key == "maxmoves":
         return replace(fields, most_moves=integer(value, 0))
-    if not (kata and key in _FLAGS):
+    if not (kata and key in OPTIONAL):
         raise GtpError(SYNTAX_ERROR, f"unknown key {key!r}")
     if value.lower() not in ("true", "false"):
         raise GtpError(SYNTAX_ERROR, f"{key}: expected true or false, got {value!r}")
-    return replace(fields, **{_FLAGS[key]: value.lower() == "true"})
+    return replace(fields, wanted=fields.wanted | {key} if value.lower() == "true" else fields.wanted - {key})
 
 
 def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
@@ -135,10 +124,9 @@ def kata_genmove_analyze(session: Session, arguments: list[str]) -> None:
     genmove_analyze(session, *parse_request(session, arguments, kata=True), kata_line)
 
 
-@command("cgos-genmove_analyze")
+@command("cgos-genmove_analyze", takes=1)
 def cgos_genmove_analyze(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 1)
-    fields = Fields(ownership=True)
+    fields = Fields(frozenset(("ownership",)))
     request = _request(session, colour(arguments[0]), fields)
     genmove_analyze(session, request, fields, lambda report, fields: cgos_line(report))
 

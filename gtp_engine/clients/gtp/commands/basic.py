@@ -10,7 +10,7 @@ from ....base import VERSION
 from ....base.fields import Words
 from ....base.messages import plural
 from ....search.parameters import PARAMETERS
-from ..session import COMMANDS, SYNTAX_ERROR, GtpError, Session, command, expect
+from ..session import COMMANDS, SYNTAX_ERROR, GtpError, Session, command
 
 # The conversation.
 
@@ -30,9 +30,8 @@ def version(session: Session, arguments: list[str]) -> str:
     return session.version
 
 
-@command("known_command")
+@command("known_command", takes=1)
 def known_command(session: Session, arguments: list[str]) -> str:
-    expect(arguments, 1)
     return "true" if arguments[0] in COMMANDS else "false"
 
 
@@ -66,9 +65,8 @@ def kata_list_params(session: Session, arguments: list[str]) -> str:
     return " ".join(session.engine.parameter_names())
 
 
-@command("kata-get-param")
+@command("kata-get-param", takes=1)
 def kata_get_param(session: Session, arguments: list[str]) -> str:
-    expect(arguments, 1)
     return _text(session.engine.parameter(arguments[0]))
 
 
@@ -79,9 +77,8 @@ def kata_get_params(session: Session, arguments: list[str]) -> str:
     return json.dumps({name: session.engine.parameter(name) for name in names}, separators=(",", ":"))
 
 
-@command("kata-set-param")
+@command("kata-set-param", takes=2)
 def kata_set_param(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 2)
     session.engine.set_parameter(arguments[0], arguments[1])
 
 
@@ -114,13 +111,12 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@command("gtp_engine-param")
+@command("gtp_engine-param", takes=(0, 2))
 def param(session: Session, arguments: list[str]) -> str | None:
     """Serves GoGui's parameter window: lists all parameters with their types, or sets one.
 
     GoGui sends only the name for an empty field: that removes a limit and is an invalid value for other parameters.
     """
-    expect(arguments, 0, 2)
     if arguments:
         session.engine.set_parameter(arguments[0], "".join(arguments[1:]))
         return None

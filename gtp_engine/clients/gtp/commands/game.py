@@ -19,7 +19,6 @@ from ..session import (
     colour,
     coloured_points,
     command,
-    expect,
     integer,
     number,
     point,
@@ -39,24 +38,21 @@ _LIVE_SECONDS = 0.5
 # Moves of the engine.
 
 
-@command("genmove")
+@command("genmove", takes=1)
 def genmove(session: Session, arguments: list[str]) -> str:
-    expect(arguments, 1)
     return play_best(session, colour(arguments[0]))
 
 
-@command("reg_genmove")
+@command("reg_genmove", takes=1)
 def reg_genmove(session: Session, arguments: list[str]) -> str:
     """Chooses a move without playing it or resigning, and without the random draw of a rank that is set."""
-    expect(arguments, 1)
     decision = session.decide(session.engine.genmove(session.engine.request(colour(arguments[0])), play=False))
     return session.vertex(decision.point)
 
 
-@command("kgs-genmove_cleanup")
+@command("kgs-genmove_cleanup", takes=1)
 def kgs_genmove_cleanup(session: Session, arguments: list[str]) -> str:
     """As genmove, but captures all dead stones before it passes."""
-    expect(arguments, 1)
     return play_best(session, colour(arguments[0]), cleanup=True)
 
 
@@ -87,10 +83,9 @@ def final_score(session: Session, arguments: list[str]) -> str:
         return str(session.wait(session.engine.final_score()))
 
 
-@command("final_status_list")
+@command("final_status_list", takes=1)
 def final_status_list(session: Session, arguments: list[str]) -> str:
     """The groups of one status, one a line."""
-    expect(arguments, 1)
     if arguments[0] not in _STATUSES:
         raise GtpError(SYNTAX_ERROR, f"expected {', '.join(_STATUSES)}, got {arguments[0]!r}")
     with refusing_as(_CANNOT_SCORE):
@@ -101,10 +96,9 @@ def final_status_list(session: Session, arguments: list[str]) -> str:
 # The board.
 
 
-@command("boardsize", "rectangular_boardsize")
+@command("boardsize", "rectangular_boardsize", takes=(1, 2))
 def boardsize(session: Session, arguments: list[str]) -> None:
     """Accepts one number, or width and height. Empties the board and keeps a komi that was sent."""
-    expect(arguments, 1, 2)
     sides = [integer(word) for word in arguments]
     if not all(MIN_SIZE <= side <= MAX_SIZE for side in sides):
         raise GtpError("unacceptable size", f"each side must be {MIN_SIZE} to {MAX_SIZE}")
@@ -116,9 +110,8 @@ def clear_board(session: Session, arguments: list[str]) -> None:
     session.engine.clear_board()
 
 
-@command("komi")
+@command("komi", takes=1)
 def komi(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 1)
     session.engine.set_komi(number(arguments[0]))
 
 
@@ -127,10 +120,9 @@ def get_komi(session: Session, arguments: list[str]) -> str:
     return str(session.engine.komi).removesuffix(".0")
 
 
-@command("play")
+@command("play", takes=2)
 def play(session: Session, arguments: list[str]) -> None:
     """Plays a stone or a pass, in any order of colours, also after two passes."""
-    expect(arguments, 2)
     play_all(session, coloured_points(session, arguments))
 
 
@@ -152,9 +144,8 @@ def undo(session: Session, arguments: list[str]) -> None:
     take_back(session, 1)
 
 
-@command("gg-undo")
+@command("gg-undo", takes=(0, 1))
 def undo_several(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 0, 1)
     take_back(session, integer(arguments[0], 0) if arguments else 1)
 
 
@@ -196,12 +187,12 @@ def clear_cache(session: Session, arguments: list[str]) -> None:
 # Handicap stones; all three commands need an empty board, and White moves next.
 
 
-@command("fixed_handicap")
+@command("fixed_handicap", takes=1)
 def fixed_handicap(session: Session, arguments: list[str]) -> str:
     return place_count(session, arguments, fixed_handicap_points)
 
 
-@command("place_free_handicap")
+@command("place_free_handicap", takes=1)
 def place_free_handicap(session: Session, arguments: list[str]) -> str:
     """Places exactly as many stones as requested: gtp2ogs resigns if there are fewer."""
     return place_count(session, arguments, free_handicap_points)
@@ -219,7 +210,6 @@ def set_free_handicap(session: Session, arguments: list[str]) -> None:
 
 def place_count(session: Session, arguments: list[str], choose: Callable[[int, int, int], list[int]]) -> str:
     """Places the number of stones in the argument on the points of `choose(count, width, height)`; returns them."""
-    expect(arguments, 1)
     count = integer(arguments[0])
     expect_empty(session)
     with refusing_as("invalid number of stones"):
@@ -255,16 +245,14 @@ def kata_set_rules(session: Session, arguments: list[str]) -> None:
     session.engine.set_rules(parse_rules(" ".join(arguments)))
 
 
-@command("kata-set-rule")
+@command("kata-set-rule", takes=2)
 def kata_set_rule(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 2)
     session.engine.set_rules(with_part(session.engine.rules, arguments[0], arguments[1]))
 
 
-@command("kgs-rules")
+@command("kgs-rules", takes=1)
 def kgs_rules(session: Session, arguments: list[str]) -> None:
     """Works as kata-set-rules, but KGS plays its Chinese rules with positional superko."""
-    expect(arguments, 1)
     chinese = arguments[0].lower() == "chinese"
     session.engine.set_rules(parse_rules("chinese-kgs" if chinese else arguments[0]))
 
@@ -272,10 +260,9 @@ def kgs_rules(session: Session, arguments: list[str]) -> None:
 # Time settings and the time that is left.
 
 
-@command("time_settings")
+@command("time_settings", takes=3)
 def time_settings(session: Session, arguments: list[str]) -> None:
     """Accepts main time, overtime period, and stones per period."""
-    expect(arguments, 3)
     main, period = (number(word, 0) for word in arguments[:2])
     session.engine.clock.settings = gtp_settings(main, period, integer(arguments[2], 0))
 
@@ -300,10 +287,9 @@ def kata_list_time_settings(session: Session, arguments: list[str]) -> str:
     return " ".join(SYSTEMS)
 
 
-@command("time_left")
+@command("time_left", takes=3)
 def time_left(session: Session, arguments: list[str]) -> None:
     """Accepts colour, seconds, and stones (0: main time; with byo-yomi the periods left)."""
-    expect(arguments, 3)
     # An expired clock may be reported as negative.
     session.engine.clock.time_left(colour(arguments[0]), number(arguments[1]), integer(arguments[2], 0))
 
@@ -311,7 +297,7 @@ def time_left(session: Session, arguments: list[str]) -> None:
 # Game records: loading one into the engine, writing the game being played.
 
 
-@command("loadsgf")
+@command("loadsgf", takes=(1, 2))
 def loadsgf(session: Session, arguments: list[str]) -> None:
     """Loads the main line, or the position before move N of it.
 
@@ -319,7 +305,6 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
     """
     from ....go.sgf import read_sgf
 
-    expect(arguments, 1, 2)
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
     with refusing_as("cannot load file"):
         record = read_sgf(arguments[0])
@@ -330,12 +315,11 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
         session.engine.load(game)
 
 
-@command("printsgf")
+@command("printsgf", takes=(0, 1))
 def printsgf(session: Session, arguments: list[str]) -> str | None:
     """Returns the game so far as SGF, or writes it to a file that does not exist yet."""
     from ....go.sgf import GameRecord, write_sgf
 
-    expect(arguments, 0, 1)
     record = GameRecord.from_game(session.game)
     if not arguments or arguments[0] == "-":
         return record.to_sgf()

@@ -11,7 +11,7 @@ from ....base.messages import plural
 from ....go.coords import BLACK, WHITE, colour_letter, point_of_index
 from ....search.request import Limits
 from ..formats import grid, influence, main_line, visit_map, win_rate_map
-from ..session import GtpError, Session, colour, coloured_points, command, expect
+from ..session import GtpError, Session, colour, coloured_points, command
 from .game import expect_empty, play_all, set_up
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def gogui_setup(session: Session, arguments: list[str]) -> None:
     set_up(session, stones)
 
 
-@command("gogui-setup_player")
+@command("gogui-setup_player", takes=1)
 def gogui_setup_player(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 1)
     session.engine.set_to_move(colour(arguments[0]))
 
 
