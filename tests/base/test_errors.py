@@ -12,13 +12,12 @@ from click.testing import CliRunner
 
 from gtp_engine.base.errors import UserError, answer_text, error_place, error_text
 from gtp_engine.clients.analysis.protocol import Conversation
-from gtp_engine.clients.analysis.query import Defaults
+from gtp_engine.clients.analysis.query import Defaults, QuerySettings
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.gtp.lines import Command
 from gtp_engine.clients.gtp.session import COMMANDS, GtpError, Session
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler
 
 BUG = "operands could not be broadcast together with shapes (2,) (3,)"
@@ -113,12 +112,13 @@ def analyse(evaluator: UniformEvaluator, *ids: str) -> list[dict[str, Any]]:
     query = {"moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "maxVisits": 4}
     answers: list[str] = []
     scheduler = Scheduler(evaluator, slots=2)
-    defaults = Defaults(lambda width, height: SearchParameters(), Limits(4), largest_board=9)
+    defaults = Defaults(lambda width, height: SearchParameters(), 9, QuerySettings(visits=4))
     lines: Queue[bytes | None] = Queue()
     for name in ids:
         lines.put(json.dumps(query | {"id": name}).encode())
     lines.put(None)
-    Conversation(lambda *_: scheduler, defaults, lines, answers.append, seed=1).run(wait_for_all=True)
+    schedulers = Mock(on_board=lambda *_: scheduler)
+    Conversation(schedulers, defaults, lines, answers.append, seed=1).run(wait_for_all=True)
     return [json.loads(answer) for answer in answers]
 
 
