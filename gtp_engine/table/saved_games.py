@@ -244,18 +244,13 @@ def find_game(name: str, folder: Path) -> Path:
     raise UserError(f"no saved game {name!r}: no such file, and none in {folder}")
 
 
-def latest_unfinished(folder: Path, other_than: Path | None = None, *, with_edited: bool = False) -> Path:
-    """Returns the unfinished game that was last saved in the folder.
-
-    Args:
-        folder: The folder.
-        other_than: A file that does not count, by whatever path it is named.
-        with_edited: Whether records being edited in this program count as well.
+def latest_unfinished(folder: Path, *, with_edited: bool = False) -> Path:
+    """Returns the first of the `unfinished_games` of a folder.
 
     Raises:
         UserError: There is none.
     """
-    path = next(unfinished_games(folder, other_than, with_edited=with_edited), None)
+    path = next(unfinished_games(folder, with_edited=with_edited), None)
     if path is None:
         raise UserError(f"no unfinished game in {folder}")
     return path

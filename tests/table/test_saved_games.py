@@ -212,7 +212,6 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     (tmp_path / "folder.sgf").mkdir()
     assert list(unfinished_games(tmp_path)) == [wanted, older]
     assert latest_unfinished(tmp_path) == wanted
-    assert latest_unfinished(tmp_path, other_than=wanted) == older
 
 
 def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +242,6 @@ def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     for path in (present, Path("games/present.sgf"), folder / ".." / "games" / "present.sgf"):
         assert list(unfinished_games(folder, path)) == [other]
-        assert latest_unfinished(folder, other_than=path) == other
     assert list(unfinished_games(Path("games"), present)) == [Path("games/other.sgf")]
     assert list(unfinished_games(folder, Path("games/missing.sgf"))) == [present, other]
 
