@@ -25,6 +25,7 @@ from gtp_engine.base.system import available_cpus
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.cli.play import _review as review_after_game
 from gtp_engine.clients.cli.review import player_colour
+from gtp_engine.clients.cli.review_display import follow
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import GameRecord, read_sgf, read_sgf_games
 
@@ -166,6 +167,21 @@ def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
     assert (first.split()[1:4], process.returncode) == (["1", "B", "C3"], 130)
     assert rest.startswith("stopped after move 1\n")
     assert [bool(node.comment) for node in read_sgf(out).main_line] == [True, True, False, False, False, False]
+
+
+def test_reviews_of_several_games_are_saved_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    games, out = tmp_path / "games.sgf", tmp_path / "out.sgf"
+    games.write_bytes(GOOD + OTHER + GOOD)
+    saved = []
+
+    def follow_next(steps: Any, name: str) -> Any:
+        saved.append(len(list(read_sgf_games(out))) if out.exists() else 0)
+        return follow(steps, name)
+
+    monkeypatch.setattr("gtp_engine.clients.cli.review._SAVED_EVERY", 0.0)
+    monkeypatch.setattr("gtp_engine.clients.cli.review_display.follow", follow_next)
+    assert review(games, "--visits", "4", "--sgf", out).exit_code == 0
+    assert saved == [0, 1, 2]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes of a shell")

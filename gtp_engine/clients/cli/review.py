@@ -1,6 +1,7 @@
 """`gtp_engine review`: finds the mistakes in game records."""
 
 import re
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
 EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
+_SAVED_EVERY = 60.0  # seconds while games are left: a review of many takes hours, and the power may fail
 _STRONG_NETWORK = "kata1-b18c384nbt"  # that anybody can download, for games that the bundled ones are too small for
 
 
@@ -230,6 +232,7 @@ def _review_all(reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", options: Re
     reviews: dict[int, GameReview] = {}
     results: dict[Path, str] = {}
     is_shown = not options.uses_standard
+    saved = time.monotonic()
     try:
         for number, task in enumerate(tasks, 1):
             name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
@@ -247,6 +250,9 @@ def _review_all(reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", options: Re
                 show_game(step.review, all_moves=options.all_moves)
             if reviewer.stopped:
                 break
+            if time.monotonic() > saved + _SAVED_EVERY:
+                save(options, reviews, len(tasks))
+                saved = time.monotonic()
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
             results = save(options, reviews, len(tasks))
