@@ -67,7 +67,7 @@ class SelfPlayGames:
             observer.progress("self-play", self._writer.games, self._games, f"{speed}{self._results()}")
 
         with SelfPlayPool(self._settings, time.time_ns() if seed is None else seed, self._games) as workers:
-            play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, report, observer.message)
+            play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, observer, report)
 
     def summary(self) -> str:
         """Returns one line about the games: their number, results, early decisions, and folder."""

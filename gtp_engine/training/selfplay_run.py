@@ -183,8 +183,8 @@ class SelfPlayRun(Run):
             reported, speed = now, (pool.counts - before).speed_text(now - began)
             self.observer.progress(self._phase("self-play"), done + writer.games, settings.games, speed)
 
-        wanted, message = settings.games - done, self.observer.message
-        play_games(pool, str(self.network), cycle, writer, wanted, self.limit, report, message)
+        wanted = settings.games - done
+        play_games(pool, str(self.network), cycle, writer, wanted, self.limit, self.observer, report)
         self.limit.check()
         return _speeds(time.monotonic() - began, pool.counts - before)
 

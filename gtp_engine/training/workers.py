@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..base.errors import EXPECTED
 from ..base.system import WAIT_SECONDS, available_cpus, configure_process
-from .progress import RESOURCE_ERRORS, Limit, ProcessLostError
+from .progress import RESOURCE_ERRORS, Limit, Observer, ProcessLostError
 from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame, Played, SelfPlay
 
@@ -235,8 +235,8 @@ def play_games(
     writer: "GameWriter",
     games: int,
     limit: Limit,
+    observer: Observer,
     on_progress: Callable[[], None],
-    on_message: Callable[[str], None],
 ) -> None:
     """Plays until a number of games are finished or the limit is reached, and writes what is finished.
 
@@ -247,8 +247,8 @@ def play_games(
         writer: Writes the games.
         games: Number of games.
         limit: When to stop.
+        observer: Receives what a user who stops the work is waiting for.
         on_progress: Called several times a second.
-        on_message: Receives what a user who stops the work is waiting for.
     """
     pool.play(network, cycle)
     try:
@@ -258,7 +258,7 @@ def play_games(
             writer.flush_late()
             on_progress()
         if limit.is_stopped():
-            on_message("stopping: the finished games are being collected")
+            observer.message("stopping: the finished games are being collected")
         for game in pool.stop() if limit.is_over() else pool.pause():
             writer.add(game)
     finally:

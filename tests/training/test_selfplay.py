@@ -121,12 +121,11 @@ def test_a_number_of_games_is_begun_and_finished(network: str) -> None:
 def test_targets_are_the_movers(network: str) -> None:
     games = as_samples(miniature.SETTINGS, network, 10)
     samples = Samples(pack(games))
-    weights = np.concatenate([game.weights for game in games if game.weights is not None])
+    weights = np.concatenate([game.weights for game in games])
     numbers = np.arange(len(samples))
     batch = samples.batch(numbers, np.zeros(len(samples), np.int64))
     row = 0
     for game in games:
-        assert game.weights is not None and game.policies is not None and game.ownership is not None
         for move in np.flatnonzero(game.weights > 0):
             mover = WHITE if game.moves[move] & 0x8000 else BLACK
             sign = 1 if mover == BLACK else -1
@@ -135,7 +134,6 @@ def test_targets_are_the_movers(network: str) -> None:
             assert batch.score[row] == sign * game.margin
             np.testing.assert_array_equal(batch.ownership[row], sign * game.ownership)
             target = game.policies[move]
-            assert target is not None
             dense = np.zeros(game.width * game.height + 1)
             dense[target[0]] = target[1] / target[1].sum()
             np.testing.assert_allclose(batch.policy[row], dense, atol=1e-4)
@@ -147,10 +145,9 @@ def test_targets_are_the_movers(network: str) -> None:
 def test_cheap_searches_and_openings_are_no_samples(network: str) -> None:
     text = miniature.text().replace("visits = { 0 = 12 }", "visits = { 0 = 12 }\nfull_share = 0.25\ncheap_visits = 3")
     games = as_samples(text, network, 12)
-    weights = np.concatenate([game.weights for game in games if game.weights is not None])
+    weights = np.concatenate([game.weights for game in games])
     assert 0.1 < np.mean(weights > 0) < 0.4
     for game in games:
-        assert game.weights is not None and game.policies is not None
         assert all(
             (target is None) == (weight == 0) for target, weight in zip(game.policies, game.weights, strict=True)
         )
@@ -162,7 +159,6 @@ def test_decided_games_are_played_on_cheaply(network: str) -> None:
     assert any(game.is_decided and not game.is_checked for game in games)
     assert any(game.is_decided and game.is_checked for game in games)
     for game in games:
-        assert game.sample.weights is not None
         weights = set(game.sample.weights.tolist()) - {0.0}
         assert weights <= ({1.0, 0.125} if game.is_decided and not game.is_checked else {1.0})
 
@@ -171,7 +167,6 @@ def test_puct_with_noise(network: str) -> None:
     text = miniature.text().replace("[search]", '[search]\nroot = "puct"')
     games = as_samples(text, network, 6)
     for game in games:
-        assert game.policies is not None
         shares = [target[1] for target in game.policies if target is not None]
         assert all(share.sum() == pytest.approx(1, abs=0.05) for share in shares)
 

@@ -67,19 +67,13 @@ class SourceFiles:
                 try:
                     if member and path not in archives:
                         archives[path] = stack.enter_context(zipfile.ZipFile(path))
-                    content = _read_member(archives[path], member) if member else path.read_bytes()
+                    if member and (size := archives[path].getinfo(member).file_size) > LARGEST_MEMBER:
+                        raise UserError(f"unpacks to {size:,} bytes, at most {LARGEST_MEMBER:,} are read")
+                    content = archives[path].read(member) if member else path.read_bytes()
                 except (UserError, OSError, zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
                     fail(f"{name}: {error_text(error)}")
                     continue
                 yield name, content
-
-
-def _read_member(archive: zipfile.ZipFile, member: str) -> bytes:
-    """Returns the content of a file in an archive; raises UserError if it is too large."""
-    size = archive.getinfo(member).file_size
-    if size > LARGEST_MEMBER:
-        raise UserError(f"unpacks to {size:,} bytes, at most {LARGEST_MEMBER:,} are read")
-    return archive.read(member)
 
 
 def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) -> list[SourceFiles]:
