@@ -13,7 +13,6 @@ import click
 from ...base.errors import UserError
 from ...base.fields import Text
 from ...base.interrupts import end_on_signals
-from ...base.languages.texts import DEFAULT, LANGUAGES
 from ...base.messages import printable
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED
@@ -22,9 +21,8 @@ from ...go.coords import BLACK, WHITE, parse_colour
 from ...go.rules import Rules
 from .command import command
 from .common_options import KOMI, RULES, search_options
-from .options import FILE, FILE_OR_STANDARD, parsed
-from .outputs import STANDARD
-from .review_files import check_files, print_standard, read_records, report_saved, save
+from .options import parsed
+from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
 
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
-EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
 _SAVED_EVERY = 60.0  # seconds while games are left: a review of many takes hours, and the power may fail
 _STRONG_NETWORK = "kata1-b18c384nbt"  # that anybody can download, for games that the bundled ones are too small for
 
@@ -53,19 +50,10 @@ MOVE_RANGE = Text(parsed(_parse_range), "moves")
 
 @dataclass(frozen=True)
 class ReviewOptions:
-    """What is reviewed, and what is written about it; None if an option without a default is not given.
+    """What is reviewed; None if an option without a default is not given.
 
     Attributes:
         files: Game records, and folders of them.
-        all_moves: List every move after the summary; comment on all in the SGF.
-        sgf: Write an annotated SGF with better lines as variations, but without the record's variations and marks.
-        html: Write a page for the browser, one file for all games.
-        json: Write all facts of the review as JSON.
-        csv: Write a table of the moves as CSV.
-        sgf_out: The former name of --sgf.
-        plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
-        language: Language of the page (--html): English, Spanish, Chinese or Arabic.
-        force: Overwrite existing files.
         player: Judge only the moves of black, of white, or of a player by name.
         numbers: Review only these moves: 20-80, 20- or 80.
         by: Rank mistakes by points or win rate.
@@ -76,15 +64,6 @@ class ReviewOptions:
     files: tuple[Path, ...] = setting(
         (), accepts=EXISTING_OR_STANDARD, argument=True, metavar="FILE...", nargs=-1, required=True
     )
-    all_moves: bool = setting(False, flags=["--all/--no-all"], heading="Output")
-    sgf: Path | None = setting(None, accepts=FILE_OR_STANDARD)
-    html: Path | None = setting(None, accepts=FILE_OR_STANDARD)
-    json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
-    csv: Path | None = setting(None, accepts=FILE_OR_STANDARD)
-    sgf_out: Path | None = setting(None, accepts=FILE_OR_STANDARD, hidden=True)
-    plot: Path | None = setting(None, accepts=FILE)
-    language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
-    force: bool = setting(False)
     player: str | None = setting(None, accepts=Text(), metavar="WHO", heading="Review")
     numbers: tuple[int, int | None] | None = setting(None, accepts=MOVE_RANGE, flags=["--moves"], metavar="FROM-TO")
     by: "Unit" = setting("points", accepts=("points", "winrate"))
@@ -93,25 +72,14 @@ class ReviewOptions:
     )
     rules: Rules | None = setting(None, accepts=RULES, shown="the record's; chinese if it has none")
 
-    @property
-    def outputs(self) -> dict[str, Path]:
-        """The file for each text that is wanted (`text_of`), `STANDARD` for standard output."""
-        given = {"sgf": self.sgf or self.sgf_out, "html": self.html, "json": self.json, "csv": self.csv}
-        return {name: path for name, path in given.items() if path is not None}
-
-    @property
-    def uses_standard(self) -> bool:
-        """Whether one of the files is standard output."""
-        return STANDARD in self.outputs.values()
-
 
 @command(
     common=("seconds", "player", "html", "sgf", "all"),
-    groups={"options": ReviewOptions, "search": search_options(seconds="1")},
+    groups={"output": OutputOptions, "options": ReviewOptions, "search": search_options(seconds="1")},
     context_settings={"default_map": _DEFAULTS},
 )
 @click.pass_context
-def review(context: click.Context, options: ReviewOptions, search: EngineSettings) -> None:
+def review(context: click.Context, output: OutputOptions, options: ReviewOptions, search: EngineSettings) -> None:
     """Find the mistakes in game records.
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
@@ -136,13 +104,13 @@ def review(context: click.Context, options: ReviewOptions, search: EngineSetting
 
     found, errors = read_records(options.files)
     tasks = _tasks(found, options, errors)
-    check_files(options, len(tasks))
+    output.check(options.files, len(tasks))
     stopped = False
     if tasks:
         _show_advice(search.network, tasks)
         reviewer = Reviewer(search)
         end_on_signals(reviewer)
-        _review_all(reviewer, tasks, options, errors)
+        _review_all(reviewer, tasks, options.player, output, errors)
         reviewer.close()
         stopped = reviewer.stopped
     for error in errors:  # which may quote what a record says
@@ -224,14 +192,16 @@ def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
         )
 
 
-def _review_all(reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", options: ReviewOptions, errors: list[str]) -> None:
+def _review_all(
+    reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", player: str | None, output: OutputOptions, errors: list[str]
+) -> None:
     """Reviews the games, shows each as soon as it is done, and saves them; adds what went wrong to `errors`."""
     from ...go.sgf import SgfError
     from .review_display import follow, show_game, show_total
 
     reviews: dict[int, GameReview] = {}
     results: dict[Path, str] = {}
-    is_shown = not options.uses_standard
+    is_shown = not output.uses_standard
     saved = time.monotonic()
     try:
         for number, task in enumerate(tasks, 1):
@@ -247,21 +217,21 @@ def _review_all(reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", options: Re
             if is_shown and reviewer.stopped:
                 click.echo(_where_stopped(step, task))
             if is_shown and step.review.moves:
-                show_game(step.review, all_moves=options.all_moves)
+                show_game(step.review, all_moves=output.all_moves)
             if reviewer.stopped:
                 break
             if time.monotonic() > saved + _SAVED_EVERY:
-                save(options, reviews, len(tasks))
+                output.save(reviews, len(tasks))
                 saved = time.monotonic()
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
-            results = save(options, reviews, len(tasks))
+            results = output.save(reviews, len(tasks))
     errors += filter(None, results.values())
     if len(reviews) > 1 and is_shown:
-        show_total([*reviews.values()], options.player)
+        show_total([*reviews.values()], player)
     if reviews:
-        print_standard(options, [*reviews.values()])
-    report_saved(options, results)
+        output.print([*reviews.values()])
+    output.report(results)
 
 
 def _where_stopped(step: "ReviewStep", task: "ReviewTask") -> str:

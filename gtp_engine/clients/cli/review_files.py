@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +11,17 @@ import click
 
 from ...base.errors import UserError, error_text
 from ...base.files import files_with, write_text
+from ...base.languages.texts import DEFAULT, LANGUAGES
 from ...base.messages import plural
+from ...base.settings import setting
+from .options import FILE, FILE_OR_STANDARD
 from .outputs import STANDARD, check_outputs, report_written
 
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
     from ...study.game_review import GameReview
-    from .review import ReviewOptions
 
+EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
 _MOST_ERRORS = 10  # that are shown of one file
 
 
@@ -87,68 +91,118 @@ def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
 # The outputs.
 
 
-def text_of(name: str, reviews: "Sequence[GameReview]", options: "ReviewOptions") -> str:
-    """Returns the text of a file, by the name of its option."""
-    match name:
-        case "sgf":
-            from ...study.review_sgf import annotated
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is written about the reviews; None for a file that is not wanted.
 
-            return "".join(annotated(review, comment_all=options.all_moves).to_sgf() for review in reviews)
-        case "html":
-            from ...study.page.page import review_page
-
-            return review_page(reviews, options.language)
-        case "json":
-            from ...study.review_data import to_json
-
-            return to_json(reviews)
-    from ...study.review_data import to_csv
-
-    return to_csv(reviews)
-
-
-def check_files(options: "ReviewOptions", games: int) -> None:
-    """Raises an error before the work begins if a file could not be saved after it."""
-    if options.plot is not None:
-        from ...study.curves import check_picture
-
-        check_picture(options.plot)
-    outputs = [*options.outputs.values(), *(_picture(options.plot, number, games) for number in range(1, games + 1))]
-    paths = [path for path in outputs if path is not None]
-    places = [path.resolve() for path in paths]  # also spelt differently, or through links
-    for path, place in zip(paths, places, strict=True):
-        if places.count(place) > 1:
-            name = "standard output" if path == STANDARD else path
-            raise click.UsageError(f"only one output can go to {name}")
-    check_outputs(paths, [file for place in options.files for file in _records_in(place)], force=options.force)
-
-
-def _picture(plot: Path | None, number: int, games: int) -> Path | None:
-    """Returns the picture of a game, if pictures are wanted: curve.png, or curve-1.png and so on for several games."""
-    return plot if plot is None or games == 1 else plot.with_stem(f"{plot.stem}-{number}")
-
-
-def save(options: "ReviewOptions", reviews: "Mapping[int, GameReview]", games: int) -> dict[Path, str]:
-    """Writes the files, each of them even if another one fails; not what goes to standard output.
-
-    Args:
-        options: What is wanted.
-        reviews: The reviews by the number of the game, from 1.
-        games: The number of games.
-
-    Returns:
-        The error of each file, "" if it was written.
+    Attributes:
+        all_moves: List every move after the summary; comment on all in the SGF.
+        sgf: Write an annotated SGF with better lines as variations, but without the record's variations and marks.
+        html: Write a page for the browser, one file for all games.
+        json: Write all facts of the review as JSON.
+        csv: Write a table of the moves as CSV.
+        sgf_out: The former name of --sgf.
+        plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
+        language: Language of the page (--html): English, Spanish, Chinese or Arabic.
+        force: Overwrite existing files.
     """
-    results = {}
-    for name, path in options.outputs.items():
-        if path != STANDARD:
-            results[path] = _error_of(partial(write_text, path, text_of(name, [*reviews.values()], options)))
-    for number, review in reviews.items():
-        if (picture := _picture(options.plot, number, games)) is not None:
-            from ...study.curves import plot_curve
 
-            results[picture] = _error_of(partial(plot_curve, review, picture))
-    return results
+    all_moves: bool = setting(False, flags=["--all/--no-all"], heading="Output")
+    sgf: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    html: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    csv: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    sgf_out: Path | None = setting(None, accepts=FILE_OR_STANDARD, hidden=True)
+    plot: Path | None = setting(None, accepts=FILE)
+    language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
+    force: bool = setting(False)
+
+    def _text(self, name: str, reviews: "Sequence[GameReview]") -> str:
+        """Returns the text of a file, by the name of its option."""
+        match name:
+            case "sgf":
+                from ...study.review_sgf import annotated
+
+                return "".join(annotated(review, comment_all=self.all_moves).to_sgf() for review in reviews)
+            case "html":
+                from ...study.page.page import review_page
+
+                return review_page(reviews, self.language)
+            case "json":
+                from ...study.review_data import to_json
+
+                return to_json(reviews)
+        from ...study.review_data import to_csv
+
+        return to_csv(reviews)
+
+    @property
+    def _texts(self) -> dict[str, Path]:
+        """The files that are wanted, by the names of `_text`; `STANDARD` for standard output."""
+        given = {"sgf": self.sgf or self.sgf_out, "html": self.html, "json": self.json, "csv": self.csv}
+        return {name: path for name, path in given.items() if path is not None}
+
+    @property
+    def uses_standard(self) -> bool:
+        """Whether one of the files is standard output."""
+        return STANDARD in self._texts.values()
+
+    def _picture(self, number: int, games: int) -> Path | None:
+        """Returns the picture of a game, if pictures are wanted: curve.png, or curve-1.png and so on."""
+        return self.plot if self.plot is None or games == 1 else self.plot.with_stem(f"{self.plot.stem}-{number}")
+
+    def check(self, places: Sequence[Path], games: int) -> None:
+        """Raises an error before the work begins if a file could not be saved after it.
+
+        Args:
+            places: The records and folders of them, which must not be overwritten.
+            games: The number of games.
+        """
+        if self.plot is not None:
+            from ...study.curves import check_picture
+
+            check_picture(self.plot)
+        outputs = [*self._texts.values(), *(self._picture(number, games) for number in range(1, games + 1))]
+        paths = [path for path in outputs if path is not None]
+        resolved = [path.resolve() for path in paths]  # also spelt differently, or through links
+        for path, place in zip(paths, resolved, strict=True):
+            if resolved.count(place) > 1:
+                name = "standard output" if path == STANDARD else path
+                raise click.UsageError(f"only one output can go to {name}")
+        check_outputs(paths, [file for place in places for file in _records_in(place)], force=self.force)
+
+    def save(self, reviews: "Mapping[int, GameReview]", games: int) -> dict[Path, str]:
+        """Writes the files, each of them even if another one fails; not what goes to standard output.
+
+        Args:
+            reviews: The reviews by the number of the game, from 1.
+            games: The number of games.
+
+        Returns:
+            The error of each file, "" if it was written.
+        """
+        results = {}
+        for name, path in self._texts.items():
+            if path != STANDARD:
+                results[path] = _error_of(partial(write_text, path, self._text(name, [*reviews.values()])))
+        for number, review in reviews.items():
+            if (picture := self._picture(number, games)) is not None:
+                from ...study.curves import plot_curve
+
+                results[picture] = _error_of(partial(plot_curve, review, picture))
+        return results
+
+    def print(self, reviews: "Sequence[GameReview]") -> None:
+        """Writes what was requested for standard output, if anything, in UTF-8 as in files."""
+        for name, path in self._texts.items():
+            if path == STANDARD:
+                click.echo(self._text(name, reviews).encode(), nl=False)
+
+    def report(self, results: Mapping[Path, str]) -> None:
+        """Tells which of the files were written, by the results of `save`."""
+        for path, error in results.items():
+            if not error:
+                report_written(path, is_page=path == self.html, err=self.uses_standard)
 
 
 def _error_of(write: Callable[[], object]) -> str:
@@ -157,17 +211,3 @@ def _error_of(write: Callable[[], object]) -> str:
     except OSError as error:
         return f"cannot save {error_text(error)}"
     return ""
-
-
-def print_standard(options: "ReviewOptions", reviews: "Sequence[GameReview]") -> None:
-    """Writes what was requested for standard output, if anything, in UTF-8 as in files."""
-    for name, path in options.outputs.items():
-        if path == STANDARD:
-            click.echo(text_of(name, reviews, options).encode(), nl=False)
-
-
-def report_saved(options: "ReviewOptions", results: Mapping[Path, str]) -> None:
-    """Tells which of the files were written, by the results of `save`."""
-    for path, error in results.items():
-        if not error:
-            report_written(path, is_page=path == options.html, err=options.uses_standard)
