@@ -65,23 +65,25 @@ class Survey(NamedTuple):
 class Leaves(NamedTuple):
     """Leaves, one per row; the search in slots[i] has the rows from starts[i] to before starts[i + 1].
 
+    Compiled functions get the arrays one by one: as a tuple it would take longer to hand them over.
+
     Attributes:
         boards: BOARD [size], the positions.
         nodes: int32 [size].
-        symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
-        ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
         slots: int64 [size], the searches with leaves in the batch; NO_SLOT for one that has been removed since.
         starts: int64 [size + 1].
+        symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
         roots: int64 [size], indices into `slots` of the searches whose row is their root.
+        ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
     """
 
     boards: np.ndarray
     nodes: np.ndarray
-    symmetries: np.ndarray
-    ladders: np.ndarray
     slots: np.ndarray
     starts: np.ndarray
+    symmetries: np.ndarray
     roots: np.ndarray
+    ladders: np.ndarray
 
 
 @dataclass
@@ -107,7 +109,7 @@ def new_batch(size: int) -> Batch:
     """Returns a batch with memory for this many leaves."""
     boards, nodes, symmetries = np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp)
     ladders, (slots, roots) = np.zeros((size, LADDER_BYTES), np.uint8), np.zeros((2, size), np.int64)
-    return Batch(Leaves(boards, nodes, symmetries, ladders, slots, np.zeros(size + 1, np.int64), roots))
+    return Batch(Leaves(boards, nodes, slots, np.zeros(size + 1, np.int64), symmetries, roots, ladders))
 
 
 def _empty_state() -> SearchState:
@@ -228,9 +230,19 @@ def _quota(visits: int, left: int, in_flight: int, batch_size: int, side_by_side
 
 @njit
 def select_in_turn(
-    searches: Any, slots: np.ndarray, size: int, number: int, leaves: Leaves, statuses: np.ndarray
+    searches: Any,
+    chosen: np.ndarray,
+    size: int,
+    number: int,
+    statuses: np.ndarray,
+    boards: np.ndarray,
+    nodes: np.ndarray,
+    slots: np.ndarray,
+    starts: np.ndarray,
+    symmetries: np.ndarray,
+    roots: np.ndarray,
 ) -> tuple[int, int, int, int]:
-    """Fills the batch of a number from these searches in turn until it has `size` leaves.
+    """Fills the `Leaves` of the batch of a number from the searches in the chosen slots in turn, up to `size` of them.
 
     Each search adds at most its share of the rows that are left, and at most its `quota` in the last survey.
 
@@ -238,36 +250,35 @@ def select_in_turn(
         The `count`, `search_count` and `root_count` of the `Batch`, and how many searches are stuck.
     """
     count = given = root_count = stuck = 0
-    leaves.starts[0] = 0
-    for place in range(len(slots)):
+    starts[0] = 0
+    for place in range(len(chosen)):
         if count == size:
             break
-        search, status = searches[slots[place]], statuses[slots[place]]
+        search, status = searches[chosen[place]], statuses[chosen[place]]
         status["served"] = number
         # An equal share, rounded up, of what the searches before it have left.
-        wanted = min(status["quota"], -(-(size - count) // (len(slots) - place)))
-        found, done = select_leaves(search, wanted, leaves.boards[count:], leaves.nodes[count:])
+        wanted = min(status["quota"], -(-(size - count) // (len(chosen) - place)))
+        found, done = select_leaves(search, wanted, boards[count:], nodes[count:])
         if found == 0:
             # The tree is full, nothing is allowed at its root, or everything worth a visit is under way.
             status["is_stuck"] = done == 0 and status["in_flight"] == 0
             stuck += status["is_stuck"]
             continue
         for _ in range(found):
-            leaves.symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
+            symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
             count += 1
         if not status["is_evaluated"]:
-            leaves.roots[root_count] = given
+            roots[root_count] = given
             root_count += 1
-        leaves.slots[given] = slots[place]
+        slots[given] = chosen[place]
         given += 1
-        leaves.starts[given] = count
+        starts[given] = count
     return count, given, root_count, stuck
 
 
 @njit
 def absorb(
     searches: Any,
-    leaves: Leaves,
     count: int,
     rows: np.ndarray,
     taken: np.ndarray,
@@ -275,17 +286,22 @@ def absorb(
     batch_size: int,
     side_by_side: int,
     statuses: np.ndarray,
+    boards: np.ndarray,
+    nodes: np.ndarray,
+    slots: np.ndarray,
+    starts: np.ndarray,
+    ladders: np.ndarray,
 ) -> tuple[int, int, int, int]:
     """Backs up the evaluation rows of `count` searches, each search's in its own tree; surveys those in `taken`.
 
     Both in one call, since it takes Python longer to hand over the searches than compiled code to look at one.
     """
     for number in range(count):
-        if leaves.slots[number] == NO_SLOT:
+        if slots[number] == NO_SLOT:
             continue  # the search has ended, and its tree may already serve another one
-        search, start, stop = searches[leaves.slots[number]], leaves.starts[number], leaves.starts[number + 1]
-        expand_and_back_up(search, leaves.boards, leaves.nodes, start, stop, rows, leaves.ladders)
+        search, start, stop = searches[slots[number]], starts[number], starts[number + 1]
+        expand_and_back_up(search, boards, nodes, start, stop, rows, ladders)
         if len(search.tree.ownership):
-            write_ownership(search.tree, leaves.nodes[start:stop], rows[start:stop])
-            add_ownership(search.tree, search.root.node, leaves.nodes[start:stop], search.ownership)
+            write_ownership(search.tree, nodes[start:stop], rows[start:stop])
+            add_ownership(search.tree, search.root.node, nodes[start:stop], search.ownership)
     return survey(searches, taken, now, batch_size, side_by_side, statuses)

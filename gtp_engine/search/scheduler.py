@@ -352,7 +352,7 @@ class Scheduler:
         if len(batch.leaves.boards) < size:
             batch = new_batch(max(size, self.evaluator.batch_size))  # a lone search sometimes asks for more
         batch.count, batch.search_count, batch.root_count, stuck = select_in_turn(
-            self._states, slots, size, self.batches + 1, batch.leaves, self._statuses
+            self._states, slots, size, self.batches + 1, self._statuses, *batch.leaves[:6]
         )
         if stuck:
             self._note_stuck()
@@ -396,9 +396,18 @@ class Scheduler:
         try:
             rows = self.evaluator.collect(batch.ticket)
             self._refresh()
-            leaves, now = batch.leaves, time.perf_counter()
-            done = self._states, leaves, batch.search_count, rows
-            found = absorb(*done, self._taken, now, *self._share, self._statuses)
+            leaves = batch.leaves
+            found = absorb(
+                self._states,
+                batch.search_count,
+                rows,
+                self._taken,
+                time.perf_counter(),
+                *self._share,
+                self._statuses,
+                *leaves[:4],
+                leaves.ladders,
+            )
             for number in leaves.roots[: batch.root_count]:
                 slot = int(leaves.slots[number])
                 if slot != NO_SLOT:
