@@ -113,14 +113,7 @@ def test_a_move_without_a_board_has_no_name() -> None:
         move.vertex  # noqa: B018
 
 
-def test_limits_and_root_moves_are_checked_where_they_are_given(game: Game) -> None:
-    for limits in ({"visits": "5"}, {"visits": 1.5}, {"visits": -1}, {"seconds": "1"}, {"seconds": float("nan")}):
-        with pytest.raises(UserError, match="invalid number of"):
-            Limits(**limits)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="invalid limits 5: expected Limits"):
-        SearchRequest(game, 5)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="invalid vertex 'H1'"):
-        SearchRequest(game, root_moves=RootMoves(avoid=(("black", "H1", 1),)))
+def test_root_moves_may_be_given_by_name(game: Game) -> None:
     report = searched(game, 20, root_moves=RootMoves(allow=(("white", "B2", 1),)))
     assert [move.vertex for move in report.moves] == ["B2"]
 

@@ -1,7 +1,6 @@
 """The compiled search against a slow reference, and what it promises to its callers."""
 
 import threading
-import time
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
@@ -370,15 +369,6 @@ def test_moves_may_be_allowed_to_any_depth() -> None:
     assert report.moves and {move.point for move in report.moves} <= set(points)
 
 
-def test_nothing_allowed_ends_instead_of_hanging() -> None:
-    everything = tuple((BLACK, point, 1) for point in [PASS, *(p for p in range(7, 36) if p % 6)])
-    search = Search(HashEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(5))
-    report = run(search, Limits(visits=100), root_moves=RootMoves(avoid=everything))
-    assert report.moves == ()
-    assert search.choose(report) == PASS
-
-
 def test_where_nothing_is_allowed_further_down_the_search_goes_on() -> None:
     search = Search(HashEvaluator(4), SearchParameters(), seed=1)
     search.set_position(Game(5))
@@ -461,34 +451,6 @@ def test_a_forbidden_move_does_not_weigh_down_the_others() -> None:
     assert best not in [move.point for move in report.moves]
     assert max(move.selection for move in report.moves) == max(move.weight for move in report.moves)
     assert best not in {search.choose(report, 1.0) for _ in range(20)}
-
-
-def test_one_visit_chooses_by_the_policy() -> None:
-    search, report = searched(Game(5), 1)
-    assert report.visits == 1
-    assert index_of_point(search.choose(report), 5, 5) == int(np.argmax(report.priors))
-
-
-def test_a_search_stops_when_told() -> None:
-    search = Search(UniformEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(9))
-    stop = threading.Event()
-    threading.Timer(0.2, stop.set).start()
-    begin = time.monotonic()
-    run(search, Limits(), stop=stop)
-    assert time.monotonic() - begin < 5
-    assert run(search, Limits(), stop=stop).new_visits == 0
-
-
-def test_reports_come_while_it_searches() -> None:
-    search = Search(UniformEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(9))
-    reports = []
-    run(search, Limits(seconds=0.3), on_report=reports.append, interval=0.02)
-    assert len(reports) >= 3
-    visits = [report.visits for report in reports]
-    assert visits == sorted(visits)
-    assert all(move.pv[0] == move.point for move in reports[-1].moves)
 
 
 def test_a_visit_limit_is_played_out_and_a_time_limit_is_not() -> None:

@@ -9,7 +9,7 @@ import pytest
 from gtp_engine.go.coords import BLACK, PASS, WHITE, colour_letter, sgf_point
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
-from gtp_engine.go.sgf.syntax import decode_sgf, parse_games
+from gtp_engine.go.sgf.syntax import parse_games
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "sgf-edge"
 INDEX = FOLDER / "index.json"
@@ -62,7 +62,7 @@ def check_facts(record: GameRecord, expect: dict[str, Any], names: bool) -> None
 
 
 def check_tree(path: Path, expect: dict[str, Any]) -> None:
-    trees = list(parse_games(decode_sgf(path.read_bytes())))
+    trees = list(parse_games(path.read_bytes()))
     assert expect["games"] in (len(trees), None)
     nodes = branchings = 0
     stack = trees[:1]

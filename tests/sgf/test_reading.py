@@ -1,4 +1,4 @@
-"""Reading every form of SGF, and files that are bad."""
+"""Reading every form of SGF, files that are bad, and samples of archives of real games."""
 
 import zipfile
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from move_names import moves, points
 
-from gtp_engine.go.coords import BLACK
+from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games
@@ -385,3 +385,26 @@ def test_what_is_no_name_of_a_file(read: Callable[[Path | str], object], tmp_pat
         file.writestr("game.sgf", "(;SZ[9])")
     with pytest.raises(SgfError, match=r"games\.zip: a zip archive; unpack it first"):
         read(archive)
+
+
+SAMPLE = 10  # games a member, taken from all over it
+
+
+@pytest.mark.parametrize("archive", ["pro19", "dan19", "small9"])
+def test_games_of_an_archive_read_and_replay(shared: Path, archive: str, tmp_path: Path) -> None:
+    path = shared / "games" / f"{archive}.zip"
+    if not path.is_file():
+        pytest.skip(f"no archive of games at {path}")
+    file = tmp_path / "sample.sgfs"
+    with zipfile.ZipFile(path) as members:
+        for name in members.namelist():
+            lines = members.read(name).splitlines()
+            sample = lines[:: max(1, len(lines) // SAMPLE)]
+            file.write_bytes(b"\n".join(sample))
+            games = list(read_sgf_games(file))
+            assert len(games) == len(sample)
+            for game in games:
+                position = game.to_game()
+                assert len(position.moves) == len(game.moves) >= 15
+                assert read_sgf(game.to_sgf().encode()).to_sgf() == game.to_sgf()
+                assert {move.colour for move in game.moves} == {BLACK, WHITE}

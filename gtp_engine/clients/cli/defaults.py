@@ -63,11 +63,7 @@ def use_configuration(ctx: click.Context) -> None:
 
 
 def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Returns the common settings, and the tables of the commands and of the search.
-
-    Raises:
-        UserError: A setting or a table is unknown.
-    """
+    """Returns the common settings, and the tables of commands and search; UserError if one is unknown."""
     for name, value in settings.items():
         if name in _TABLES and not isinstance(value, dict):
             raise UserError(f"'{name}' is not a table; write [{name}]")
@@ -98,12 +94,7 @@ def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> 
 
 @contextmanager
 def _errors_in(path: Path, place: str = "") -> Iterator[None]:
-    """Within a `with` block, errors about a file's content are shown in one line with its path.
-
-    Args:
-        path: The file.
-        place: What the line says before the error, such as `[play] `.
-    """
+    """Within a `with` block, errors about a file's content are shown in one line with its path and `place` in it."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -120,13 +111,7 @@ def read_table(path: Path) -> dict[str, Any]:
 def _use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:
     """Makes a table's options the defaults of a command, and adds its search parameters to earlier ones.
 
-    Args:
-        ctx: The command's context.
-        table: The options by name.
-        folder: The folder of the settings file, which relative names of files start from.
-
-    Raises:
-        UserError: A setting is unknown or has an invalid value.
+    Relative names of files start from the folder. Raises UserError if a setting is unknown or has an invalid value.
     """
     settings = dict(table)
     if _takes_parameters(ctx.command):
@@ -150,11 +135,7 @@ def _takes_parameters(command: click.Command) -> bool:
 
 
 def _use_parameters(ctx: click.Context, table: object) -> None:
-    """Adds search parameters to those of earlier tables, which they override.
-
-    Raises:
-        UserError: A parameter is unknown or has an invalid value.
-    """
+    """Adds search parameters to those of earlier tables, which they override; UserError if one is wrong."""
     from ...search.parameters import SearchParameters, find_parameter
 
     if not isinstance(table, dict):

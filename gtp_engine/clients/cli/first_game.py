@@ -103,7 +103,8 @@ def first_game(
         options: Who plays, the board and the rules of a new game, and which saved game.
         search: How the engine searches.
         folder: The folder of saved games.
-        shows_finished: Whether a saved game may be a finished one, which people then play on for both sides.
+        shows_finished: Whether a saved game may be a finished one, or somebody else's: people then play on for both
+            sides.
 
     Raises:
         click.UsageError: Options contradict each other.
@@ -146,24 +147,9 @@ def close_engine(engine: "Engine", status: int) -> None:
 
 
 def saved_game(
-    context: click.Context,
-    options: PlayersOptions,
-    folder: Path,
-    *,
-    shows_finished: bool = False,
+    context: click.Context, options: PlayersOptions, folder: Path, *, shows_finished: bool = False
 ) -> "SavedGame | None":
-    """Returns the saved game to continue, or None for a new game.
-
-    Args:
-        context: The command's context, which knows which options are given.
-        options: Who plays, the board and the rules, and which saved game.
-        folder: The folder of saved games.
-        shows_finished: Whether it may be a finished game, or somebody else's: people then play on for both sides.
-
-    Raises:
-        click.UsageError: Options contradict each other.
-        UserError: The game is not found, or it cannot be continued.
-    """
+    """Returns the saved game to continue, or None for a new game; arguments and errors are those of `first_game`."""
     path = _path(context, options, folder, with_edited=shows_finished)
     if path is None:
         if options.move is not None:

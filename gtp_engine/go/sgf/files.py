@@ -13,7 +13,7 @@ from ...base.fields import invalid
 from ...base.files import write_atomically
 from .node import split
 from .record import GameRecord
-from .syntax import decode_sgf, parse_games
+from .syntax import parse_games
 from .values import SgfError, read_board_size, read_text
 
 LINES_SUFFIX = ".sgfs"  # of files with one game per line
@@ -34,7 +34,7 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
         OSError: The file cannot be opened.
     """
     data, name = (source, "SGF data") if isinstance(source, bytes) else (_read_data(source), str(source))
-    games = parse_games(decode_sgf(data))
+    games = parse_games(data)
     found = 0
     try:
         for tree in games:
@@ -115,7 +115,7 @@ def _lines(lines: Iterable[bytes], name: str) -> Iterator[GameRecord | SgfError]
 
 
 def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
-    trees = parse_games(decode_sgf(data))
+    trees = parse_games(data)
     for number in itertools.count(1):
         place = f"{name}, game {number}"
         try:

@@ -52,15 +52,15 @@ GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
 
-def parse_games(text: str) -> Iterator[sgf_grammar.Coarse_game_tree]:
-    """Yields the games of a collection; text between them is skipped.
+def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
+    """Yields the games of a file of any charset; text between them is skipped.
 
     Values are raw, in UTF-8.
 
     Raises:
         UserError: A game cannot be read. This ends the iteration.
     """
-    corrected, names = _normalised(text)
+    corrected, names = _normalised(decode_sgf(content))
     data = corrected.encode("utf-8", "replace")
     position = 0
     while start := _CORRECTED_GAME_START.search(data, position):
