@@ -160,7 +160,7 @@ class EngineSettings:
         return Limits(self.visits, min(seconds, default=None))
 
     def at_rank(self, network: str, width: int, height: int) -> RankPlay | None:
-        """Returns how the rank is played with a network (`evaluate.factory`) on a board; None for full strength."""
+        """Returns how the rank is played with a network (`make_evaluator`) on a board; None for full strength."""
         return play_at(self.rank, network, width, height) if isinstance(self.rank, Rank) else None
 
     # Settings that clients change by name: those declared with `is_live`, and the search parameters.

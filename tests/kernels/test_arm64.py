@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import check_against_torch, needs_int8, on_tensors
-from golden import network_file, records
-from golden_outputs import check_nearness, check_records
+from golden import check_nearness, check_records, network_file, records
 from torch import Tensor
 
 from gtp_engine.nets.katago_file import read_katago_file

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import torch
 from compiled import check_against_torch, compiled, needs_bfloat16, needs_kernels, raw_outputs_of
-from golden import network_file, records
-from golden_outputs import check_nearness
+from golden import check_nearness, network_file, records
 from random_networks import random_model
 from torch.nn import functional
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from compiled import EACH_WAY, WAYS
-from golden import network_file, records
-from golden_outputs import check_records
+from golden import check_records, network_file, records
 
 from gtp_engine.nets.katago_file import read_katago_file
 
