@@ -78,7 +78,10 @@ class Words:
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> str:
         """Checks that a text is one of the words; UserError if it is not."""
-        return parse_word(name, value, self.words)
+        word = str(value).strip()
+        if word not in self.words:
+            raise invalid(name, value, str(self))
+        return word
 
 
 @dataclass(frozen=True)
@@ -169,21 +172,8 @@ def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
 
 
 def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
-    """Checks that a text is one of the accepted words.
-
-    Args:
-        name: What the value is, for the message.
-        value: The text.
-        accepted: The words, one at least.
-
-    Raises:
-        UserError: It is not.
-    """
-    word = str(value).strip()
-    words = Words(tuple(accepted))
-    if word not in words.words:
-        raise invalid(name, value, str(words))
-    return word
+    """Checks that a text is one of the accepted words, one at least; UserError names the value and them."""
+    return Words(tuple(accepted)).parse(name, value)
 
 
 def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:

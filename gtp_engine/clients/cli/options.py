@@ -130,10 +130,10 @@ class Group:
     def take(self, values: dict[str, Any]) -> Any:
         """Takes the values of the options out of those of the command, and returns the dataclass with them."""
         given = {name: values.pop(name) for name in (*self._fields, *self.further)}
-        return self.kind(**{name: value for name, value in given.items() if not self._is_unset(name, value)})
-
-    def _is_unset(self, name: str, value: Any) -> bool:
-        return value is None and name in self._fields and self._fields[name].default is not None
+        has_default = {name for name, item in self._fields.items() if item.default is not None}
+        return self.kind(
+            **{name: value for name, value in given.items() if value is not None or name not in has_default}
+        )
 
 
 def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Parameter:
@@ -146,11 +146,15 @@ def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Paramet
     """
     more = item.metadata
     settings: dict[str, Any] = {key: more[key] for key in _OF_CLICK if key in more}
-    settings["type"] = _type(more["accepts"], more.get("what", "number"))
+    accepts = settings["type"] = more["accepts"]
+    if isinstance(accepts, Words):
+        settings["type"] = click.Choice(accepts.words)
+    elif isinstance(accepts, Range | Text):
+        settings["type"] = Value(accepts, more.get("what", "number"))
     default = None if item.default is MISSING else item.default
     if more.get("argument"):
         return click.Argument([name], **settings)
-    if isinstance(more["accepts"], Flag):
+    if isinstance(accepts, Flag):
         settings.pop("type")
     if default is not None and default != ():
         settings["default"] = default
@@ -166,12 +170,6 @@ def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Paramet
         unset=default,
         **settings,
     )
-
-
-def _type(accepts: Any, what: str) -> Any:
-    if isinstance(accepts, Words):
-        return click.Choice(accepts.words)
-    return Value(accepts, what) if isinstance(accepts, Range | Text) else accepts
 
 
 def _flag(name: str, more: Mapping[str, Any]) -> str:

@@ -92,14 +92,7 @@ def thread_counts(threads: int) -> list[int]:
 
 
 def natural_position(evaluator: "NetworkEvaluator", width: int, height: int, profile: str) -> Game:
-    """Returns an opening in which every move is the network's first choice, a sixth of the board full.
-
-    Args:
-        evaluator: The network.
-        width: Columns of the board.
-        height: Rows of the board.
-        profile: The human style to imitate, for networks that have profiles; otherwise empty.
-    """
+    """Returns an opening in which every move is the network's first choice, a sixth of the board full."""
     game = Game(width, height)
     search = Search(evaluator, SearchParameters(profile=profile), seed=0)
     for _ in range(game.area // 6):
@@ -175,8 +168,8 @@ def network_inputs(evaluator: "NetworkEvaluator", game: Game, count: int) -> "In
     return inputs
 
 
-def search_rate(search: Search, game: Game, settings: "EngineSettings") -> float:
-    """Visits/s from an empty tree and an empty cache."""
+def search_rate(search: Search, game: Game, settings: EngineSettings) -> float:
+    """Returns the visits/s from an empty tree and an empty cache."""
     warming = Limits(settings.visits, None if settings.seconds is None else settings.seconds * WARM_SHARE)
     run_search(search, SearchRequest(game, warming))
     search.clear()
