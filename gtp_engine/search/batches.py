@@ -13,12 +13,11 @@ import numpy as np
 from ..base.jit import List, inline, njit, random_below
 from ..go.board import BOARD
 from ..go.symmetry import COUNT as SYMMETRIES
-from .averaging import Averaging
+from .averaging import Averaging, Utility
 from .evaluate.features import LADDER_BYTES
 from .gumbel import NO_HALVING
 from .selection import Root, Rule
 from .tree import NO_NODE, NODE, UNEVALUATED, Tree, add_ownership, no_ownership, write_ownership
-from .utility import Utility
 from .value_bias import new_biases
 from .visits import SearchState, expand_and_back_up, select_leaves
 

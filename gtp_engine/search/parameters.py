@@ -51,7 +51,7 @@ class SearchParameters:
         score_utility: The weight of the score in utility, as 2/pi atan(score / (2 sqrt(area))) for a score in points
             (KataGo, Wu 2019).
         dynamic_score_utility: The weight of the score in utility around the score that the root expects (KataGo,
-            `search.utility`).
+            `search.averaging`).
         better_children: The exponent by which clearly worse children weigh less in a node's value, KataGo's
             valueWeightExponent (`search.averaging`); 0 leaves plain means.
         noise_pruning: The loss of utility at which visits of worse children beyond their share by prior are reduced

@@ -38,7 +38,7 @@ class MoveReport(NamedTuple):
         lead: The expected lead, in points that would make the game even.
         score_mean: The mean of the final score, in points.
         score_stdev: The standard deviation of the final score, in points.
-        utility: The value that the search maximises (`search.utility`).
+        utility: The value that the search maximises (`search.averaging`).
         lcb: The lower end of the win rate's confidence interval.
         utility_lcb: The lower end of the utility's confidence interval.
         prior: The evaluator's probability of the move, before noise.

@@ -10,7 +10,7 @@ from ..base.jit import njit
 from ..go.coords import as_colour, index_of_point, opponent
 from ..go.game import Game
 from . import tree as trees
-from .averaging import Averaging
+from .averaging import Averaging, Utility, centred
 from .evaluate.evaluator import Evaluator
 from .evaluate.features import mark_earlier_ladders, new_workspace
 from .evaluate.human_profile import check_profile
@@ -20,7 +20,6 @@ from .parameters import SearchParameters
 from .request import RootMoves, SearchRequest
 from .selection import Root, rule_of
 from .tree import NO_NODE, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Tree, TreeLayout, add_ownership, no_ownership
-from .utility import Utility, centred
 from .value_bias import fill_biases
 from .visits import MAX_DEPTH, SearchState, rescore_tree
 

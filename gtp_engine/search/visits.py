@@ -26,7 +26,7 @@ from ..go.board import (
 from ..go.coords import BLACK, EMPTY
 from ..go.points import point_of_index
 from ..go.scoring import area_margin
-from .averaging import Averaging, average_children, corrected_utility, weight_of
+from .averaging import Averaging, Utility, average_children, centred, corrected_utility, slope_of, utility_of, weight_of
 from .evaluate.row import (
     LEAD,
     LOSS,
@@ -54,7 +54,6 @@ from .tree import (
     make_child,
     scan_start,
 )
-from .utility import Utility, centred, slope_of, utility_of
 from .value_bias import key_of
 
 MAX_DEPTH = 1024  # moves below the root; only endless repetition under rules without superko gets that deep

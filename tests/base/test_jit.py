@@ -10,8 +10,8 @@ from unittest.mock import Mock
 import pytest
 
 from gtp_engine.base import jit
-from gtp_engine.base.code_cache import CodeFolder
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.jit import CodeFolder
 
 SCRIPT = "from gtp_engine.base import jit; print(jit.CACHE_FOLDER, jit.is_cold())"
 

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from gtp_engine.base import jit, target
-from gtp_engine.base.code_cache import CodeFolder
+from gtp_engine.base.jit import CodeFolder
 from gtp_engine.base.target import WHEEL_TARGETS
 
 V3 = dict.fromkeys(WHEEL_TARGETS[1].needs, True)

@@ -25,10 +25,9 @@ from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.search.evaluate import runner as runners
-from gtp_engine.search.evaluate.cache import EvaluationCache
 from gtp_engine.search.evaluate.features import LADDER_BYTES, new_workspace
 from gtp_engine.search.evaluate.features import position_of as complete
-from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
+from gtp_engine.search.evaluate.network_evaluator import EvaluationCache, NetworkEvaluator
 from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow, decode_outputs, output_scale, row_columns
 from gtp_engine.search.evaluate.runner import find_device
 from gtp_engine.search.evaluate.torch_runner import TorchRunner

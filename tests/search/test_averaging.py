@@ -9,13 +9,12 @@ from searching import run
 
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.averaging import Averaging, average_children, weight_of
+from gtp_engine.search.averaging import Averaging, Utility, average_children, centred, slope_of, utility_of, weight_of
 from gtp_engine.search.evaluate.row import POLICY, VALUE_ERROR
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.search import ActiveSearch, Search
 from gtp_engine.search.tree import TERMINAL, UNEVALUATED
-from gtp_engine.search.utility import Utility, centred, slope_of, utility_of
 from gtp_engine.search.visits import rescore_tree
 
 

@@ -1,4 +1,7 @@
-"""The evaluator with a network: positions in batches through compiled kernels or torch (`runner`)."""
+"""The evaluator with a network: positions in batches through compiled kernels or torch (`runner`), and their cache.
+
+The cache is for positions that are reached again by another order of moves or in the next search.
+"""
 
 import hashlib
 import logging
@@ -11,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ...base.errors import UserError
+from ...base.jit import njit
 from ...go.board import BOARD
 from ...go.coords import BLACK, WHITE
 from ...go.rules import Rules, parse_rules
@@ -18,13 +22,109 @@ from ...go.symmetry import ALL_SYMMETRIES, COUNT, permutation
 from ...nets.library import RULES_FILE, learned_rules, load_network, network_name
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs
-from .cache import EvaluationCache
 from .choices import CACHE_MEGABYTES, LARGEST_BOARD, too_large
 from .features import NO_LADDERS, Inputs, add_legal_to_keys, new_workspace, write_batch, write_legal
 from .human_profile import check_profile, metadata_row, parse_profile
 from .learned_rules import code_of, nearest_rules, rules_code, show_batch
 from .row import EvaluationRow, decode_outputs, output_scale, row_columns
 from .runner import make_runner
+
+# The table takes 16 bytes an entry and is at most half full with evaluations of 9x9: a tenth of the memory.
+_VALUES_PER_ENTRY = 85
+
+
+class EvaluationCache:
+    """The latest evaluation rows, for boards of any size.
+
+    Rows are stored one after the other in a ring of float32; at its end they continue at the start, over the oldest. A
+    table finds the beginning of a row by the lower bits of its key; of two keys with the same lower bits it keeps the
+    later one.
+
+    Args:
+        megabytes: the size of the ring.
+    """
+
+    def __init__(self, megabytes: float) -> None:
+        size = max(1, int(megabytes * 1e6 / 4))
+        self._values = np.zeros(size, np.float32)
+        entries = 1 << (size // _VALUES_PER_ENTRY).bit_length()
+        self._keys = np.zeros(entries, np.uint64)
+        self._offsets = np.zeros(entries, np.int64)
+        self._end = np.zeros(1, np.int64)
+
+    def look_up(self, keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Copies the rows of known keys.
+
+        Args:
+            keys: uint64 [n], not 0. The same key must not be used for rows of two lengths.
+            rows: float32 [n, columns]; the rows of known keys are written.
+
+        Returns:
+            The indices of the keys that are not known.
+        """
+        missing = np.empty(len(keys), np.intp)
+        return missing[: _look_up(self._keys, self._offsets, self._values, self._end, keys, rows, missing)]
+
+    def store(self, keys: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
+        """Stores rows[i] under keys[i] for each index i in `chosen`; if they do not all fit, the latest remain."""
+        _store(self._keys, self._offsets, self._values, self._end, keys, rows, chosen)
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._keys[:] = 0
+
+
+@njit
+def _look_up(
+    known: np.ndarray,
+    offsets: np.ndarray,
+    values: np.ndarray,
+    end: np.ndarray,
+    keys: np.ndarray,
+    rows: np.ndarray,
+    missing: np.ndarray,
+) -> int:
+    """See `EvaluationCache.look_up`; returns the number of missing keys.
+
+    offsets: the number of values written before each row, in earlier rounds of the ring too. end: of all values so far.
+    """
+    count, columns = 0, rows.shape[1]
+    for index in range(len(keys)):
+        slot = keys[index] & np.uint64(len(known) - 1)
+        if known[slot] != keys[index] or offsets[slot] < end[0] - len(values):
+            missing[count] = index
+            count += 1
+            continue
+        start = offsets[slot] % len(values)
+        for column in range(columns):
+            rows[index, column] = values[start + column]
+    return count
+
+
+@njit
+def _store(
+    known: np.ndarray,
+    offsets: np.ndarray,
+    values: np.ndarray,
+    end: np.ndarray,
+    keys: np.ndarray,
+    rows: np.ndarray,
+    chosen: np.ndarray,
+) -> None:
+    columns = rows.shape[1]
+    if columns > len(values):
+        return
+    for index in chosen:
+        start = end[0] % len(values)
+        if start + columns > len(values):
+            end[0] += len(values) - start
+            start = 0
+        slot = keys[index] & np.uint64(len(known) - 1)
+        known[slot], offsets[slot] = keys[index], end[0]
+        for column in range(columns):
+            values[start + column] = rows[index, column]
+        end[0] += columns
+
 
 logger = logging.getLogger(__name__)
 
