@@ -2,26 +2,14 @@
 
 import numpy as np
 import pytest
+from drawn_positions import game_of
 
 from gtp_engine.engine.rank_play import Blunders, choose_at
 from gtp_engine.engine.ranks import Strength
-from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex, point_at
+from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.points import index_of_point
 from gtp_engine.search.report import SearchReport
-
-
-def position(text: str, to_move: int = BLACK) -> Game:
-    """Returns the position of a diagram, `X` for Black and `O` for White."""
-    rows = [line.split() for line in text.strip().splitlines()]
-    game = Game(len(rows[0]), len(rows))
-    stones: dict[str, list[int]] = {"X": [], "O": []}
-    for y, row in enumerate(rows):
-        for x, mark in enumerate(row):
-            if mark in stones:
-                stones[mark].append(point_at(x, y, game.width))
-    game.set_up(stones["X"], stones["O"], to_move)
-    return game
 
 
 def report_on(game: Game, likely: dict[str, float], ownership: dict[str, float] | float = 0.0) -> SearchReport:
@@ -58,13 +46,13 @@ X X . . . . .
 
 
 def test_own_eyes_are_not_filled() -> None:
-    game = position(EYES)
+    game = game_of(EYES)
     assert is_absurd(game, "A7") and is_absurd(game, "E2")
     assert not is_absurd(game, "C7") and not is_absurd(game, "C6")
 
 
 def test_an_eye_whose_stones_are_in_atari_may_be_filled() -> None:
-    game = position("""
+    game = game_of("""
         . X O . . . .
         X O . . . . .
         O . . . . . .
@@ -77,7 +65,7 @@ def test_an_eye_whose_stones_are_in_atari_may_be_filled() -> None:
 
 
 def test_the_edge_is_played_only_near_stones() -> None:
-    game = position("""
+    game = game_of("""
         . . . . . . .
         . . . . . . .
         . . . . . . .
@@ -93,7 +81,7 @@ def test_the_edge_is_played_only_near_stones() -> None:
 
 
 def test_a_false_eye_is_no_eye() -> None:
-    game = position("""
+    game = game_of("""
         . . . . . . .
         . . O X O . .
         . . X . X . .
@@ -119,7 +107,7 @@ O X O . . . . . .
 
 
 def test_stones_that_a_ladder_catches_are_not_saved_in_vain() -> None:
-    game = position("""
+    game = game_of("""
         . . . . . . . . .
         . . . . . . . . .
         . . O O . . . . .
@@ -149,11 +137,11 @@ VICTIM = """
 
 
 def test_a_ladder_is_not_played_out_by_its_victim() -> None:
-    assert is_absurd(position(VICTIM), "E6")
+    assert is_absurd(game_of(VICTIM), "E6")
 
 
 def test_a_ladder_that_a_stone_breaks_is_played_out() -> None:
-    game = position("""
+    game = game_of("""
         . . . . . . . . .
         . . . . . X . . .
         . . . O . . . . .
@@ -168,7 +156,7 @@ def test_a_ladder_that_a_stone_breaks_is_played_out() -> None:
 
 
 def test_several_stones_are_not_put_into_atari_for_nothing() -> None:
-    game = position("""
+    game = game_of("""
         . X X . O . .
         O O O O O . .
         . . . . . . .
@@ -181,7 +169,7 @@ def test_several_stones_are_not_put_into_atari_for_nothing() -> None:
 
 
 def test_proven_areas_are_left_alone() -> None:
-    game = position("""
+    game = game_of("""
         . . X . X . .
         . . X X X . .
         . . . . . . .
@@ -195,7 +183,7 @@ def test_proven_areas_are_left_alone() -> None:
 
 
 def test_settled_points_are_left_alone_unless_a_threat_is_answered() -> None:
-    game = position(LADDER)
+    game = game_of(LADDER)
     assert is_absurd(game, "G6", prior=0.01, ownership={"G6": -0.95})
     assert not is_absurd(game, "G6", prior=0.1, ownership={"G6": -0.95})
     assert not is_absurd(game, "G6", prior=0.01, ownership={"G6": -0.5})
@@ -215,7 +203,7 @@ LARGE_GROUP = """
 
 
 def test_an_atari_of_a_large_group_is_answered() -> None:
-    game = position(LARGE_GROUP)
+    game = game_of(LARGE_GROUP)
     saving = Blunders(game, report_on(game, {})).saving_moves()
     assert [game.vertex(point) for point in saving] == ["G6"]
     report = report_on(game, {"E2": 0.9})
@@ -225,13 +213,13 @@ def test_an_atari_of_a_large_group_is_answered() -> None:
 
 
 def test_a_forbidden_move_does_not_save_a_group() -> None:
-    game = position(LARGE_GROUP)
+    game = game_of(LARGE_GROUP)
     report = report_on(game, {"E2": 0.9, "G6": 0.0})
     assert game.vertex(choose_at(Strength(1.0), game, report, None)) == "E2"
 
 
 def test_a_weak_player_overlooks_an_atari_now_and_then() -> None:
-    game = position(LARGE_GROUP)
+    game = game_of(LARGE_GROUP)
     report = report_on(game, {"E2": 0.9})
     chosen = [choose_at(Strength(0.1), game, report, np.random.default_rng(seed)) for seed in range(200)]
     answered = chosen.count(parse_vertex("G6", 9, 9)) / len(chosen)
@@ -239,15 +227,15 @@ def test_a_weak_player_overlooks_an_atari_now_and_then() -> None:
 
 
 def test_a_lost_or_small_group_is_not_saved() -> None:
-    game = position(LARGE_GROUP)
+    game = game_of(LARGE_GROUP)
     lost = Blunders(game, report_on(game, {}, ownership=-0.9))
     assert lost.saving_moves() == []
-    small = position(LADDER)
+    small = game_of(LADDER)
     assert Blunders(small, report_on(small, {})).saving_moves() == []
 
 
 def test_a_group_is_saved_by_capturing_if_it_cannot_run() -> None:
-    game = position("""
+    game = game_of("""
         X X X X X O .
         O O O O . O .
         X X X X X X .
@@ -261,7 +249,7 @@ def test_a_group_is_saved_by_capturing_if_it_cannot_run() -> None:
 
 @pytest.mark.parametrize("rules", ["chinese", "tromp-taylor"])
 def test_suicide_saves_no_group(rules: str) -> None:
-    game = position("""
+    game = game_of("""
         . . . . . . .
         . . . . . . .
         . . . . . . .
@@ -276,7 +264,7 @@ def test_suicide_saves_no_group(rules: str) -> None:
 
 
 def test_a_player_passes_if_no_sensible_move_is_left() -> None:
-    game = position("""
+    game = game_of("""
         . X . X O . O
         X X X X O O O
         . X . X O . O
@@ -291,7 +279,7 @@ def test_a_player_passes_if_no_sensible_move_is_left() -> None:
 
 
 def test_no_pass_in_the_opening_if_all_likely_moves_are_absurd() -> None:
-    game = position(VICTIM)
+    game = game_of(VICTIM)
     report = report_on(game, {"E6": 0.45})
     assert Blunders(game, report).is_absurd(parse_vertex("E6", 9, 9))
     for strength in (0.6, 0.9, 1.0, 2.1):
@@ -301,14 +289,14 @@ def test_no_pass_in_the_opening_if_all_likely_moves_are_absurd() -> None:
 
 
 def test_a_pass_is_not_drawn() -> None:
-    game = position(LADDER)
+    game = game_of(LADDER)
     report = report_on(game, {"pass": 0.5})
     assert all(choose_at(Strength(0.5), game, report, np.random.default_rng(seed)) != PASS for seed in range(50))
 
 
 @pytest.mark.parametrize(("strength", "low", "high"), [(0.0, 0, 0.1), (0.5, 0.5, 0.7), (0.8, 0.8, 0.98), (1.0, 1, 1)])
 def test_a_stronger_player_more_often_plays_the_policys_first_choice(strength: float, low: float, high: float) -> None:
-    game = position(LADDER)
+    game = game_of(LADDER)
     report = report_on(game, {"F6": 0.5, "G5": 0.3, "pass": 0.0})
     random = np.random.default_rng(1)
     drawn = [choose_at(Strength(strength), game, report, random) for _ in range(200)]
@@ -316,13 +304,13 @@ def test_a_stronger_player_more_often_plays_the_policys_first_choice(strength: f
 
 
 def test_without_randomness_the_likeliest_sensible_move_is_chosen() -> None:
-    game = position(EYES)
+    game = game_of(EYES)
     report = report_on(game, {"A7": 0.4, "C3": 0.3})
     assert game.vertex(choose_at(Strength(0.2), game, report, None)) == "C3"
 
 
 def test_the_same_seed_draws_the_same_moves() -> None:
-    game = position(LADDER)
+    game = game_of(LADDER)
     report = report_on(game, {})
 
     def draws() -> list[int]:

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from drawn_positions import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_board import ReferenceBoard, read_diagram
+from reference_board import ReferenceBoard
 from reference_life import Owners, area, pass_alive
 
 from gtp_engine.go.benson import AREA_WORKSPACE, find_pass_alive, read_area, write_owner
-from gtp_engine.go.board import NO_TAX, SEKI_TAX
 from gtp_engine.go.coords import BLACK, WHITE, point_at
 from gtp_engine.go.game import Game
 
@@ -22,25 +22,17 @@ Finder = Callable[[np.ndarray, bool, np.ndarray], None]
 WORKSPACE = np.zeros(1, AREA_WORKSPACE)[0]
 
 
-def find_area(board: np.ndarray, suicide: bool, owner: np.ndarray, tax: int = NO_TAX) -> None:
-    board["tax"] = tax
+def find_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
     read_area(board, suicide, WORKSPACE)
     write_owner(board, WORKSPACE, owner)
 
 
-def find_independent_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
-    find_area(board, suicide, owner, SEKI_TAX)
-
-
 def owners(find: Finder, diagram: str, suicide: bool = False) -> str:
     """What `find` makes of a drawn board, drawn: b and w for what a colour owns."""
-    width, height, stones, _ = read_diagram(diagram)
-    game = Game(width, height)
-    by_colour = {c: [point_at(*at, width) for at in stones if stones[at] == c] for c in (BLACK, WHITE)}
-    game.set_up(by_colour[BLACK], by_colour[WHITE])
+    game, _ = drawn(diagram)
     owner = np.full(game.area, 9, np.int8)
     find(game.board[0], suicide, owner)
-    return "\n".join(" ".join(".bw"[colour] for colour in row) for row in owner.reshape(height, width))
+    return "\n".join(" ".join(".bw"[colour] for colour in row) for row in owner.reshape(game.height, game.width))
 
 
 def lines(text: str) -> str:
@@ -143,50 +135,6 @@ def test_suicide_decides_whether_prisoners_have_to_touch() -> None:
     alive = owners(find_pass_alive, diagram, suicide=False).splitlines()
     assert alive[0] == ". . b b b . ."
     assert "b" not in owners(find_pass_alive, diagram, suicide=True)
-
-
-def test_area_is_stones_and_what_one_colour_encloses() -> None:
-    assert owners(
-        find_area,
-        """
-        . X . O .
-        X X . O O
-        . X . O .""",
-    ) == lines("""
-        b b . w w
-        b b . w w
-        b b . w w""")
-
-
-def test_one_colour_alone_owns_the_board() -> None:
-    assert owners(find_area, ". . .\n. X .\n. . .") == lines("b b b\nb b b\nb b b")
-    assert owners(find_area, ". .\n. .") == lines(". .\n. .")
-
-
-def test_territory_in_seki_is_left_out_under_a_tax() -> None:
-    """Two chains with an eye each and a liberty in common."""
-    diagram = """
-        . X . O . O X
-        X X O O O O X
-        O O X X X X X
-        . O X . . . .
-        . O X . . . ."""
-    assert owners(find_area, diagram).splitlines()[0] == "b b . w w w b"
-    assert owners(find_independent_area, diagram) == lines("""
-        . b . w . w b
-        b b w w w w b
-        w w b b b b b
-        w w b b b b b
-        w w b b b b b""")
-
-
-def test_territory_of_a_chain_in_atari_is_left_out_under_a_tax() -> None:
-    diagram = """
-        . X O .
-        X X O .
-        O O O O"""
-    assert owners(find_area, diagram).splitlines()[0] == "b b w w"
-    assert owners(find_independent_area, diagram).splitlines()[0] == ". b w w"
 
 
 def random_board(seed: int, width: int, height: int, moves: int) -> tuple[Game, ReferenceBoard]:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from reference_board import read_diagram
+from drawn_positions import drawn
 
 from gtp_engine.go.board import BOARD, BUTTON_BLACK, MAX_POINTS, copy_board, count_liberties
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at, point_of_index
@@ -19,15 +19,6 @@ SIMPLE = Rules("SIMPLE", suicide=False)
 SIMPLE_SUICIDE = Rules("SIMPLE", suicide=True)
 POSITIONAL = Rules("POSITIONAL", suicide=False)
 SITUATIONAL = Rules("SITUATIONAL", suicide=False)
-
-
-def drawn(diagram: str, rules: Rules = SIMPLE, to_move: int = BLACK) -> tuple[Game, dict[str, int]]:
-    """A game that starts from a drawn board (X black, O white), and the points of the board's marks."""
-    width, height, stones, marks = read_diagram(diagram)
-    game = Game(width, height, rules=rules)
-    by_colour = {colour: [point_at(*at, width) for at in stones if stones[at] == colour] for colour in (BLACK, WHITE)}
-    game.set_up(by_colour[BLACK], by_colour[WHITE], to_move)
-    return game, {mark: point_at(*at, width) for mark, at in marks.items()}
 
 
 def diagram(game: Game) -> str:
@@ -137,7 +128,7 @@ def test_simple_ko_may_not_be_retaken_at_once() -> None:
 
 @pytest.mark.parametrize(("rules", "may_retake"), [(SIMPLE, True), (POSITIONAL, False), (SITUATIONAL, False)])
 def test_passes_lift_the_simple_ko_but_no_superko(rules: Rules, may_retake: bool) -> None:
-    game, at = drawn(KO, rules)
+    game, at = drawn(KO, rules=rules)
     game.play(BLACK, at["a"])
     game.play(WHITE, PASS)
     assert game.board["ko_point"][0] == PASS
@@ -153,8 +144,8 @@ def test_sending_two_returning_one(rules: Rules, may_retake: bool) -> None:
         a O b
         X X O
         . . .""",
-        rules,
         WHITE,
+        rules=rules,
     )
     game.play(WHITE, at["a"])
     game.play(BLACK, at["b"])
@@ -164,7 +155,7 @@ def test_sending_two_returning_one(rules: Rules, may_retake: bool) -> None:
 
 
 def test_superko_is_not_refused_by_play() -> None:
-    game, at = drawn(KO, POSITIONAL)
+    game, at = drawn(KO, rules=POSITIONAL)
     game.play(BLACK, at["a"])
     game.play(WHITE, PASS)
     game.play(BLACK, PASS)
@@ -173,7 +164,7 @@ def test_superko_is_not_refused_by_play() -> None:
 
 
 def test_a_move_out_of_turn_begins_a_new_history() -> None:
-    game, at = drawn(KO, POSITIONAL)
+    game, at = drawn(KO, rules=POSITIONAL)
     taken = parse_vertex("B3", 4, 4)
     game.play(BLACK, at["a"])
     game.play(BLACK, taken)
@@ -191,8 +182,7 @@ def test_the_position_before_a_move_out_of_turn_may_not_return() -> None:
         . X O .
         X a X O
         . X O .""",
-        POSITIONAL,
-        BLACK,
+        rules=POSITIONAL,
     )
     game.play(WHITE, at["a"])
     game.play(BLACK, PASS)
@@ -209,7 +199,7 @@ SUICIDE = """
 
 @pytest.mark.parametrize("rules", [SIMPLE, SIMPLE_SUICIDE])
 def test_suicide_of_one_stone_is_never_legal(rules: Rules) -> None:
-    game, at = drawn(SUICIDE, rules)
+    game, at = drawn(SUICIDE, rules=rules)
     assert not game.is_legal(at["a"])
     with pytest.raises(IllegalMove, match=r"^illegal move: A4 is suicide$"):
         game.play(BLACK, at["a"])
@@ -220,11 +210,11 @@ def test_suicide_of_several_stones_is_for_the_rules_to_allow() -> None:
         X X a O
         O O O O
         . . . ."""
-    game, at = drawn(suicide, SIMPLE)
+    game, at = drawn(suicide)
     assert not game.is_legal(at["a"])
     with pytest.raises(IllegalMove, match="is suicide"):
         game.play(BLACK, at["a"])
-    game, at = drawn(suicide, SIMPLE_SUICIDE)
+    game, at = drawn(suicide, rules=SIMPLE_SUICIDE)
     assert game.is_legal(at["a"])
     game.play(BLACK, at["a"])
     assert diagram(game) == lines("""
@@ -273,7 +263,7 @@ def test_suicide_may_not_repeat_a_position_under_superko() -> None:
         . a O .
         O O O .
         . . . .""",
-        RULESETS["tromp-taylor"],
+        rules=RULESETS["tromp-taylor"],
     )
     game.play(BLACK, at["a"])
     game.play(WHITE, PASS)

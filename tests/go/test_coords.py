@@ -113,16 +113,6 @@ def test_each_symmetry_of_a_rectangular_array(number: int, rows: list[str]) -> N
     assert (symmetry.undo(turned, number) == LETTERS).all()
 
 
-@pytest.mark.parametrize(
-    ("number", "name"),
-    [(0, "C9"), (1, "C1"), (2, "G9"), (3, "G1"), (4, "A7"), (5, "J7"), (6, "A3"), (7, "J3")],
-)
-def test_where_a_point_goes(number: int, name: str) -> None:
-    point = symmetry.transform_point(parse_vertex("C9", 9, 9), number, 9, 9)
-    assert vertex(point, 9, 9) == name
-    assert symmetry.transform_point(point, symmetry.inverse(number), 9, 9) == parse_vertex("C9", 9, 9)
-
-
 @pytest.mark.parametrize("number", range(symmetry.COUNT))
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (7, 3), (2, 9)])
 def test_points_indices_and_arrays_agree(number: int, width: int, height: int) -> None:

@@ -2,6 +2,7 @@
 
 import random
 
+import drawn_positions
 import numpy as np
 import pytest
 from reference_board import BLACK, WHITE, Point, ReferenceBoard, read_diagram
@@ -25,11 +26,7 @@ def read(game: Game) -> tuple[set[Point], set[Point]]:
 
 
 def drawn(diagram: str, to_move: int = BLACK) -> tuple[Game, dict[str, Point]]:
-    width, height, stones, marks = read_diagram(diagram)
-    game = Game(width, height, rules=SIMPLE)
-    by_colour = {c: [point_at(*at, width) for at in stones if stones[at] == c] for c in (BLACK, WHITE)}
-    game.set_up(by_colour[BLACK], by_colour[WHITE], to_move)
-    return game, marks
+    return drawn_positions.drawn(diagram, to_move)[0], read_diagram(diagram)[3]
 
 
 def test_a_ladder_to_the_edge() -> None:

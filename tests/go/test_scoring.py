@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import drawn_positions
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_board import BLACK, EMPTY, WHITE, ReferenceBoard, read_diagram
-from reference_life import plain_area, regions_of
+from reference_board import BLACK, EMPTY, WHITE, ReferenceBoard
+from reference_life import plain_area
 
 from gtp_engine.go.coords import PASS, parse_vertex, point_at, point_of_index
 from gtp_engine.go.game import Game
@@ -24,11 +25,7 @@ TROMP_TAYLOR, JAPANESE = RULESETS["tromp-taylor"], RULESETS["japanese"]
 
 
 def drawn(diagram: str, rules: Rules = TROMP_TAYLOR, komi: float = 0.0) -> Game:
-    width, height, stones, _ = read_diagram(diagram)
-    game = Game(width, height, rules=rules, komi=komi)
-    by_colour = {c: [point_at(*at, width) for at in stones if stones[at] == c] for c in (BLACK, WHITE)}
-    game.set_up(by_colour[BLACK], by_colour[WHITE])
-    return game
+    return drawn_positions.drawn(diagram, rules=rules, komi=komi)[0]
 
 
 def counted(game: Game) -> float:
@@ -134,14 +131,6 @@ def test_prisoners_taken_in_the_game_count() -> None:
     game.undo()
     assert game.captures(BLACK) == 0
     assert before == game.score().points - 1
-
-
-def test_a_capture_is_worth_one_in_territory() -> None:
-    game = Game(5, rules=JAPANESE, komi=0)
-    for colour, name in [(BLACK, "B5"), (WHITE, "A5"), (BLACK, "A4")]:
-        game.play(colour, parse_vertex(name, 5, 5))
-    assert game.captures(BLACK) == 1
-    assert game.score().points == 25 - 2 + 1
 
 
 SEKI = """
@@ -306,58 +295,6 @@ def test_groups_in_atari_have_no_territory_and_pay_no_tax() -> None:
     assert counted(drawn(two_groups, RULESETS["stone-scoring"])) == 10 - (13 - 2)
 
 
-# KataGo's own counts (cpp/tests/testboardarea.cpp, "IndependentLife 3,4,5", stones kept): the areas without territory
-# in seki, and how many more independent areas White has than Black.
-KATAGO_COUNTS = [
-    (
-        """
-        O O O O O O X . X . X O . . .
-        X X X X X O X X X X X O O O O
-        X O O O X O O O O O X X X X X
-        X . X . X O . . . O X X . X .""",
-        """
-        OOOOOOXXXXXOOOO
-        XXXXXOXXXXXOOOO
-        XOOOXOOOOOXXXXX
-        X.X.XOOOOOXXXXX""",
-        1,
-    ),
-    (
-        """
-        O O O O O O X . X . X O . . .
-        X X X X X O X X X X X O O O O
-        X O O O X O O O O O O X X X X
-        X . X . X O . . . O X X . X .""",
-        """
-        OOOOOOXXXXXOOOO
-        XXXXXOXXXXXOOOO
-        XOOOXOOOOOOXXXX
-        X.X.XOOOOOXXXXX""",
-        0,
-    ),
-    (  # a stone in atari: no territory in the middle above
-        """
-        O O O O O O X . X . X O . . .
-        X X X X X O X X X X O O O O O
-        X O O O X O O O O O O X X X X
-        X . X . X O . . . O X X . X .""",
-        """
-        OOOOOOX.X.XOOOO
-        XXXXXOXXXXOOOOO
-        XOOOXOOOOOOXXXX
-        X.X.XOOOOOXXXXX""",
-        0,
-    ),
-]
-
-
-@pytest.mark.parametrize(("diagram", "areas", "more_white"), KATAGO_COUNTS)
-def test_taxes_under_area_scoring_count_as_katago(diagram: str, areas: str, more_white: int) -> None:
-    margin = areas.count("X") - areas.count("O")
-    assert counted(drawn(diagram, replace(TROMP_TAYLOR, tax="SEKI"))) == margin
-    assert counted(drawn(diagram, replace(TROMP_TAYLOR, tax="ALL"))) == margin + 2 * more_white
-
-
 # KataGo's counts of random positions (BoardHistory::endAndScoreGameNow at its commit 6a1fc5de, Black's margin): for
 # each tax, with and without suicide of several stones. Dead in them are the stones inside pass-alive territory.
 RANDOM_COUNTS = Path(__file__).parents[1] / "data" / "katago_counts.jsonl"
@@ -374,38 +311,6 @@ def test_random_positions_are_counted_as_by_katago(suicide: bool) -> None:
             game = drawn(diagram, replace(TROMP_TAYLOR, tax=tax, suicide=suicide))
             proven_only = dead_stones(game, np.select([game.stones() == BLACK, game.stones() == WHITE], [1.0, -1.0]))
             assert game.score(proven_only).points == count, (position, tax)
-
-
-def independent_regions(reference: ReferenceBoard, colour: int) -> list[set[tuple[int, int]]]:
-    """KataGo's rules, word by word: maximal regions without the other colour that contain no region of neutral points
-    and no chain in atari."""
-
-    def is_in_the_way(point: tuple[int, int]) -> bool:
-        if reference.colour(point) == colour:
-            return len(reference.liberties(point)) == 1
-        return {reference.colour(near) for near in reference.border(reference.chain(point))} == {BLACK, WHITE}
-
-    regions = regions_of(reference, 3 - colour)
-    owned = [region for region in regions if any(reference.colour(point) == colour for point in region)]
-    return [region for region in owned if not any(map(is_in_the_way, region))]
-
-
-def test_random_positions_are_taxed_as_the_rules_say() -> None:
-    differing = 0
-    for game, reference in random_positions(7, 60, (2, 8), (20, 90)):
-        regions = {colour: independent_regions(reference, colour) for colour in (BLACK, WHITE)}
-        points = {
-            colour: sum(reference.colour(point) == colour for point in reference.points())
-            + sum(reference.colour(point) == EMPTY for region in regions[colour] for point in region)
-            for colour in (BLACK, WHITE)
-        }
-        for tax, each in (("SEKI", 0), ("ALL", 2)):
-            game.set_rules(replace(TROMP_TAYLOR, tax=tax))
-            expected = (points[BLACK] - each * len(regions[BLACK])) - (points[WHITE] - each * len(regions[WHITE]))
-            assert game.score().points == expected, reference.diagram()
-            game.set_rules(TROMP_TAYLOR)
-            differing += game.score().points != expected
-    assert differing > 20  # the taxes matter in these positions
 
 
 def test_handicap_is_compensated_as_the_rules_say() -> None:
