@@ -15,6 +15,7 @@ from reference_board import ReferenceBoard
 from reference_life import Owners, area, pass_alive
 
 from gtp_engine.go.benson import AREA_WORKSPACE, find_pass_alive, read_area, write_owner
+from gtp_engine.go.board import NO_TAX, SEKI_TAX
 from gtp_engine.go.coords import BLACK, WHITE, point_at
 from gtp_engine.go.game import Game
 
@@ -22,9 +23,14 @@ Finder = Callable[[np.ndarray, bool, np.ndarray], None]
 WORKSPACE = np.zeros(1, AREA_WORKSPACE)[0]
 
 
-def find_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
+def find_area(board: np.ndarray, suicide: bool, owner: np.ndarray, tax: int = NO_TAX) -> None:
+    board["tax"] = tax
     read_area(board, suicide, WORKSPACE)
     write_owner(board, WORKSPACE, owner)
+
+
+def find_independent_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
+    find_area(board, suicide, owner, SEKI_TAX)
 
 
 def owners(find: Finder, diagram: str, suicide: bool = False) -> str:
@@ -135,6 +141,15 @@ def test_suicide_decides_whether_prisoners_have_to_touch() -> None:
     alive = owners(find_pass_alive, diagram, suicide=False).splitlines()
     assert alive[0] == ". . b b b . ."
     assert "b" not in owners(find_pass_alive, diagram, suicide=True)
+
+
+def test_territory_of_a_chain_in_atari_is_left_out_under_a_tax() -> None:
+    diagram = """
+        . X O .
+        X X O .
+        O O O O"""
+    assert owners(find_area, diagram).splitlines()[0] == "b b w w"
+    assert owners(find_independent_area, diagram).splitlines()[0] == ". b w w"
 
 
 def random_board(seed: int, width: int, height: int, moves: int) -> tuple[Game, ReferenceBoard]:
