@@ -2,6 +2,7 @@
 
 import numpy as np
 from reference_board import ReferenceBoard, read_diagram
+from reference_life import plain_area
 
 from gtp_engine.engine.status import Status, status_of
 from gtp_engine.go.coords import BLACK, WHITE, point_at
@@ -43,6 +44,16 @@ def drawn_status(text: str, game: Game, certainty: float = 0.9) -> Status:
     return status_of(game, owned, owned)
 
 
+def played(
+    moves: str, width: int = 9, height: int | None = None, *, rules: Rules | str = "chinese", komi: float | None = None
+) -> Game:
+    """Returns a game of these moves, by turns."""
+    game = Game(width, height, rules=rules, komi=komi)
+    for name in moves.split():
+        game.play(game.to_move, name)
+    return game
+
+
 def random_position(width: int, height: int, moves: int, seed: int, komi: float = 0.0) -> Game:
     """Returns a game after `moves` random legal moves, no passes."""
     random = np.random.default_rng(seed)
@@ -66,6 +77,12 @@ def reference_of(board: np.ndarray) -> ReferenceBoard:
             if stones[point_at(x, y, width)]:
                 reference.stones[x, y] = int(stones[point_at(x, y, width)])
     return reference
+
+
+def plain_margin(board: np.ndarray) -> int:
+    """The points of Black less those of White on a board (BOARD [1]), all stones alive."""
+    owners = list(plain_area(reference_of(board)).values())
+    return owners.count(BLACK) - owners.count(WHITE)
 
 
 # Nothing is left but eyes: black has 45 points, white 36.

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn_positions import DEAD_STONES, FINISHED, drawn, random_position, reference_of
-from reference_board import ReferenceBoard
+from drawn_positions import DEAD_STONES, FINISHED, drawn, plain_margin, random_position, reference_of
 
 from gtp_engine.base.jit import random_below
 from gtp_engine.go.board import MAX_POINTS, play
@@ -11,7 +10,6 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, all_points, index_of_point,
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search.evaluate import rollouts
-from gtp_engine.search.evaluate.evaluator import make_evaluator
 from gtp_engine.search.evaluate.rollout_moves import (
     _URGENT,
     is_eye,
@@ -36,18 +34,6 @@ def candidates() -> np.ndarray:
 
 def amaf_colours() -> np.ndarray:
     return np.full(MAX_POINTS, 9, np.int8)
-
-
-def slow_area(reference: ReferenceBoard) -> int:
-    """Black's stones and surrounded points minus white's."""
-    margin = 0
-    for point in reference.points():
-        colour = reference.colour(point)
-        if colour == 0:
-            around = {reference.colour(near) for near in reference.border(reference.region(point, [0]))}
-            colour = around.pop() if len(around) == 1 else 0
-        margin += {0: 0, 1: 1, 2: -1}[colour]
-    return margin
 
 
 def test_an_eye_has_at_most_one_hostile_diagonal_and_none_at_the_edge() -> None:
@@ -168,17 +154,7 @@ def test_a_rollout_ends_and_its_count_equals_a_slow_one(width: int, height: int)
         margin = rollouts.count_area(board[0], owned)
         assert margin == owned.sum()
         if moves < rollouts.MOVE_CAP_PER_POINT * width * height:
-            assert margin == slow_area(reference_of(board))
-
-
-def test_a_finished_position_is_counted_as_it_stands() -> None:
-    game, _ = drawn(FINISHED)
-    board = game.board.copy()
-    assert rollouts.play_rollout(board[0], state(), candidates(), amaf_colours()) == 2
-    owned = np.zeros(81, np.int32)
-    assert rollouts.count_area(board[0], owned) == 9
-    assert (owned.reshape(9, 9)[:, :5] == 1).all()
-    assert (owned.reshape(9, 9)[:, 5:] == -1).all()
+            assert margin == plain_margin(board)
 
 
 def test_the_first_colour_at_each_point_is_recorded() -> None:
@@ -314,13 +290,6 @@ def test_outputs_have_the_promised_form(width: int, height: int) -> None:
     assert rows.dtype == np.float32
 
 
-def test_ownership_is_always_there() -> None:
-    evaluator = make_evaluator("none", threads=1, seed=1)
-    game, _ = drawn(FINISHED)
-    rows = evaluator.collect(evaluator.submit(game.board, np.arange(1)))
-    assert abs(EvaluationRow(rows[0], game.area).ownership).min() == 1
-
-
 def test_a_finished_game_from_both_sides() -> None:
     black, _ = drawn(FINISHED, BLACK, komi=6.5)
     white, _ = drawn(FINISHED, WHITE, komi=6.5)
@@ -362,16 +331,6 @@ def test_dead_stones_are_owned_by_who_surrounds_them() -> None:
     assert owned[1, 1] > 0.4  # white's stone in black's corner
     assert owned[3, 1] > 0.6  # black's wall
     assert owned[3, 7] < -0.5
-
-
-def test_territory_rules_count_what_area_rules_count_in_an_even_game() -> None:
-    area, _ = drawn(FINISHED, rules=RULESETS["chinese"])
-    territory, _ = drawn(FINISHED, rules=RULESETS["japanese"])
-    for game in (area, territory):
-        game.play(BLACK, PASS)
-        game.play(WHITE, PASS)
-    assert evaluate(area).lead == 9
-    assert evaluate(territory).lead == 0  # two points each: black put down nine stones more
 
 
 def test_a_seed_repeats_and_threads_change_nothing() -> None:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from drawn_positions import plain_margin
 from hash_evaluator import opinion
 
 from gtp_engine.go.coords import BLACK, point_of_index
@@ -24,37 +25,11 @@ def utility_of(win: float, score: float, area: int, weight: float) -> float:
     return win + weight * 2 / math.pi * math.atan(score / (2 * math.sqrt(area)))
 
 
-def area_margin(game: Game) -> float:
-    """Black's margin with all stones alive, by flood fill."""
-    stones = game.stones()
-    margin = float(np.sum(stones == 1)) - float(np.sum(stones == 2)) - game.komi - game.handicap_bonus
-    seen = set()
-    for start in zip(*np.nonzero(stones == 0), strict=True):
-        if start in seen:
-            continue
-        region, borders = {start}, set()
-        stack = [start]
-        while stack:
-            y, x = stack.pop()
-            for near in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
-                if 0 <= near[0] < game.height and 0 <= near[1] < game.width:
-                    if stones[near] == 0 and near not in region:
-                        region.add(near)
-                        stack.append(near)
-                    elif stones[near]:
-                        borders.add(int(stones[near]))
-        seen |= region
-        if borders == {1}:
-            margin += len(region)
-        elif borders == {2}:
-            margin -= len(region)
-    return margin
-
-
 def expand(node: Node, game: Game, weight: float) -> float:
     """Evaluates a leaf; its utility for the side to move."""
     if game.is_over:
-        margin = area_margin(game) if game.to_move == BLACK else -area_margin(game)
+        margin = plain_margin(game.board) - game.komi - game.handicap_bonus
+        margin = margin if game.to_move == BLACK else -margin
         node.final = utility_of(float(np.sign(margin)), margin, game.area, weight)
         return node.final
     policy, win, score = opinion(int(game.board["hash"][0]), game.to_move, game.area)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
-from searching import run
+from searching import run, search_of
 
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
@@ -181,8 +181,7 @@ class DoubtfulEvaluator(HashEvaluator):
 
 
 def test_doubtful_evaluations_count_for_less() -> None:
-    search = Search(DoubtfulEvaluator(), SearchParameters(uncertainty=0.25), seed=1)
-    search.set_position(Game(4))
+    search = search_of(Game(4), DoubtfulEvaluator(), uncertainty=0.25)
     report = run(search, Limits(visits=300))
     tree = search.tree
     nodes = tree.nodes[: tree.size[0]]

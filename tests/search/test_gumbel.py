@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
-from searching import run
+from searching import run, search_of
 
 from gtp_engine.go.coords import BLACK, PASS, all_points, index_of_point
 from gtp_engine.go.game import Game
@@ -77,8 +77,7 @@ def test_the_target_is_a_better_policy() -> None:
 
 
 def test_forbidden_moves_are_not_drawn() -> None:
-    search = Search(HashEvaluator(), SearchParameters(gumbel_moves=8, gumbel_noise=1), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5), gumbel_moves=8, gumbel_noise=1)
     only = [move.point for move in searched(33, gumbel_moves=8)[1].moves[:3]]
     report = run(search, Limits(visits=20), root_moves=RootMoves(allow=tuple((BLACK, point, 1) for point in only)))
     assert {move.point for move in report.moves} == set(only)

@@ -199,25 +199,6 @@ def test_cancelled_jobs_end_with_what_is_known() -> None:
     assert isinstance(other[0], SearchReport) and other[0].visits == 10
 
 
-def test_a_job_that_was_put_off_can_be_cancelled() -> None:
-    evaluator = RecordingEvaluator(4, overlap=2)
-    first: list[object] = []
-    scheduler = Scheduler(evaluator, slots=1)
-    slow = add(scheduler, made(evaluator), Game(5), None, first)
-    for _ in range(10):
-        scheduler.step()
-    second: list[object] = []
-    urgent = add(scheduler, made(evaluator), Game(5), None, second, priority=1)
-    scheduler.step()
-    scheduler.cancel(slow)
-    for _ in range(3):
-        scheduler.step()
-    assert len(first) == 1 and not second
-    scheduler.cancel(urgent)
-    scheduler.run()
-    assert len(second) == 1
-
-
 def test_a_cancelled_job_is_not_put_off_again_and_takes_no_slot() -> None:
     evaluator = RecordingEvaluator(4, overlap=2)
     answers: list[list[object]] = [[], [], []]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
-from searching import run
+from searching import run, search_of
 
 from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex, point_of_index
 from gtp_engine.go.game import Game
@@ -24,8 +24,7 @@ from gtp_engine.search.search import Search
 
 
 def searched(game: Game, visits: int, batch: int = 1, **settings: object) -> tuple[Search, object]:
-    search = Search(HashEvaluator(batch), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
-    search.set_position(game)
+    search = search_of(game, HashEvaluator(batch), **settings)
     return search, run(search, Limits(visits=visits))
 
 
@@ -60,8 +59,7 @@ def test_values_are_for_the_side_to_move() -> None:
     for colour, winrate in ((BLACK, 1.0), (WHITE, 0.0)):
         game.to_move = colour
         game_over = game.copy()
-        search = Search(UniformEvaluator(), SearchParameters(), seed=1)
-        search.set_position(game_over)
+        search = search_of(game_over, UniformEvaluator())
         report = run(
             search, Limits(visits=200), root_moves=RootMoves(allow=tuple((c, PASS, 9) for c in (BLACK, WHITE)))
         )
@@ -178,8 +176,7 @@ class ShownMovesEvaluator(HashEvaluator):
 def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -> None:
     game = Game(3, rules=RULESETS[rules])
     evaluator = ShownMovesEvaluator()
-    search = Search(evaluator, SearchParameters(), seed=1)
-    search.set_position(game)
+    search = search_of(game, evaluator)
     run(search, Limits(visits=500))
     assert 1 in [passes for _, passes in evaluator.shown]  # the tree knows the position after a pass
     game.play(BLACK, PASS)
@@ -202,8 +199,7 @@ def test_the_root_of_a_finished_game_shows_no_moves() -> None:
     for colour, point in ((BLACK, parse_vertex("B2", 3, 3)), (WHITE, PASS), (BLACK, PASS)):
         game.play(colour, point)
     evaluator = ShownMovesEvaluator()
-    search = Search(evaluator, SearchParameters(), seed=1)
-    search.set_position(game)
+    search = search_of(game, evaluator)
     run(search, Limits(visits=2))
     root, child = evaluator.shown
     assert root == (0, 0)
@@ -214,8 +210,7 @@ def test_a_changed_handicap_begins_another_tree() -> None:
     game = Game(5)
     game.play(BLACK, parse_vertex("C3", 5, 5))
     game.play(WHITE, PASS)
-    search = Search(HashEvaluator(1), SearchParameters(), seed=1)
-    search.set_position(game)
+    search = search_of(game)
     run(search, Limits(visits=200))
     assert game.handicap == 0
     game.play(BLACK, parse_vertex("B2", 5, 5))
@@ -232,8 +227,7 @@ def test_other_prisoners_begin_another_tree() -> None:
     for number, one in enumerate(games):
         one.set_up("A5", "A2 B1", keep_captures=number == 0)
     assert [one.captures(WHITE) for one in games] == [1, 0]
-    search = Search(HashEvaluator(1), SearchParameters(), seed=1)
-    search.set_position(games[0])
+    search = search_of(games[0])
     run(search, Limits(visits=100))
     search.set_position(games[1])
     assert search.visits == 0
@@ -329,8 +323,7 @@ def test_territory_games_end_with_the_evaluators_word() -> None:
 
 def test_moves_to_avoid_and_to_allow() -> None:
     c3, b2 = parse_vertex("C3", 5, 5), parse_vertex("B2", 5, 5)
-    search = Search(HashEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5))
     report = run(search, Limits(visits=200), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
     assert c3 not in {move.point for move in report.moves}
     search.clear()
@@ -341,20 +334,10 @@ def test_moves_to_avoid_and_to_allow() -> None:
     assert c3 not in {move.point for move in report.moves}
 
 
-def test_deep_avoidance_holds_below_the_root() -> None:
-    c3 = parse_vertex("C3", 5, 5)
-    search = Search(HashEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(5))
-    run(search, Limits(visits=500), root_moves=RootMoves(avoid=((BLACK, c3, 9), (WHITE, c3, 9))))
-    tree = search.tree
-    assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
-
-
 @pytest.mark.parametrize(("depth", "other"), [(9, 1), (1, 9), (40_000, 1), (2**70, 2**16)])
 def test_the_longest_of_several_bans_counts(depth: int, other: int) -> None:
     c3 = parse_vertex("C3", 5, 5)
-    search = Search(HashEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5))
     bans = RootMoves(avoid=((BLACK, c3, depth), (BLACK, c3, other), (WHITE, c3, depth), (WHITE, c3, other)))
     run(search, Limits(visits=500), root_moves=bans)
     tree = search.tree
@@ -363,15 +346,13 @@ def test_the_longest_of_several_bans_counts(depth: int, other: int) -> None:
 
 def test_moves_may_be_allowed_to_any_depth() -> None:
     points = [parse_vertex(name, 5, 5) for name in ("C3", "B2")]
-    search = Search(HashEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5))
     report = run(search, Limits(50), root_moves=RootMoves(allow=tuple((BLACK, point, 2**40) for point in points)))
     assert report.moves and {move.point for move in report.moves} <= set(points)
 
 
 def test_where_nothing_is_allowed_further_down_the_search_goes_on() -> None:
-    search = Search(HashEvaluator(4), SearchParameters(), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5), HashEvaluator(4))
     only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 5),))  # taken at once, so black has nothing left
     assert run(search, Limits(visits=300), root_moves=only).visits == 300
 
@@ -405,8 +386,7 @@ class FailingEvaluator(HashEvaluator):
 
 def test_a_failed_evaluation_leaves_nothing_in_flight() -> None:
     evaluator = FailingEvaluator(4)
-    search = Search(evaluator, SearchParameters(), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5), evaluator)
     run(search, Limits(visits=50))
     evaluator.fails = True
     with pytest.raises(RuntimeError, match="device lost"):
@@ -456,8 +436,7 @@ def test_a_forbidden_move_does_not_weigh_down_the_others() -> None:
 def test_a_visit_limit_is_played_out_and_a_time_limit_is_not() -> None:
     # With one move allowed nothing can catch up from half of the way on.
     only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 1),))
-    search = Search(UniformEvaluator(), SearchParameters(), seed=1)
-    search.set_position(Game(5))
+    search = search_of(Game(5), UniformEvaluator())
     assert run(search, Limits(visits=400), root_moves=only).visits == 400
     search.clear()
     assert run(search, Limits(seconds=1.0), root_moves=only).seconds < 0.9
@@ -467,8 +446,7 @@ def test_ownership_is_for_the_side_to_move() -> None:
     for colour, sign in ((BLACK, 1), (WHITE, -1)):
         game = Game(5)
         game.to_move = colour
-        search = Search(HashEvaluator(4), SearchParameters(), seed=1)
-        search.set_position(game)
+        search = search_of(game, HashEvaluator(4))
         report = run(search, Limits(visits=100), ownership=True, moves_ownership=True)
         assert report.ownership is not None
         assert report.ownership[0, :3].tolist() == [sign, -sign, 0]
@@ -483,8 +461,7 @@ def test_ownership_asked_for_later_is_there_though_the_visits_are() -> None:
 
 def test_a_tree_that_keeps_ownership_keeps_it_for_all() -> None:
     game = Game(5)
-    search = Search(HashEvaluator(4), SearchParameters(), seed=1)
-    search.set_position(game)
+    search = search_of(game, HashEvaluator(4))
     run(search, Limits(visits=50), ownership=True)
     best = run(search, Limits(visits=500)).moves[0]
     game.play(BLACK, best.point)
@@ -529,8 +506,7 @@ class VariedEvaluator(HashEvaluator):
 def test_ownership_is_the_mean_over_the_nodes_below() -> None:
     """What is summed up leaf by leaf, from a reused tree on, against every node looked at afresh."""
     game = Game(4)
-    search = Search(VariedEvaluator(4), SearchParameters(), seed=1)
-    search.set_position(game)
+    search = search_of(game, VariedEvaluator(4))
     best = run(search, Limits(visits=200), ownership=True).moves[0]
     game.play(BLACK, best.point)
     search.set_position(game)
@@ -559,8 +535,7 @@ def test_the_same_seed_repeats_the_same_search() -> None:
 
 def test_rave_counts_the_rollouts_of_the_subtree_and_the_moves_of_the_path() -> None:
     game = Game(5, komi=0.5)
-    search = Search(RolloutEvaluator(seed=1, rollouts=2), SearchParameters(rave=100), seed=1)
-    search.set_position(game)
+    search = search_of(game, RolloutEvaluator(seed=1, rollouts=2), rave=100)
     run(search, Limits(visits=200))
     tree = search.tree
     size = int(tree.size[0])

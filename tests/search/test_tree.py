@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
-from searching import run
+from searching import run, search_of
 
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -91,8 +91,7 @@ def test_entries_are_found_again_though_they_collide() -> None:
 
 
 def searched(visits: int, **settings: float) -> Search:
-    search = Search(HashEvaluator(), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
-    search.set_position(Game(4))
+    search = search_of(Game(4), **settings)
     run(search, Limits(visits=visits))
     return search
 
