@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_positions import played
 
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, WHITE
@@ -23,18 +24,11 @@ def worker() -> Iterator[SearchWorker]:
     worker.close()
 
 
-def played(moves: str, rules: str = "tromp-taylor") -> Game:
-    game = Game(9, rules=rules)
-    for name in moves.split():
-        game.play(game.to_move, name)
-    return game
-
-
 @pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
 @pytest.mark.parametrize("moves", ["E5 C3", "E5 pass", "E5 pass pass"])
 def test_a_glance_sees_what_a_search_of_one_visit_sees(worker: SearchWorker, rules: str, moves: str) -> None:
     parameters = replace(default_parameters(str(TINY)), symmetry="none")
-    request = SearchRequest(played(moves, rules), Limits(visits=1), parameters=parameters)
+    request = SearchRequest(played(moves, rules=rules), Limits(visits=1), parameters=parameters)
     seen, found = worker.glance(request, deterministic=True), worker.search(request)
     assert np.allclose(seen.priors, found.priors, atol=1e-4)
     assert (seen.winrate, seen.lead) == (pytest.approx(found.winrate), pytest.approx(found.lead))
@@ -80,7 +74,7 @@ def test_an_ownership_is_of_one_history(worker: SearchWorker, counted: Counted) 
     over, going_on = played("E5 pass pass"), played("E5 pass pass")
     going_on.to_move = BLACK  # begins a history, in which nobody has passed
     assert over.moves == going_on.moves and over.is_over and not going_on.is_over
-    set_up = Game(9, rules="tromp-taylor")
+    set_up = Game(9)
     set_up.set_up("E5", (), WHITE)
     set_up.play(WHITE, "C3")
     for game in (over, going_on, played("E5 C3"), set_up):

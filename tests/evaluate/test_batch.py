@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from drawn_positions import played
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import parse_vertex
@@ -24,14 +25,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
 TINY, HUMAN = FOLDER / "tiny.bin.gz", FOLDER / "human.bin.gz"
 
 
-def played(width: int, moves: str, height: int | None = None) -> Game:
-    game = Game(width, height)
-    for name in moves.split():
-        game.play(game.to_move, name)
-    return game
-
-
-GAMES = [played(9, "E5 C3 pass"), played(7, "D4"), played(9, ""), played(9, "A1 B1 C2"), played(7, "A1 A2", 5)]
+GAMES = [played("E5 C3 pass", 9), played("D4", 7), played("", 9), played("A1 B1 C2", 9), played("A1 A2", 7, 5)]
 
 
 def alone(game: Game, average: bool = False) -> EvaluationRow:
@@ -74,7 +68,7 @@ def test_an_evaluation_is_the_row_by_name() -> None:
 
 
 def test_later_moves_do_not_change_an_evaluation() -> None:
-    game = played(7, "D4")
+    game = played("D4", 7)
     with load_network(TINY, threads=1) as network:
         (evaluation,) = network.evaluate([game])
     game.play("white", "A1")
@@ -105,7 +99,7 @@ def test_a_batch_size_that_falls_leaves_no_game_out() -> None:
 
 
 def test_boards_are_in_memory_while_they_are_evaluated() -> None:
-    game = played(9, "pass " * 300)
+    game = played("pass " * 300, 9)
     with load_network(TINY, threads=1) as network:
         network.evaluate(GAMES)
         tracemalloc.start()

@@ -35,24 +35,6 @@ def predict_recorded(evaluator: NetworkEvaluator, record: Record) -> EvaluationR
     return evaluator.evaluate(position, record["symmetry"], optimism=optimism, profile=profile)
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
-def test_a_profile_is_imitated_as_by_katago(evaluator: NetworkEvaluator, record: Record) -> None:
-    predicted, expected = predict_recorded(evaluator, record), record["outputs"]
-    value_error, score_error, variance_time = predicted.short_term_errors.tolist()
-    white = record["to_move"] == "W"
-    sign = 1 if white else -1
-    policy = [prior or 0.0 for row in expected["policy"] for prior in row] + [expected["policyPass"]]
-    assert predicted.policy == pytest.approx(np.array(policy), abs=1e-4)
-    assert predicted.value[0 if white else 1] == pytest.approx(expected["whiteWin"], abs=1e-4)
-    assert predicted.value[2] == pytest.approx(expected["noResult"], abs=1e-4)
-    assert sign * predicted.lead == pytest.approx(expected["whiteLead"], abs=1.5e-3)
-    assert variance_time == pytest.approx(expected["varTimeLeft"], abs=1.5e-3)
-    assert value_error == pytest.approx(expected["shorttermWinlossError"], abs=6e-4)
-    assert score_error == pytest.approx(expected["shorttermScoreError"], abs=1.5e-3)
-    ownership = np.array(expected["whiteOwnership"]).ravel()
-    assert sign * predicted.ownership == pytest.approx(ownership, abs=1e-4)
-
-
 def test_a_batch_gives_each_position_the_metadata_of_its_player(evaluator: NetworkEvaluator) -> None:
     games = [Game(5), Game(5)]
     games[1].to_move = WHITE

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_positions import played
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.board import BOARD
-from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
+from gtp_engine.go.coords import BLACK, WHITE, index_of_point, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, Rules, parse_rules
 from gtp_engine.nets.library import learned_rules
@@ -75,7 +76,7 @@ def inputs(game: Game, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def test_with_all_rules_known_nothing_changes() -> None:
     for rules in EVERY:
-        game = played(rules, "C3 G7 pass G3 E5 E6 F6 E4 D6")
+        game = played("C3 G7 pass G3 E5 E6 F6 E4 D6", rules=rules)
         planes, scalars = np.zeros((9, 9, features.PLANES), np.uint8), np.zeros(features.SCALARS, np.float32)
         position = features.position_of(game, WORKSPACE)
         features.write_inputs(position[0], 0, False, WORKSPACE, planes, scalars)
@@ -83,35 +84,28 @@ def test_with_all_rules_known_nothing_changes() -> None:
             assert np.array_equal(one, other), rules
 
 
-def played(rules: Rules, moves: str, komi: float = 6.5) -> Game:
-    game = Game(9, rules=rules, komi=komi)
-    for name in moves.split():
-        game.play(game.to_move, PASS if name == "pass" else parse_vertex(name, 9, 9))
-    return game
-
-
 def test_other_rules_look_like_the_nearest() -> None:
     table = nearest_rules(SOME)
     moves = "C3 G7 C7 G3 E5 E6 F6 E4"
     for name, nearest in (("new-zealand", "tromp-taylor"), ("stone-scoring", "chinese"), ("japanese", "chinese")):
-        shown, wanted = inputs(played(RULESETS[name], moves), table), inputs(played(RULESETS[nearest], moves), table)
+        shown, wanted = (inputs(played(moves, rules=each), table) for each in (name, nearest))
         assert all(np.array_equal(one, other) for one, other in zip(shown, wanted, strict=True)), name
 
 
 def test_territory_is_the_same_game_with_another_komi() -> None:
     """Under territory scoring a stone more that Black has played, dead or alive, is a point for White."""
     table = nearest_rules(SOME)
-    japanese = played(RULESETS["japanese"], "A2 A1 B1 pass C3")  # White's stone in the corner is taken
+    japanese = played("A2 A1 B1 pass C3", rules="japanese")  # White's stone in the corner is taken
     assert (japanese.captures(BLACK), japanese.captures(WHITE)) == (1, 0)
-    area = played(RULESETS["chinese"], "A2 A1 B1 pass C3", komi=6.5 + (3 - 0) - 1)
+    area = played("A2 A1 B1 pass C3", komi=japanese.komi + (3 - 0) - 1)
     for one, other in zip(inputs(japanese, table), inputs(area, table), strict=True):
         assert np.array_equal(one, other)
 
 
 def test_a_button_that_is_taken_is_half_a_point() -> None:
     table = nearest_rules(SOME)
-    button = played(replace(RULESETS["tromp-taylor"], has_button=True), "E5 pass C3")
-    plain = played(RULESETS["tromp-taylor"], "E5 pass C3", komi=7.0)
+    button = played("E5 pass C3", rules=replace(RULESETS["tromp-taylor"], has_button=True))
+    plain = played("E5 pass C3", rules="tromp-taylor", komi=button.komi + 0.5)
     assert button.board["button"][0] != 0
     for one, other in zip(inputs(button, table), inputs(plain, table), strict=True):
         assert np.array_equal(one, other)
@@ -129,7 +123,7 @@ def bundled() -> NetworkEvaluator:
 def test_the_bundled_network_judges_no_rules_wildly(bundled: NetworkEvaluator, rules: str) -> None:
     """Before it was shown rules that it knows, whoever was to move led by 5 to 20 points."""
     for moves in ("E5", "E5 D3", "E5 E3 E7", "E5 E3 E7 C5"):
-        game = played(parse_rules(rules), moves, komi=7)
+        game = played(moves, rules=parse_rules(rules))
         outputs = bundled.evaluate(features.position_of(game, WORKSPACE))
         assert abs(outputs.lead) < 5, moves
 

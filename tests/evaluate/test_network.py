@@ -15,7 +15,6 @@ from reference_outputs import Predictions, predict
 from torch import Tensor
 
 from gtp_engine.base import jit
-from gtp_engine.go.coords import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.symmetry import ALL_SYMMETRIES, permutation
 from gtp_engine.nets.config import SCALARS, SUPERKO, TERRITORY, Multipliers, parse_config
@@ -73,20 +72,6 @@ def expected_part(predictions: Predictions, name: str, position: int) -> np.ndar
 
 def part_of(row: np.ndarray, name: str) -> np.ndarray:
     return np.asarray(getattr(EvaluationRow(row, (len(row) - 10) // 2), name))
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
-def test_one_position_is_judged_as_katago_does(evaluator: NetworkEvaluator, record: Record) -> None:
-    optimism = record.get("policy_optimism", 0.0)
-    predicted = evaluator.evaluate(boards_of([record]), record["symmetry"], optimism=optimism)
-    expected = record["outputs"]
-    white = position_of(record).to_move == WHITE
-    sign = 1 if white else -1
-    assert predicted.policy == pytest.approx(policy_of(record), abs=1e-4)
-    assert predicted.value[0 if white else 1] == pytest.approx(expected["whiteWin"], abs=1e-4)
-    assert sign * predicted.lead == pytest.approx(expected["whiteLead"], rel=1e-3, abs=1e-3)
-    owned = np.array(expected["whiteOwnership"]).ravel()
-    assert sign * predicted.ownership == pytest.approx(owned, abs=1e-4)
 
 
 def test_a_batch_says_of_each_position_what_it_says_of_it_alone(evaluator: NetworkEvaluator) -> None:

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from drawn_positions import played
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex, vertex
@@ -183,15 +184,8 @@ def test_options_are_those_of_a_drawing() -> None:
     assert ["stones", *DrawingOptions.__annotations__] == [field.name for field in fields(BoardDrawing)]
 
 
-def played(width: int, height: int, moves: str) -> Game:
-    game = Game(width, height, komi=7)
-    for name in moves.split():
-        game.play(game.to_move, parse_vertex(name, width, height))
-    return game
-
-
 def test_stones_stars_coordinates_and_the_last_move() -> None:
-    assert str(played(5, 4, "B2 D3 A4 C2")).splitlines() == [
+    assert str(played("B2 D3 A4 C2", 5, 4)).splitlines() == [
         "   A B C D E",
         " 4 X . . . . 4",
         " 3 . . . O . 3",
@@ -203,12 +197,12 @@ def test_stones_stars_coordinates_and_the_last_move() -> None:
 
 
 def test_brackets_at_the_edges() -> None:
-    assert " 1(X). 1" in str(played(2, 2, "A1")).splitlines()
-    assert " 2 .(X)2" in str(played(2, 2, "B2")).splitlines()
+    assert " 1(X). 1" in str(played("A1", 2, 2)).splitlines()
+    assert " 2 .(X)2" in str(played("B2", 2, 2)).splitlines()
 
 
 def test_compact_has_one_column_a_point() -> None:
-    assert board_text(played(5, 4, "B2 D3").stones(), PASS, compact=True).splitlines()[:3] == [
+    assert board_text(played("B2 D3", 5, 4).stones(), PASS, compact=True).splitlines()[:3] == [
         "   ABCDE",
         " 4 ..... 4",
         " 3 ...O. 3",
@@ -216,7 +210,7 @@ def test_compact_has_one_column_a_point() -> None:
 
 
 def test_a_pass_marks_nothing() -> None:
-    game = played(3, 3, "B2")
+    game = played("B2", 3, 3)
     game.play(WHITE, PASS)
     text = str(game)
     assert "(" not in text.rpartition("\n")[0]
@@ -224,7 +218,7 @@ def test_a_pass_marks_nothing() -> None:
 
 
 def test_labels_dead_stones_and_territory() -> None:
-    game = played(3, 3, "A1 B2")
+    game = played("A1 B2", 3, 3)
     territory = np.zeros((3, 3), np.int8)
     territory[0, 2], territory[2, 0] = BLACK, WHITE
     marks = Marks(
