@@ -16,19 +16,6 @@ def root(text: str) -> Properties:
     return read_sgf(f"(;GM[1]SZ[9]{text})".encode()).root.properties
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        TimeSettings("absolute", 600.0),
-        TimeSettings("byoyomi", 600.0, 30.0, 5),
-        TimeSettings("canadian", 0.0, 300.0, 25),
-        TimeSettings("fischer", 60.5, increment=2.5),
-    ],
-)
-def test_time_systems_are_written_and_read(settings: TimeSettings) -> None:
-    assert read_time_settings(root(f"TM[{settings.main}]OT[{overtime_text(settings)}]")) == settings
-
-
 MAIN, PERIOD, COUNT = st.floats(0, 360_000), st.floats(0, 3600, exclude_min=True), st.integers(1, 1000)
 
 

@@ -1,6 +1,5 @@
 """A game that is played here, however it is shown."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,27 +19,6 @@ from gtp_engine.table.saved_games import open_game, read_notes
 def engine() -> Iterator[Engine]:
     with Engine(EngineSettings(network="uniform", threads=1, seed=1, visits=8), width=5) as engine:
         yield engine
-
-
-def test_the_time_of_both_players_is_counted_and_saved(engine: Engine, tmp_path: Path) -> None:
-    played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path)
-    assert played.clock.running is None  # nobody has played yet
-    played.play("C3")
-    assert played.clock.running == WHITE
-    time.sleep(0.2)
-    played.commit(engine.genmove().result(120))
-    assert played.clock.running == BLACK
-    time.sleep(0.1)
-    played.save()
-    assert played.file.path is not None
-    used = read_notes(read_sgf(played.file.path).root.properties).used
-    assert used[WHITE] >= 0.2 and used[BLACK] >= 0.1
-    played.resign()
-    assert played.clock.running is None
-    played.undo()
-    assert played.clock.running == BLACK
-    played.undo()
-    assert played.game.moves == [] and played.clock.running is None
 
 
 def test_the_clocks_stand_still_in_a_program_that_does_not_show_them(

@@ -54,6 +54,11 @@ class Desk:
     def play(self, point: str) -> None:
         self.send("play", point=point)
 
+    def play_and_wait(self, point: str) -> None:
+        """Plays a move, and waits for the engine's."""
+        self.play(point)
+        self.wait()
+
     def wait(self, condition: Callable[[], object] | None = None) -> None:
         """Runs what waits until the engine has nothing to do, or the condition holds."""
         deadline = time.monotonic() + LIMIT

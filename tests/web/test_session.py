@@ -70,16 +70,14 @@ def test_moves_are_for_the_position_that_the_page_showed(desk: Desk) -> None:
     with pytest.raises(UserError, match="invalid point"):
         desk.send("play", point=7)
     old, tree = desk.session.node.number, desk.session.tree_number
-    desk.play("C3")
-    desk.wait()
+    desk.play_and_wait("C3")
     for kind in ("play", "branch"):
         with pytest.raises(UserError, match="another position is shown now"):
             desk.send(kind, point="B2", node=old)
     # As many moves as before, but others: with the depth alone a move for one position was played in another.
     node = desk.session.node.number
     desk.send("undo")
-    desk.play("D4")
-    desk.wait()
+    desk.play_and_wait("D4")
     with pytest.raises(UserError, match="has been deleted"):
         desk.send("play", point="B2", node=node)
     desk.send("resign", node=0)  # the engine has moved while the user was asked
@@ -105,8 +103,7 @@ def test_undo_while_the_engine_thinks_drops_its_answer(desk: Desk) -> None:
 
 def test_the_engines_opinion_of_a_move_goes_with_the_move(desk: Desk) -> None:
     for _ in range(2):
-        desk.play("C3")
-        desk.wait()
+        desk.play_and_wait("C3")
         assert desk.state["opinion"]["toMove"] == "white"
         desk.send("undo")
         assert desk.state["opinion"] is None
@@ -224,8 +221,7 @@ def test_a_rank_that_is_not_reached_is_said(desk: Desk) -> None:
 
 
 def test_what_came_after_a_resignation_is_undone_before_it(desk: Desk) -> None:
-    desk.play("C3")
-    desk.wait()
+    desk.play_and_wait("C3")
     desk.send("comment", text="before")
     desk.send("resign")
     desk.send("comment", text="after")
@@ -315,8 +311,7 @@ def test_earlier_positions_are_shown_and_analysed_but_not_played_on(desk: Desk) 
 
 
 def test_another_network_leaves_the_position_that_is_shown(desk: Desk) -> None:
-    desk.play("C3")
-    desk.wait()
+    desk.play_and_wait("C3")
     desk.send("go", move=1)
     desk.send("score")
     desk.wait()
@@ -359,13 +354,11 @@ def test_a_search_that_failed_is_shown_and_another_position_is_searched(
     refused = desk.engine.raw_evaluations()  # this evaluator has none: a future with an error
     with monkeypatch.context() as patched:
         patched.setattr(desk.engine, "genmove", lambda: refused)
-        desk.play("C3")
-        desk.wait()
+        desk.play_and_wait("C3")
     assert desk.state["problem"] and desk.state["task"] is None  # it is not repeated
     desk.send("undo")
     assert desk.state["problem"] is None
-    desk.play("C3")
-    desk.wait()
+    desk.play_and_wait("C3")
     with monkeypatch.context() as patched:
         patched.setattr(desk.engine, "analyze", lambda _: refused)
         desk.send("analyse", visits=50)
@@ -380,8 +373,7 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     desk.wait()
     assert desk.published[-1]["loss"] is None
     values = desk.session.values
-    desk.play("A1")
-    desk.wait()
+    desk.play_and_wait("A1")
     line = desk.session.line
     assert len(desk.vertices) == 2 and len(line) == 3 and all(values.get(node) for node in line)
     values.set(line[0], Value(BLACK, 0.5, 2.0, JUDGED_VISITS, "C3"))
@@ -443,8 +435,7 @@ def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> N
         return bool((loss["move"], loss["canUndo"]) == (point, can_undo))
 
     for point in ("A1", "B5"):
-        desk.play(point)
-        desk.wait()
+        desk.play_and_wait(point)
     desk.send("teach", on=True)
     desk.wait()
     assert loses("B5", can_undo=True)

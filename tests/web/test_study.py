@@ -177,8 +177,7 @@ def test_a_variation_becomes_the_main_line(study: Desk) -> None:
 
 
 def test_a_game_against_the_engine_is_not_rewritten_but_commented(desk: Desk) -> None:
-    desk.play("C3")
-    desk.wait()
+    desk.play_and_wait("C3")
     for kind in ("delete", "turn", "stone"):
         with pytest.raises(UserError, match="a game against the engine"):
             desk.send(kind, point="A1", colour="black")
@@ -242,8 +241,7 @@ def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> No
     assert study.state["toMove"] == "white" and played.humans == {WHITE}
     assert played.tree.position(played.node).to_move == WHITE
     assert [place for place, *_ in study.session.values.curve(study.session.line)] == [0, 5]
-    study.play("A1")
-    study.wait()
+    study.play_and_wait("A1")
     file = study.played.file.path
     assert file is not None and read_sgf(file).to_game().stone_at("A1") == WHITE
 
@@ -587,18 +585,3 @@ def test_a_review_that_fails_leaves_the_engine_to_the_game(study: Desk, monkeypa
     assert study.state["problem"]
     study.send("open", sgf=RECORD)
     assert study.state["problem"] is None
-
-
-# Clocks.
-
-
-def test_the_clock_of_the_player_to_move_runs_in_a_game_only(desk: Desk) -> None:
-    assert desk.state["clock"]["used"] == {"black": 0.0, "white": 0.0} and desk.state["clock"]["running"] is None
-    desk.play("C3")
-    assert desk.state["clock"]["running"] == "white"
-    desk.wait()
-    assert desk.state["clock"]["running"] == "black" and desk.state["clock"]["used"]["white"] > 0
-    desk.send("resign")
-    assert desk.state["clock"]["running"] is None
-    desk.send("open", sgf=RECORD)
-    assert desk.state["clock"]["used"] == {"black": 0.0, "white": 0.0} and desk.state["clock"]["running"] is None

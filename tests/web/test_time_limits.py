@@ -41,12 +41,6 @@ def begin(desk: Desk, time: str | None, **choices: Any) -> None:
     desk.send("new", **{**NEW, "time": time, **choices})
 
 
-def answered(desk: Desk, point: str) -> None:
-    """Plays a move, and waits for the engine's."""
-    desk.play(point)
-    desk.wait()
-
-
 def left(desk: Desk, colour: str = "black") -> Any:
     return desk.session.state()["clock"]["left"][colour]
 
@@ -63,17 +57,17 @@ def test_the_clock_runs_from_the_first_move_on(desk: Desk, hands: Hands) -> None
     begin(desk, "absolute 100")
     hands.move(50)
     assert left(desk) == left(desk, "white") == (100.0, 0)
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     assert desk.state["clock"]["running"] == "black"
     hands.move(30)
     assert left(desk) == (70.0, 0)
-    answered(desk, "B2")
+    desk.play_and_wait("B2")
     assert left(desk) == (70.0, 0) and left(desk, "white") == (100.0, 0)
 
 
 def test_who_runs_out_of_time_loses(desk: Desk, hands: Hands) -> None:
     begin(desk, "absolute 100")
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     hands.move(99.9)
     desk.session.check_time()
     assert desk.state["result"] is None
@@ -103,30 +97,9 @@ def test_the_engine_can_lose_on_time_too(desk: Desk, hands: Hands) -> None:
     assert desk.vertices == [] and desk.state["result"] is None
 
 
-@pytest.mark.parametrize(
-    ("time", "spent", "then"),
-    [
-        ("absolute 100", [40.0], (60.0, 0)),
-        ("byoyomi 100 30 3", [40.0, 70.0], (30.0, 3)),  # ten seconds in overtime: a full period comes back
-        ("byoyomi 0 30 3", [65.0], (30.0, 1)),
-        ("canadian 0 60 2", [10.0, 20.0], (40.0, 1)),  # the first move is the first stone, the second one renews
-        ("fischer 100 10", [40.0], (80.0, 0)),  # the first move adds ten seconds too
-    ],
-)
-def test_time_systems(pair: Desk, hands: Hands, time: str, spent: list[float], then: Any) -> None:
-    begin(pair, time, colour="both")
-    points = iter(("A1", "B1", "A2", "B2", "A3", "B3"))
-    for seconds in (0.0, *spent):
-        hands.move(seconds)
-        pair.play(next(points))
-        assert pair.state["result"] is None
-        pair.play(next(points))  # White, at once
-    assert left(pair) == then
-
-
 def test_periods_go_by_while_nobody_moves(desk: Desk, hands: Hands) -> None:
     begin(desk, "byoyomi 10 30 2")
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     hands.move(15)
     assert left(desk) == (25.0, 2)
     hands.move(30)
@@ -141,11 +114,11 @@ def test_the_engine_knows_its_time(desk: Desk, hands: Hands, monkeypatch: pytest
     begin(desk, "byoyomi 100 30 3")
     assert desk.engine.clock.settings == TimeSettings("byoyomi", 100.0, 30.0, 3)
     monkeypatch.setattr(desk.engine.clock, "time_left", lambda *report: reports.append(report))
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     desk.play("B2")
     hands.move(70)
     desk.wait()
-    answered(desk, "B4")
+    desk.play_and_wait("B4")
     assert reports == [(WHITE, 100.0, 0), (WHITE, 100.0, 0), (WHITE, 30.0, 0)]
     begin(desk, None)
     assert desk.engine.clock.settings == NO_LIMIT
@@ -163,7 +136,7 @@ def test_a_persons_clock_stands_while_nobody_plays(
     desk: Desk, hands: Hands, leave: Callable[[Desk], object], come_back: Callable[[Desk], object]
 ) -> None:
     begin(desk, "absolute 100")
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     hands.move(20)
     leave(desk)
     assert desk.state["clock"]["running"] is None
@@ -178,7 +151,7 @@ def test_a_persons_clock_stands_while_nobody_plays(
 
 def test_the_clock_stands_during_a_review(desk: Desk, hands: Hands) -> None:
     begin(desk, "absolute 100")
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     desk.send("review", visits=2)
     assert desk.state["clock"]["running"] is None
     hands.move(500)
@@ -191,7 +164,7 @@ def test_undo_gives_back_the_time_of_the_moves(desk: Desk, hands: Hands) -> None
     begin(desk, "byoyomi 100 30 3")
     for point, seconds in (("C3", 0), ("B2", 20), ("B4", 110)):
         hands.move(seconds)
-        answered(desk, point)
+        desk.play_and_wait(point)
     assert left(desk) == (30.0, 2)
     desk.send("comment", text="mine")
     hands.move(10)
@@ -209,10 +182,10 @@ def test_undo_gives_back_the_time_of_the_moves(desk: Desk, hands: Hands) -> None
 def play_into_byoyomi(desk: Desk, hands: Hands) -> None:
     """Plays three moves for Black; the main time runs out during the last one."""
     begin(desk, "byoyomi 100 30 3", visits=None, rank="20k")
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     for point, seconds in (("B2", 40), ("B4", 70)):
         hands.move(seconds)
-        answered(desk, point)
+        desk.play_and_wait(point)
 
 
 def test_the_file_has_the_time_and_the_game_resumes_with_it(
@@ -243,7 +216,7 @@ def test_the_file_has_the_time_and_the_game_resumes_with_it(
     assert engine.clock.settings == TimeSettings("byoyomi", 100.0, 30.0, 3)
     assert (engine.settings.seconds, engine.settings.visits) == (None, None)
     hands.move(8)
-    answered(again, "D4")
+    again.play_and_wait("D4")
     assert saved(tmp_path)[6:8] == [engine_time, {"BL": "30.00", "OB": "3"}]
     again.send("undo")
     assert left(again) == (30.0, 3)  # the turn begins anew
@@ -301,9 +274,9 @@ def test_an_opened_record_has_no_clock_and_keeps_its_times(desk: Desk, hands: Ha
 
 def test_a_game_from_a_position_has_the_same_limits(desk: Desk, hands: Hands) -> None:
     begin(desk, "absolute 100")
-    answered(desk, "C3")
+    desk.play_and_wait("C3")
     hands.move(30)
-    answered(desk, "B2")
+    desk.play_and_wait("B2")
     desk.send("go", move=2)
     desk.send("branch")
     assert left(desk) == (100.0, 0) and desk.state["clock"]["running"] == "black"
