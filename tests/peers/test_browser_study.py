@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, click, expect, play_first_move, stones, wait_for_status
+from peers.conftest import LIMIT, click, expect, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -84,26 +84,6 @@ def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> No
     expect(page.locator("#tree circle")).to_have_count(7)
     page.click("#undo")
     expect(page.locator("#tree circle")).to_have_count(8)
-
-
-def test_a_comment_stays_whole_while_another_position_is_shown(record: Any, tmp_path: Path) -> None:
-    page = record
-    page.click("#edit summary")
-    page.locator("#comment-text").focus()
-    page.keyboard.press("End")
-    page.keyboard.type(", and ")
-    other = page.context.new_page()
-    other.goto(page.url)
-    other.click("#next")
-    wait_for_status(page, "move 3 of 4")
-    page.bring_to_front()
-    page.keyboard.type("quickly")
-    page.locator("#turn").focus()
-    expect(page.locator("#comment-text")).to_have_value("")
-    (file,) = tmp_path.glob("*.sgf")
-    node = read_sgf(file).main_line[2]
-    assert node.comment == "well played, and quickly" and not node.children[0].comment
-    other.close()
 
 
 def test_a_refusal_stays_when_another_page_changes_the_tree(record: Any) -> None:
@@ -242,25 +222,3 @@ def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -
         page.evaluate(LOSE, can_undo)
         expect(page.locator("#loss")).to_have_text(f"{lost} {undo}" if can_undo else lost, use_inner_text=True)
     assert page.evaluate("told") == []
-
-
-def test_sounds_are_heard_if_they_are_chosen(page: Any) -> None:
-    play_first_move(page)
-    assert page.get_attribute("html", "data-knocks") is None
-    page.click("#settings summary")
-    page.check("#sound")
-    expect(page.locator("html")).to_have_attribute("data-knocks", "1")  # as a sample
-    click(page, "C3")
-    page.wait_for_function("() => Number(document.documentElement.dataset.knocks) >= 2")
-    page.reload()
-    page.wait_for_selector("#drawing svg")
-    page.click("#settings summary")
-    expect(page.locator("#sound")).to_be_checked()
-
-
-def test_the_clocks_of_both_players_are_shown(page: Any) -> None:
-    play_first_move(page)
-    wait_for_status(page, "your turn")
-    expect(page.locator("[data-colour=black] .clock")).to_have_text("0:01")
-    expect(page.locator("[data-colour=white] .clock")).to_contain_text("0:0")
-    assert stones(page, "white") == 1

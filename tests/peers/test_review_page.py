@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ SCREENSHOTS = os.environ.get("GTP_ENGINE_SCREENSHOTS")  # a folder that keeps th
 
 @dataclass
 class Screen:
-    """A page in the browser, and what went wrong in it."""
+    """A page in the chromium, and what went wrong in it."""
 
     page: Any
     errors: list[str]
@@ -63,19 +62,6 @@ class Screen:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("Chromium is not installed: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # root has no sandbox
-        chromium = playwright.chromium.launch(executable_path=program, args=options)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
 def reviewed() -> GameReview:
     """A whole game with captures, reviewed with few visits, with a reason for its first mistake."""
     found = review(ROOT / "sgf" / "samples" / "9x9.sgf", EngineSettings(visits=30, seed=1, threads=1))
@@ -90,9 +76,9 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
     return found
 
 
-def opened(browser: Any, file: Path, html: str, size: tuple[int, int], anchor: str = "", **options: Any) -> Screen:
+def opened(chromium: Any, file: Path, html: str, size: tuple[int, int], anchor: str = "", **options: Any) -> Screen:
     file.write_text(html, encoding="utf-8")
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **options)
+    page = chromium.new_page(viewport={"width": size[0], "height": size[1]}, **options)
     page.set_default_timeout(5000)
     screen = Screen(page, [])
     page.on("console", lambda message: screen.errors.append(message.text))
@@ -103,8 +89,8 @@ def opened(browser: Any, file: Path, html: str, size: tuple[int, int], anchor: s
 
 
 @pytest.fixture
-def screen(browser: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path) -> Iterator[Screen]:
-    screen = opened(browser, tmp_path / "review.html", review_page([reviewed]), size)
+def screen(chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path) -> Iterator[Screen]:
+    screen = opened(chromium, tmp_path / "review.html", review_page([reviewed]), size)
     yield screen
     screen.page.close()
     assert screen.errors == [], "nothing is refused by the policy, nothing fails, nothing is loaded"
@@ -243,10 +229,10 @@ def test_nothing_is_wider_than_the_screen(screen: Screen, size: tuple[int, int])
         assert button.bounding_box()["height"] >= 40
 
 
-def test_dark_and_light(browser: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path) -> None:
+def test_dark_and_light(chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path) -> None:
     sums = {}
     for scheme in ("light", "dark"):
-        screen = opened(browser, tmp_path / "review.html", review_page([reviewed]), size, color_scheme=scheme)
+        screen = opened(chromium, tmp_path / "review.html", review_page([reviewed]), size, color_scheme=scheme)
         colour = screen.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
         sums[scheme] = sum(map(int, re.findall(r"\d+", colour)))
         screen.shoot(scheme)
@@ -255,18 +241,18 @@ def test_dark_and_light(browser: Any, reviewed: GameReview, size: tuple[int, int
 
 
 def test_without_script_everything_but_the_stepping_is_there(
-    browser: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path
+    chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path
 ) -> None:
     html = review_page([reviewed, reviewed])
-    screen = opened(browser, tmp_path / "review.html", html, size, java_script_enabled=False)
+    screen = opened(chromium, tmp_path / "review.html", html, size, java_script_enabled=False)
     assert screen.page.get_by_text("needs JavaScript").first.is_visible()
     assert screen.page.locator(".turning article .board svg").first.is_visible()
     assert not screen.page.locator(".controls").first.is_visible()
     screen.page.close()
 
 
-def test_on_paper(browser: Any, reviewed: GameReview, tmp_path: Path) -> None:
-    screen = opened(browser, tmp_path / "review.html", review_page([reviewed]), SCREENS[0], color_scheme="dark")
+def test_on_paper(chromium: Any, reviewed: GameReview, tmp_path: Path) -> None:
+    screen = opened(chromium, tmp_path / "review.html", review_page([reviewed]), SCREENS[0], color_scheme="dark")
     paper = screen.page.pdf(prefer_css_page_size=True, path=str(tmp_path / "review.pdf"))
     width, height = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)[0]
     assert (round(float(width)), round(float(height))) == (595, 842), "A4 in points"
@@ -279,10 +265,10 @@ def test_on_paper(browser: Any, reviewed: GameReview, tmp_path: Path) -> None:
 
 
 def test_an_index_leads_to_the_games_and_back(
-    browser: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path
+    chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path
 ) -> None:
     second = GameReview(read_sgf(ROOT / "sgf" / "samples" / "9x9.sgf"), reviewed.conditions, reviewed.moves[:20])
-    screen = opened(browser, tmp_path / "review.html", review_page([reviewed, second]), size)
+    screen = opened(chromium, tmp_path / "review.html", review_page([reviewed, second]), size)
     page = screen.page
     assert page.locator("#index").is_visible() and not page.locator("#game-1").is_visible()
     screen.shoot("index")
@@ -307,9 +293,9 @@ def test_an_index_leads_to_the_games_and_back(
     assert screen.errors == []
 
 
-def test_an_address_names_a_game_and_a_turning_point(browser: Any, reviewed: GameReview, tmp_path: Path) -> None:
+def test_an_address_names_a_game_and_a_turning_point(chromium: Any, reviewed: GameReview, tmp_path: Path) -> None:
     html = review_page([reviewed, reviewed])
-    screen = opened(browser, tmp_path / "review.html", html, SCREENS[0], "#game-2-point-2")
+    screen = opened(chromium, tmp_path / "review.html", html, SCREENS[0], "#game-2-point-2")
     assert screen.page.locator("#game-2").is_visible()
     assert screen.page.locator("#game-2-point-2").evaluate("point => point.getBoundingClientRect().top") < 900
     screen.page.close()
@@ -317,11 +303,11 @@ def test_an_address_names_a_game_and_a_turning_point(browser: Any, reviewed: Gam
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_other_languages(
-    browser: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path, language: str
+    chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path, language: str
 ) -> None:
     """In Arabic, too, the page reads from right to left, and the board and the controls run from left to right."""
     text = texts(language)
-    screen = opened(browser, tmp_path / "review.html", review_page([reviewed], language), size)
+    screen = opened(chromium, tmp_path / "review.html", review_page([reviewed], language), size)
     page = screen.page
     assert page.evaluate("getComputedStyle(document.body).direction") == text.direction
     assert text("black") in screen.text("place") or text("white") in screen.text("place")
@@ -354,7 +340,7 @@ def test_other_languages(
     if SCREENSHOTS:
         page.screenshot(path=str(Path(SCREENSHOTS) / f"whole-{language}-{size[0]}.png"), full_page=True)
     page.close()
-    many = opened(browser, tmp_path / "index.html", review_page([reviewed, reviewed], language), size)
+    many = opened(chromium, tmp_path / "index.html", review_page([reviewed, reviewed], language), size)
     assert many.page.locator("#index h1").inner_text() == text("index.title", count=2)
     assert many.page.evaluate("document.documentElement.scrollWidth") <= size[0]
     many.shoot(f"index-{language}")
@@ -362,12 +348,12 @@ def test_other_languages(
     assert screen.errors == [] == many.errors
 
 
-def test_hostile_names_run_nothing(browser: Any, reviewed: GameReview, tmp_path: Path) -> None:
+def test_hostile_names_run_nothing(chromium: Any, reviewed: GameReview, tmp_path: Path) -> None:
     hostile = "</script><img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
     record = read_sgf(ROOT / "sgf" / "samples" / "9x9.sgf")
     record.black, record.result, record.source = hostile, hostile, hostile
     screen = opened(
-        browser,
+        chromium,
         tmp_path / "review.html",
         review_page([GameReview(record, reviewed.conditions, reviewed.moves[:8])]),
         SCREENS[0],
