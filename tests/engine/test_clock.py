@@ -280,27 +280,6 @@ def test_any_number_of_periods_is_spent_at_once():
     assert system.after(system.full, 10.0015) == (pytest.approx(0.0005), 10**9 - 1)
 
 
-def test_moves_are_charged_and_a_new_game_restores_the_time():
-    clock = Clock(gtp_settings(60, 30, 2))
-    clock.charge(BLACK, 50)
-    assert clock.remaining(BLACK) == (10, 0)
-    clock.charge(BLACK, 15)
-    assert clock.remaining(BLACK) == (25, 1)
-    clock.charge(BLACK, 5)
-    assert clock.remaining(BLACK) == (30, 2)
-    clock.restart()
-    assert clock.remaining(BLACK) == (60, 0)
-
-
-def test_lost_byo_yomi_periods_are_counted():
-    clock = Clock(named_settings(["byoyomi", "0", "10", "3"]))
-    clock.charge(BLACK, 25)
-    assert clock.remaining(BLACK) == (10, 1)
-    clock.charge(BLACK, 25)
-    assert clock.remaining(BLACK) == (0, 0)
-    assert clock.budget(BLACK, 81, 10) == 0.0
-
-
 def test_one_slow_start_does_not_count_for_the_whole_game():
     clock = Clock(gtp_settings(0, 10, 1))
     for seconds in (40, 9.1, 9.1):

@@ -355,16 +355,6 @@ def passes(drawing: str, game: Game, certainty: float = 0.9, winrate: float = 0.
     return should_pass(game, drawn_status(drawing, game, certainty), winrate, cleanup=cleanup)
 
 
-def test_friendly_rules_pass_with_dead_stones_on_the_board():
-    assert passes(SETTLED, game_of(SETTLED)) and passes(PRISONERS, game_of(PRISONERS))
-    assert not passes(PRISONERS, game_of(PRISONERS), cleanup=True)
-
-
-def test_dead_stones_are_captured_first_where_stones_stand():
-    assert not passes(PRISONERS, game_of(PRISONERS, "tromp-taylor"))
-    assert not passes(PRISONERS, after_a_pass(game_of(PRISONERS, "tromp-taylor", to_move=WHITE)))
-
-
 def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass():
     assert passes(PRISONERS, after_a_pass(game_of(PRISONERS, "tromp-taylor", komi=-30.0, to_move=WHITE)))
 

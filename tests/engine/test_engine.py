@@ -546,15 +546,6 @@ def test_points_colours_and_rules_may_be_texts(engine):
             engine.play(*move)
 
 
-def test_root_moves_may_be_texts(engine):
-    only = RootMoves(allow=(("black", "C3", 1),))
-    assert engine.genmove(engine.request(root_moves=only)).result(PATIENCE).vertex == "C3"
-    with pytest.raises(UserError, match="invalid vertex 'K3'"):
-        engine.request(root_moves=RootMoves(avoid=(("black", "K3", 1),)))
-    with pytest.raises(UserError, match="invalid limits 100"):
-        engine.request(limits=100)
-
-
 @pytest.mark.parametrize("wrong", [5, "black", Limits(visits=5), Game])
 def test_only_requests_are_searched(engine, wrong):
     for search in (engine.analyze, engine.genmove):
