@@ -11,6 +11,7 @@ from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import GameRecord
 from gtp_engine.training.data.samples import SampleGame
 from gtp_engine.training.progress import Observer
+from gtp_engine.training.selfplay import FinishedGame
 
 
 class Kept(Observer):
@@ -45,9 +46,18 @@ def sample_game(game: Game, number: int = 0, **known: object) -> SampleGame:
     return SampleGame.from_game(game, number=number, **({"winner": BLACK, "margin": 5.0} | known))
 
 
+def finished_game(number: int) -> FinishedGame:
+    """Returns a short game of self-play."""
+    sample = sample_game(random_game(number, 5, moves=10), number)
+    return FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
+
+
+def record_of(seed: int, size: int = 5, *, moves: int = 16) -> str:
+    """Returns the record of a random game, in one line; odd ones are won by points."""
+    record = GameRecord.from_game(random_game(seed, size, moves=moves), result="B+3" if seed % 2 else "W+R")
+    return record.to_sgf().replace("\n", "")
+
+
 def write_records(path: Path, seeds: Iterable[int]) -> None:
     """Writes a .sgfs file of random games on 5x5, one for each seed."""
-    games = (random_game(seed, 5, moves=20) for seed in seeds)
-    path.write_text(
-        "".join(GameRecord.from_game(game, result="B+3").to_sgf().replace("\n", "") + "\n" for game in games)
-    )
+    path.write_text("".join(f"{record_of(seed, moves=20)}\n" for seed in seeds))

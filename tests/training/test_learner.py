@@ -50,14 +50,6 @@ def test_the_loss_at_the_start_is_the_logarithm_of_the_moves(size: int) -> None:
     assert found["ownership"] == pytest.approx(math.log(2), abs=0.1)
 
 
-def test_boards_of_two_sizes_start_alike() -> None:
-    games = pack([sample_game(random_game(seed, size, moves=30)) for seed in range(10) for size in (5, 7)])
-    learner = Learner(new_model(), SETTINGS)
-    learner.step(next(Loader(Samples(games), 256, seed=1)))
-    expected = (math.log(26) + math.log(50)) / 2
-    assert learner.take_losses()["policy"] == pytest.approx(expected, abs=0.15)
-
-
 def test_one_game_is_memorised() -> None:
     samples = Samples(pack([sample_game(random_game(4, 5, moves=16), ownership=np.ones(25, np.int8))]))
     settings = replace(SETTINGS, learning_rate=1e-2, total=300 * 32, weight_decay=0.0)

@@ -16,11 +16,10 @@ import numpy as np
 import pytest
 import torch
 from drawn_positions import game_of
-from making import random_game, sample_game
+from making import finished_game
 
 from gtp_engine.go.coords import BLACK, WHITE, point_of_index
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import GameRecord, read_sgf_games
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import write_katago_file
@@ -247,12 +246,6 @@ def test_stones_that_are_proven_dead_come_off_where_players_may_agree(rules: str
     assert ownership[6:].tolist() == [1] * 6 + [-1] * 18
 
 
-def test_an_empty_board_is_nobodys() -> None:
-    score, ownership = score_game(Game(5, rules=RULESETS["chinese"], komi=0.0))
-    assert (score.points, score.winner) == (0.0, 0)
-    assert not ownership.any()
-
-
 def test_random_games_are_legal_and_counted_exactly() -> None:
     rules = ["tromp-taylor", "chinese", "aga-button", "stone-scoring"]
     settings = GameSettings(sizes={"7": 1.0, "9x6": 1.0}, rules=rules, wide_komi_share=0.5)
@@ -305,10 +298,8 @@ def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
     pipes, ends = zip(*(Pipe() for _ in range(3)), strict=True)
     workers._members = [_Member(Mock(exitcode=1), pipe, None, is_playing=True) for pipe in pipes]
     lost, _, playing = ends
-    sample = sample_game(random_game(1, 5, moves=10), 1)
-    game = FinishedGame(sample, "(;SZ[5])", is_decided=False, is_checked=False, is_upset=False)
     lost.close()
-    playing.send(([game], Counts()))
+    playing.send(([finished_game(1)], Counts()))
     assert [game.sample.number for game in workers.stop()] == [1]
     workers.close()
     with pytest.raises(EOFError):  # it is not called again, and ends

@@ -8,19 +8,14 @@ from unittest.mock import MagicMock, Mock
 import miniature
 import pytest
 from click.testing import CliRunner
-from making import Kept, random_game, sample_game
+from making import Kept, finished_game
 
 from gtp_engine.clients.cli import main
 from gtp_engine.training import selfplay_games, storage
 from gtp_engine.training.data.shards import ShardError, read_shard, write_shard
-from gtp_engine.training.selfplay import Counts, FinishedGame
+from gtp_engine.training.selfplay import Counts
 from gtp_engine.training.selfplay_games import SelfPlayGames
 from gtp_engine.training.storage import GameWriter, shard_facts
-
-
-def finished(number: int) -> FinishedGame:
-    sample = sample_game(random_game(number, 5, moves=10), number)
-    return FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
 
 
 def games_in(shards: Path) -> list[int]:
@@ -35,11 +30,11 @@ def test_games_are_written_in_portions_or_when_they_have_waited_for_long(
     shards = tmp_path / "shards"
     writer = GameWriter(shards, tmp_path / "sgf", games_per_file=2, cycle=1)
     writer.flush_late()
-    writer.add(finished(1))
+    writer.add(finished_game(1))
     assert games_in(shards) == []
-    writer.add(finished(2))
+    writer.add(finished_game(2))
     now += 100
-    writer.add(finished(3))
+    writer.add(finished_game(3))
     now += 59
     writer.flush_late()
     assert games_in(shards) == [2]
@@ -58,20 +53,20 @@ def test_two_programs_that_write_at_the_same_time_choose_different_numbers(
 
     def write(*arguments: object) -> None:
         monkeypatch.setattr(storage, "write_shard", write_shard)
-        second.add(finished(2))  # when the first one has chosen its number
+        second.add(finished_game(2))  # when the first one has chosen its number
         write_shard(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(storage, "write_shard", write)
-    first.add(finished(1))
+    first.add(finished_game(1))
     numbers = {path.name: read_shard(path).games["number"].tolist() for path in (tmp_path / "shards").iterdir()}
     assert numbers == {"000001.shard": [1], "000002.shard": [2]}
     assert (tmp_path / "a" / "000001.sgf").exists() and (tmp_path / "b" / "000002.sgf").exists()
-    first.add(finished(3))
+    first.add(finished_game(3))
     assert games_in(tmp_path / "shards") == [1, 1, 1]
 
 
 def test_temporary_files_are_not_shards(tmp_path: Path) -> None:
-    GameWriter(tmp_path, tmp_path, games_per_file=1, cycle=0).add(finished(1))
+    GameWriter(tmp_path, tmp_path, games_per_file=1, cycle=0).add(finished_game(1))
     for content in (b"half", (tmp_path / "000001.shard").read_bytes()):
         (tmp_path / ".000002.12345.tmp.shard").write_bytes(content)
         assert [path.name for path in shard_facts(tmp_path, on_error=pytest.fail)] == ["000001.shard"]
@@ -80,7 +75,7 @@ def test_temporary_files_are_not_shards(tmp_path: Path) -> None:
 def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     writer = GameWriter(tmp_path, tmp_path, games_per_file=1, cycle=0)
     for number in range(4):
-        writer.add(finished(number))
+        writer.add(finished_game(number))
     shards = sorted(tmp_path.glob("*.shard"))
     shards[0].write_bytes(shards[0].read_bytes()[:30])
     write_shard(read_shard(shards[1]), shards[1], {"author": "somebody"})
@@ -99,7 +94,7 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
         write_shard(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(storage, "write_shard", refuse)
-    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished, range(3)))
+    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished_game, range(3)))
     monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
@@ -111,7 +106,7 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
 def test_a_full_disk_at_the_first_shard_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "disk")
     monkeypatch.setattr(storage, "write_shard", Mock(side_effect=error))
-    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished, range(3)))
+    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished_game, range(3)))
     monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     command = ["selfplay", "--network", "none", "--games", "3", "--sgf-dir", str(tmp_path)]
     done = CliRunner().invoke(main, command)

@@ -14,11 +14,10 @@ import miniature
 import pytest
 import torch
 from click.testing import CliRunner
-from making import random_game
+from making import write_records
 from running import check_whole
 
 from gtp_engine.clients.cli import main
-from gtp_engine.go.sgf import GameRecord
 from gtp_engine.training.data.loader import Loader
 from gtp_engine.training.ddp import ProcessGroup
 from gtp_engine.training.new_run import begin_records, settings_from_options
@@ -107,8 +106,7 @@ def test_a_run_of_two_writes_each_file_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_learn_from_records_what_one_learns(tmp_path: Path) -> None:
-    games = (GameRecord.from_game(random_game(seed, 5, moves=16), result="B+3") for seed in range(30))
-    (tmp_path / "games.sgfs").write_text("".join(game.to_sgf().replace("\n", "") + "\n" for game in games))
+    write_records(tmp_path / "games.sgfs", range(30))
     command = ["learn", str(tmp_path / "games.sgfs"), "--config", "b1c8", "--batch-size", "32", "--samples", "320"]
     command += ["--least-moves", "5", "--warm-up", "100", "--optimizer", "sgd", "--precision", "float32"]
     run("-m", "gtp_engine", *command, "--device", "cpu", "--threads", "1", "--out", str(tmp_path / "two"))

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from making import Kept, random_game, sample_game
+from making import Kept, finished_game
 from running import check_whole, children_of, curves
 
 from gtp_engine.arena.elo import elo_difference
@@ -90,16 +90,6 @@ def test_tensorboard_shows_each_cycle_once(finished: RunFolder) -> None:
         assert [(step, value) for step, _, value in shown["losses/policy"]] == points
         assert "elo" not in shown and "evaluations_per_s" in shown
         train(finished.path)  # resumes, and finds that all cycles are done
-
-
-def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> None:
-    report = tmp_path / "report.html"
-    train(finished.path, "--report", str(report))
-    text = report.read_text()
-    assert f"<b>{finished.path}</b>: 3 cycles, " in text and "all cycles are finished." in text
-    assert text.count("<figcaption>Policy loss</figcaption>") == 4  # over time, samples, games, cycles
-    assert "shard_games = 12" in text and '<td class="text">cycle.shard_games</td>' in text
-    assert text.count("<title>5x5 Go board, ") == 3  # of the newest game
 
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
@@ -230,9 +220,7 @@ class EndingPool(SelfPlayPool):
         raise AssertionError("it may take long")
 
     def stop(self) -> Iterator[FinishedGame]:
-        for number in range(3):
-            sample = sample_game(random_game(number, 5, moves=10), number)
-            yield FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
+        yield from map(finished_game, range(3))
 
     def close(self) -> None:
         pass
@@ -261,9 +249,7 @@ def test_games_that_were_finished_when_the_run_is_stopped_are_kept(
 
 def test_a_piece_is_measured_on_its_own_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, limit, observer = new_run(tmp_path), Limit(), Kept()
-    sample = sample_game(random_game(9, 5, moves=10), 9)
-    copied = FinishedGame(sample, "(;SZ[5]GN[9])", is_decided=False, is_checked=False, is_upset=False)
-    GameWriter(folder.shards, folder.records, 1, cycle=9).add(copied)
+    GameWriter(folder.shards, folder.records, 1, cycle=9).add(finished_game(9))
     assert not stopping_run(folder, observer, limit, monkeypatch).go()
     assert "positions of the newest games of cycle 1: " in observer.messages[-1]
 
@@ -411,19 +397,6 @@ def test_a_loss_that_is_not_finite_stops_before_a_network_is_saved(tmp_path: Pat
     assert "loss became nan" in output and f"lower learning rate (learning_rate in {folder.settings_file})" in output
     assert "run the same command" not in output
     assert not list(folder.networks.iterdir())
-
-
-def test_wrong_folders_and_settings_are_one_line(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(miniature.settings())
-    text = folder.settings_file.read_text()
-    folder.settings_file.write_text(text.replace("cycles = 3", "cycels = 3"))
-    assert "unknown setting 'cycels' in [cycle]: did you mean 'cycles'?" in train(folder.path, status=1)
-    folder.settings_file.write_text(text.replace("version = 1", "version = 2"))
-    assert "settings.toml, line 1: settings of version 2; this program reads version 1" in train(folder.path, status=1)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "letter.txt").touch()
-    assert "neither a run's folder nor empty" in train(tmp_path / "other", status=1)
 
 
 def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: RunFolder, tmp_path: Path) -> None:
