@@ -15,10 +15,10 @@ from .ranks import Strength
 from .status import Status, has_filled_up, status_of
 from .worker import SearchWorker
 
-# How long each of the two looks of rollouts takes at most: a share of the time for the move, and seconds. Chosen by
-# judgement, so that the search hardly loses time.
+# How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
+# that the search hardly loses time.
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
-# With fewer visits the ownership that rollouts find is noise. Chosen by judgement.
+# The visits of a look: with fewer the ownership that rollouts find is noise. Chosen by judgement.
 _LEAST_VISITS = 64
 # What a move may lose, in points and win rate, and still count as good as another: rollouts are noisy. Chosen by
 # judgement. In 12 games of rollouts against GNU Go a pass whatever it costs gave away 262 points and a game.
@@ -130,7 +130,7 @@ class _Choice:
     def _request_at_the_end(self) -> SearchRequest:
         """Returns the request without a second pass, which would end the game with dead stones counted as alive."""
         limits, root_moves = self._request.limits, ANY_MOVE
-        if self._is_rollout and limits.seconds:
+        if limits.seconds:
             limits = replace(limits, seconds=limits.seconds - 2 * self._seconds_of_look())
         if self._needs_count:
             root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))
@@ -162,11 +162,12 @@ class _Choice:
         return report.ownership
 
     def _look(self, request: SearchRequest) -> SearchReport:
-        """Evaluates a position; with rollouts it is a short search, even without time left or after a stop."""
-        if not self._is_rollout:
+        """Searches a position shortly, even without time left or after a stop; a network's evaluation may be enough."""
+        visits = _LEAST_VISITS if self._is_rollout else min(_LEAST_VISITS, request.limits.visits or _LEAST_VISITS)
+        if visits == 1:
             return self._worker.glance(request, deterministic=self._style.deterministic)
         is_timed = request.limits.seconds is not None or request.is_stopped
-        limits = Limits(_LEAST_VISITS, self._seconds_of_look() if is_timed else None)
+        limits = Limits(visits, self._seconds_of_look() if is_timed else None)
         return self._worker.look(replace(request, limits=limits, stop=None))
 
     def _seconds_of_look(self) -> float:
@@ -195,8 +196,17 @@ class _Choice:
         # With one visit nothing is known about a move where nothing is undecided.
         if not report.moves or (self._is_rollout and not self._needs_count and costs_nothing(report, after_pass)):
             return PASS
-        is_lost = self._needs_count and not has_hope(self._game, status, report.winrate)
-        return PASS if is_lost else choice
+        if self._needs_count and not (has_hope(self._game, status, report.winrate) and self._gains(report, status)):
+            return PASS
+        return choice
+
+    def _gains(self, report: SearchReport, status: Status) -> bool:
+        """Returns whether the best move promises more points than the count after a pass.
+
+        Without this a player who is behind fills its own territory, up to the last eye, for as long as the search
+        doubts a little that the game is lost.
+        """
+        return report.moves[0].lead > status.score + (_SAME_LEAD if self._is_rollout else _SAME_LEAD / 2)
 
     def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
         """Returns a report with moves on these points only."""

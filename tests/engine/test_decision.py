@@ -295,7 +295,38 @@ def test_no_search_of_a_network_has_more_visits_than_asked_for():
             sure.most = 0
             choose_move(sure, request(game, visits), PlayStyle())
             assert sure.most <= visits
+            assert not passes or bool(sure.most) == (visits > 1)  # whether to pass takes a search, if there may be one
     sure.close()
+
+
+def test_the_answer_to_a_pass_must_gain_points():
+    """Who is behind does not fill the own territory as long as the search doubts a little that the game is lost."""
+    game = after_a_pass(game_of(SETTLED, komi=20.5))
+    sure = ReliableWorker("none", 1, 7)
+    asked = request(game, 50)
+    report = replace(sure.look(asked), winrate=0.2)
+    best = report.moves[0]
+    status = Status(-4.0, -4.0, frozenset(), frozenset(), frozenset())
+    for lead, chosen in ((-3.8, PASS), (-3.0, best.point)):
+        promising = replace(report, moves=(best._replace(lead=lead), *report.moves[1:]))
+        assert _Choice(sure, asked, PlayStyle())._play_on(best.point, promising, report, status) == chosen
+    sure.close()
+
+
+def test_a_pass_is_no_answer_to_a_threat():
+    """A network's evaluation alone takes a group for alive that a search of the position after the pass sees die."""
+    moves = """
+        E5 E3 G5 C4 C5 B5 C6 B6 C7 D4 G3 E7 F7 F8 G7 D5 E6 D6 D7 E8 D8 B7 D9 B8 G8 G2 F2 F3 H2 G4 G1 H3 G2 F5 F6
+        F4 H4 H5 J3 G6 H6 G5 J5 E2 E1 D1 D2 F1 B3 C2 E1 D3 B9 C8 C9 A8 F9 A9 E9 B4 J4 F1 E4 E1 J6 pass F8 pass
+        E7 pass H3 pass J8 pass J7 pass H7 pass J2 pass G9 pass J9 pass H9 pass J1 pass H1 pass A7 pass A4 pass
+        B1 pass B2 pass C1 pass C3
+    """
+    game = Game(9, komi=7)
+    for vertex in moves.split():
+        game.play(game.to_move, vertex)
+    judge = SearchWorker("b6c64-19x19", 1, 1)
+    assert choose_move(judge, request(game, 50), PlayStyle())[0] != PASS
+    judge.close()
 
 
 def test_a_pass_on_an_empty_board_does_not_end_even_a_lost_game(worker):
