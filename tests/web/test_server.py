@@ -17,6 +17,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.guard import Guard
 from gtp_engine.clients.web.server import Server, own_address
+from gtp_engine.clients.web.server import _Socket as Socket
 from gtp_engine.engine.engine import Decision, Engine
 from gtp_engine.go.coords import BLACK
 from gtp_engine.table.played_game import PlayedGame
@@ -108,6 +109,30 @@ def test_the_key_becomes_a_cookie(during: During) -> None:
         assert "HttpOnly" in answer.headers["Set-Cookie"] and "SameSite=Lax" in answer.headers["Set-Cookie"]
         code, answer = await browser.get("/")
         assert code == 200 and b"<!doctype html>" in answer.body
+
+
+def test_a_move_is_sent_before_it_is_saved(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saving waits for the disk."""
+    events = []
+    send, save = Socket.write_message, PlayedGame.save
+
+    def note_sent(socket: Any, text: str, binary: bool = False) -> Any:
+        events.append(("sent", json.loads(text).get("moves")))
+        return send(socket, text, binary)
+
+    def note_saved(played: PlayedGame) -> bool:
+        events.append(("saved", len(played.game.moves)))
+        return save(played)
+
+    @during
+    async def visit(browser: Browser) -> None:
+        socket = await browser.socket()
+        state = await read(socket, lambda message: message.get("type") == "state" and message["isYourTurn"])
+        monkeypatch.setattr(Socket, "write_message", note_sent)
+        monkeypatch.setattr(PlayedGame, "save", note_saved)
+        await socket.write_message(play(state, "E5"))
+        await read(socket, lambda message: message.get("moves") == 2)
+        assert events.index(("sent", 1)) < events.index(("saved", 1))
 
 
 def test_only_files_of_the_page_are_served(during: During) -> None:
