@@ -1,7 +1,8 @@
 """The status of groups: which stones are alive, dead or in seki, and what is still undecided.
 
-Everybody asks here: passing, counting, the status lists of clients. What is pass-alive is certain; of the rest the
-ownership decides that a search or a network finds, float [height, width] in -1..1.
+Passing, counting and the status lists of clients ask here; the targets of self-play take proven stones only. What is
+pass-alive is certain; of the rest the ownership decides that a search or a network finds, float [height, width] in
+-1..1.
 
 During a game every chain is judged by itself, and whatever depends on who moves first is undecided. After two passes
 nobody has anything left to gain, so the stones make sense together: a region is one player's or a few neutral points.

@@ -216,7 +216,7 @@ class Session:
 
 Handler = Callable[[Session, list[str]], str | None]
 
-COMMANDS: dict[str, Handler] = {}  # by name, in the order of `list_commands`: that of the modules and functions
+COMMANDS: dict[str, Handler] = {}  # by name
 
 
 def command(*names: str, takes: int | tuple[int, float] = (0, math.inf)) -> Callable[[Handler], Handler]:
