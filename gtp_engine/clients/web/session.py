@@ -90,7 +90,7 @@ class Session:
             call: Calls a function soon on this thread; it is called from others.
         """
         self.played = played
-        # The pages show a change first: it is sent in the next turn of the loop, and the game is saved in the one after.
+        # The pages show a change first: it is sent in the next turn of the loop, the game is saved in the one after.
         played.keep = lambda: call(lambda: call(self.save_changes))
         self._publish = publish
         self.call = call
