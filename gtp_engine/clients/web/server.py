@@ -57,7 +57,7 @@ logger = logging.getLogger(__name__)
 
 
 def new_session(
-    played: PlayedGame, publish: Callable[[dict[str, Any]], None], call: Callable[[Callable[[], None]], object]
+    played: PlayedGame, publish: Callable[[dict[str, Any]], None], call: Callable[[Callable[[], object]], object]
 ) -> Session:
     """Begins a session with all that pages may ask for; the arguments are those of `Session`."""
     session = Session(played, publish, call)

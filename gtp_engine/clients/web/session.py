@@ -80,7 +80,7 @@ class Session:
         self,
         played: PlayedGame,
         publish: Callable[[Document], None],
-        call: Callable[[Callable[[], None]], object],
+        call: Callable[[Callable[[], object]], object],
     ) -> None:
         """Begins with a game, and without parts.
 
