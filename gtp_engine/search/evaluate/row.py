@@ -159,7 +159,7 @@ def decode_outputs(
         scalars: float32 [batch, 19], the inputs.
         legal: bool [batch, area + 1].
         symmetries: int [batch], by which each board was transformed.
-        transformed_index: int [8, area + 1], `symmetry.turned_indices` of each symmetry.
+        transformed_index: int [8, area + 1], `symmetry.permutation` of each symmetry.
         optimism: the share of the optimistic policy; 0 if the network has none.
         scale: the meaning of raw scores.
         rows: float32 [batch, columns], written at `positions`.
