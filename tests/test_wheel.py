@@ -120,7 +120,7 @@ def test_with_its_code_the_wheel_compiles_nothing(wheel_with_code: Path, tmp_pat
     assert run(*play, cwd=tmp_path, text=SESSION, GTP_ENGINE_CACHE=str(cache)).startswith("=1 gtp_engine")
     print(f"the first move came after {time.monotonic() - start:.1f} s")
     assert not list(cache.rglob("*.code"))
-    damaged = next(package.glob("*game.board.play*.code"))
+    damaged = next(package.glob("*go.board.play*.code"))
     damaged.chmod(0o600)
     damaged.write_bytes(damaged.read_bytes()[:-1])
     assert run(*play, cwd=tmp_path, text=SESSION, GTP_ENGINE_CACHE=str(cache)).startswith("=1 gtp_engine")
