@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.clients.web.searches import Searches
 from gtp_engine.clients.web.server import new_session
+from gtp_engine.clients.web.studying import Searches
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.table.played_game import PlayedGame
@@ -42,6 +42,7 @@ class Desk:
         self.played = PlayedGame(engine, humans=humans, folder=folder, has_clock=True)
         self.session = new_session(self.played, self.published.append, self.calls.put)
         (self.searches,) = (part for part in self.session.parts if isinstance(part, Searches))
+        self.values = self.searches.values
 
     def send(self, kind: str, **values: Any) -> dict[str, Any] | None:
         if kind in _WITH_POSITION or "node" in values:

@@ -243,14 +243,14 @@ def test_only_a_language_that_was_chosen_is_kept() -> None:
 def test_a_pass_has_a_name_in_every_language() -> None:
     script = """
         await use("es");
-        const {Review} = await import(process.argv[1]);
+        const {Mistakes} = await import(process.argv[1]);
         const mistake = {node: 3, number: 7, colour: "black", move: "pass", points: 2, best: "pass"};
         const review = {stage: "done", mistakes: [mistake]};
         const made = [];
         document.createElement = () => made[made.push(element()) - 1];
-        new Review(null, {onStage() {}}).show({review, node: 0, moves: 8});
+        new Mistakes(null, {onStage() {}}).show({review, node: 0, moves: 8});
         console.log(made.find((each) => each.textContent).textContent);"""
-    said = " ".join(in_language("es", script, "review.js"))
+    said = " ".join(in_language("es", script, "mistakes.js"))
     assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
     script = """
         await use("es");
@@ -267,23 +267,23 @@ def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
     assert "role=" not in tag and "aria-live" not in tag
     script = """
         await use("en");
-        const {Review} = await import(process.argv[1]);
+        const {Mistakes} = await import(process.argv[1]);
         const said = [];
-        const review = new Review(null, {onStage: (text) => said.push(text)});
+        const review = new Mistakes(null, {onStage: (text) => said.push(text)});
         const show = (stage, done) =>
           review.show({review: stage && {stage, done, total: 9, mistakes: []}, node: 0, moves: 9});
         show("moves", 0); show("moves", 5); show("reasons", 0); show("done", 0); show("done", 0);
         console.log(said.length);
         show(null); show("done", 0);
         console.log(said.length);"""
-    assert in_language("en", script, "review.js") == ["3", "4"]
+    assert in_language("en", script, "mistakes.js") == ["3", "4"]
 
 
 def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
     script = """
         await use("en");
-        const {Review} = await import(process.argv[1]);
-        const review = new Review(null, {onStage() {}});
+        const {Mistakes} = await import(process.argv[1]);
+        const review = new Mistakes(null, {onStage() {}});
         document.createElement = () => ({...element(), append(...all) { (this.children ??= []).push(...all); }});
         const list = document.querySelector("#mistakes");
         const buttons = () => list.children.flatMap((item) => item.children);
@@ -295,7 +295,7 @@ def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
         document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
         document.activeElement = buttons()[0]; show();
         console.log(new Set(buttons().map((button) => button.dataset.entry)).size);"""
-    assert in_language("en", script, "review.js") == ["3-0", "3", "2"]
+    assert in_language("en", script, "mistakes.js") == ["3-0", "3", "2"]
 
 
 # The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.

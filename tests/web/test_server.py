@@ -54,11 +54,14 @@ class Browser:
         return await websocket_connect(HTTPRequest(url, headers={k: v for k, v in headers.items() if v}))
 
 
-async def read(socket: WebSocketClientConnection, until: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+async def read(socket: Any, until: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Returns the next message, or state that the page shows after it, for which the condition holds."""
     while True:
         text = await asyncio.wait_for(socket.read_message(), LIMIT)
         assert text is not None, "the connection was closed"
         message: dict[str, Any] = json.loads(text)
+        if message["type"] == "state":  # what has changed
+            message = socket.shown = getattr(socket, "shown", {}) | message
         if until(message):
             return message
 

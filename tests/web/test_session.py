@@ -8,7 +8,7 @@ import pytest
 from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.values import JUDGED_VISITS, Value
+from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
@@ -372,7 +372,7 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     desk.send("teach", on=True)
     desk.wait()
     assert desk.published[-1]["loss"] is None
-    values = desk.session.values
+    values = desk.values
     desk.play_and_wait("A1")
     line = desk.session.line
     assert len(desk.vertices) == 2 and len(line) == 3 and all(values.get(node) for node in line)
@@ -392,11 +392,11 @@ def test_a_move_that_is_played_at_once_is_judged_too(desk: Desk) -> None:
     assert task is not None and task.kind == "judgement"
     desk.wait()
     before, after, _ = desk.session.line
-    assert desk.session.values.is_judged(before) and desk.session.values.is_judged(after)
+    assert desk.values.is_judged(before) and desk.values.is_judged(after)
     desk.play("B1")
     desk.send("go", move=0)  # which leaves the judgement alone
     desk.wait()
-    assert all(desk.session.values.is_judged(node) for node in desk.played.node.path[2:4])
+    assert all(desk.values.is_judged(node) for node in desk.played.node.path[2:4])
 
 
 def test_a_move_before_an_empty_node_is_judged(desk: Desk) -> None:
@@ -404,7 +404,7 @@ def test_a_move_before_an_empty_node_is_judged(desk: Desk) -> None:
     desk.send("teach", on=True)
     desk.wait()
     _, before, move, empty = desk.session.line
-    assert desk.session.node is empty and all(desk.session.values.is_judged(node) for node in (before, move, empty))
+    assert desk.session.node is empty and all(desk.values.is_judged(node) for node in (before, move, empty))
 
 
 @pytest.mark.parametrize("asked", ["hint", "score"])
@@ -418,7 +418,7 @@ def test_a_hint_only_delays_the_judgement(desk: Desk, asked: str) -> None:
     desk.wait()
     before, after = desk.session.line
     assert desk.session.shown == asked
-    assert desk.session.values.is_judged(before) and desk.session.values.is_judged(after)
+    assert desk.values.is_judged(before) and desk.values.is_judged(after)
 
 
 def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> None:
@@ -429,7 +429,7 @@ def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> N
         assert node.parent is not None
         after = -3.0 if node.move and node.move.colour == BLACK else 3.0
         for each, lead in ((node.parent, 0.0), (node, after)):
-            session.values.set(each, Value(session.to_move(each), 0.5, lead, JUDGED_VISITS, "C4"))
+            desk.values.set(each, Value(session.to_move(each), 0.5, lead, JUDGED_VISITS, "C4"))
         session.publish()
         loss = desk.published[-1]["loss"]
         return bool((loss["move"], loss["canUndo"]) == (point, can_undo))

@@ -8,7 +8,7 @@ from reviews import report
 from web.conftest import NEW, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.values import JUDGED_VISITS, Value, Values
+from gtp_engine.clients.web.studying import JUDGED_VISITS, Value, Values
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
@@ -233,14 +233,14 @@ def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> N
 
 def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> None:
     study.send("turn")
-    study.session.values.set(study.played.node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
-    study.session.values.set(study.played.tree.root, Value(BLACK, 0.4, -1.0, JUDGED_VISITS, "E5"))
+    study.values.set(study.played.node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.values.set(study.played.tree.root, Value(BLACK, 0.4, -1.0, JUDGED_VISITS, "E5"))
     assert study.state["toMove"] == "white"
     study.send("branch")
     played = study.played
     assert study.state["toMove"] == "white" and played.humans == {WHITE}
     assert played.tree.position(played.node).to_move == WHITE
-    assert [place for place, *_ in study.session.values.curve(study.session.line)] == [0, 5]
+    assert [place for place, *_ in study.values.curve(study.session.line)] == [0, 5]
     study.play_and_wait("A1")
     file = study.played.file.path
     assert file is not None and read_sgf(file).to_game().stone_at("A1") == WHITE
@@ -249,13 +249,13 @@ def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> No
 def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> None:
     study.send("stone", point="A1", colour="black")
     study.send("stone", point="A2", colour="black")
-    study.session.values.set(study.session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.values.set(study.session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5"))
     study.send("undo")
-    assert study.state["stones"][7][0] == "." and study.session.values.get(study.session.node) is None
+    assert study.state["stones"][7][0] == "." and study.values.get(study.session.node) is None
 
 
 def test_deleting_a_variation_keeps_what_was_found_about_the_rest(study: Desk) -> None:
-    values, line = study.session.values, study.session.line
+    values, line = study.values, study.session.line
     for node in line:
         values.set(node, Value(study.session.to_move(node), 0.5, 0.0, JUDGED_VISITS, "E5"))
     study.send("go", move=3)
@@ -269,13 +269,13 @@ def test_deleting_a_move_out_of_turn_and_its_undo_forget_the_position_before_it(
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee];B[cc])")
     before = desk.session.line[1]
     for node in desk.session.line:
-        desk.session.values.set(node, Value(desk.session.to_move(node), 0.5, 0.0, JUDGED_VISITS, "E5"))
+        desk.values.set(node, Value(desk.session.to_move(node), 0.5, 0.0, JUDGED_VISITS, "E5"))
     desk.send("delete")
-    assert desk.state["toMove"] == "white" and desk.session.values.get(before) is None
-    desk.session.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
+    assert desk.state["toMove"] == "white" and desk.values.get(before) is None
+    desk.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
     desk.send("undo")
     desk.send("go", move=1)
-    assert desk.state["toMove"] == "black" and desk.session.values.get(before) is None
+    assert desk.state["toMove"] == "black" and desk.values.get(before) is None
 
 
 OUT_OF_TURN = "(;GM[1]SZ[9];B[ee](;W[dd])(;B[cc]))"  # after E5 it is White's turn, or Black's
@@ -287,9 +287,9 @@ def test_a_move_is_not_judged_by_a_search_for_the_other_player(desk: Desk) -> No
     black = before.children[1]
     desk.send("teach", on=True)
     session.cancel()
-    session.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "G3"))
-    session.values.set(white, Value(BLACK, 0.5, 4.0, JUDGED_VISITS, "G3"))
-    session.values.set(black, Value(WHITE, 0.5, -4.0, JUDGED_VISITS, "G3"))
+    desk.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "G3"))
+    desk.values.set(white, Value(BLACK, 0.5, 4.0, JUDGED_VISITS, "G3"))
+    desk.values.set(black, Value(WHITE, 0.5, -4.0, JUDGED_VISITS, "G3"))
     session.publish()
     assert desk.state["loss"]["move"] == "D6" and [place for place, *_ in desk.state["curve"]] == [1, 2]
     desk.send("variation", step=1)
@@ -306,7 +306,7 @@ def test_a_position_is_judged_for_the_player_to_move(desk: Desk) -> None:
     for node in (before, white, black, before, white, before):
         desk.send("go", node=node.number)
         desk.wait()
-        value = desk.session.values.get(node)
+        value = desk.values.get(node)
         assert value is not None and value.to_move == desk.played.game.to_move
 
 
@@ -398,14 +398,14 @@ def test_guesses_are_compared_with_the_game(study: Desk) -> None:
     study.send("go", move=0)
     study.send("guess", colour="both")
     session = study.session
-    session.values.set(session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
+    study.values.set(session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
     study.play("C3")
     guess = study.state["guess"]
     assert guess["last"] == {"guessed": "C3", "played": "E5", "lost": 2.0, "playedLost": 0.0}
     assert (guess["tried"], guess["right"], guess["judged"], guess["lost"]) == (1, 0, 1, 2.0)
     assert study.state["place"] == 1 and len(session.line) == 5  # nothing has been added
     session.cancel()
-    session.values.forget()
+    study.values.forget()
     study.play("C7")
     assert (study.state["guess"]["tried"], study.state["guess"]["right"]) == (2, 1)
     assert study.state["guess"]["last"]["lost"] is None  # not judged
@@ -498,7 +498,7 @@ def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
     for message in ({"type": "hint"}, {"type": "analyse", "visits": 50}):
         with pytest.raises(UserError, match="stop guessing first"):
             study.session.receive(message)
-    value = study.session.values.get(study.session.node)
+    value = study.values.get(study.session.node)
     assert value is not None and value.visits >= JUDGED_VISITS  # the engine judges meanwhile
     with pytest.raises(UserError, match="E5 is occupied"):
         study.play("E5")

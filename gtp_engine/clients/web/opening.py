@@ -1,5 +1,6 @@
 """Which game is played or looked at: new games, saved games, records, and the network that plays."""
 
+import base64
 import codecs
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -7,7 +8,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from ...base.errors import UserError
-from ...base.fields import Range, parse_number, parse_word
+from ...base.fields import Range, invalid, parse_number, parse_word
 from ...engine.clock import NO_LIMIT, named_settings
 from ...engine.ranks import as_rank
 from ...engine.settings import DEFAULT_SECONDS
@@ -20,10 +21,10 @@ from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
-from ...table.saved_games import HUMAN, open_tree, unfinished_games
-from .part import Document, Message, Part, bytes_of, phrase_parts, text_of, visits_of, whole_number
+from ...table.saved_games import HUMAN, SavedGame, open_tree, unfinished_games
 from .playing import result_in_parts
-from .session import Session
+from .session import Document, Message, Part, Session, phrase_parts, text_of, visits_of, whole_number
+from .studying import Values
 
 _LISTED = 20  # unfinished games that a page offers
 _SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
@@ -38,19 +39,18 @@ class Opening(Part):
             file.
     """
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, session: Session, values: Values) -> None:
+        super().__init__(session, values)
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
-        self._state: Document = {}
+        session.about = self._described()
 
     def on_games(self, _: Message) -> Document:
         """Returns the names of unfinished games."""
         return {"type": "games", "games": [path.stem for path in islice(self._unfinished(), _LISTED)]}
 
     def _unfinished(self, name: str | None = None) -> Iterator[Path]:
-        played = self.session.played
-        return unfinished_games(played.folder, played.file.path, with_edited=True, name=name)
+        return unfinished_games(self.played.folder, self.played.file.path, with_edited=True, name=name)
 
     def on_new(self, message: Message) -> None:
         """Begins a new game."""
@@ -70,9 +70,9 @@ class Opening(Part):
             time = check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))
 
         def begin() -> None:
-            engine = self.session.played.engine
+            engine = self.played.engine
             engine.settings = replace(engine.settings, rank=rank, seconds=seconds, visits=visits)
-            self.session.played.begin(game, humans, time)
+            self.played.begin(game, humans, time)
 
         self._replace(game, begin)
 
@@ -83,68 +83,67 @@ class Opening(Part):
         if path is None:
             raise UserError(f"no unfinished game {name[:80]!r}")
         saved = open_tree(read_sgf(path), path)
-        game = saved.as_record() if saved.is_edited else saved
-        self._replace(saved.game, lambda: self.session.played.load(game))
+        self._load(saved.as_record() if saved.is_edited else saved)
 
     def on_open(self, message: Message) -> None:
-        """Shows a record, a `file` or `sgf` that was pasted; what is played on is saved as a new game."""
+        """Shows a record, a `file` in base64 or `sgf` that was pasted; what is played on is saved as a new game."""
         if "file" in message:
-            data = bytes_of(message, "file")
+            text = text_of(message, "file")
+            try:
+                data = base64.b64decode(text, validate=True)
+            except ValueError:
+                raise invalid("file", text, "base64") from None
         else:  # text has left its charset behind, whatever its CA says
             data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
-        saved = open_tree(read_sgf(data)).as_record()
-        self._replace(saved.game, lambda: self.session.played.load(saved))
+        self._load(open_tree(read_sgf(data)).as_record())
 
     def on_branch(self, message: Message) -> None:
         """Begins a new game against the engine from the position that is shown, with the same time limits."""
         self.check_shown(message)
-        session, time = self.session, self.session.played.time
-        game, node, values = session.position().copy(), session.node, session.values
+        game, node, time = self.session.position().copy(), self.session.node, self.played.time
         if game.is_over:
             raise UserError("both players have passed here: choose an earlier position")
-        self._replace(game, lambda: session.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
-        values.move_to(zip(_positions(node), _positions(session.played.node), strict=False))
-        session.publish()
+        self._replace(game, lambda: self.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
+        self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
+        self.session.publish()
+
+    def _load(self, saved: SavedGame) -> None:
+        self._replace(saved.game, lambda: self.played.load(saved))
 
     def _replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True) -> None:
         """Has another game take this one's place, unless the engine refuses its board or this one would be lost."""
-        session = self.session
-        session.played.engine.settings.check_board(game.width, game.height)
+        session, played = self.session, self.played
+        played.engine.settings.check_board(game.width, game.height)
         session.check_kept()
         session.cancel()
-        notice = session.played.file.notice
+        notice = played.file.notice
         begin()
         session.notice = "; ".join(filter(None, (notice, session.notice_of_opening))) or None
         if forgets:
-            session.values.forget()
+            self.values.forget()
         session.began()
 
     def on_network(self, message: Message) -> None:
         """Has the engine use another network, for its moves and for analyses."""
-        session = self.session
+        session, engine = self.session, self.played.engine
         chosen = parse_word("network", message.get("network"), self.networks)
-        engine = session.played.engine
         settings = replace(engine.settings, network=self.networks[chosen])
         settings.check_board(engine.width, engine.height)
         session.cancel()
-        self._state = {}
         engine.settings = settings
         engine.load(engine.game)
-        session.values.forget()
+        session.about = self._described()
+        self.values.forget()
         session.watch_engine()
-        session.forget_task()
+        session.tried.clear()
         session.look_at(session.node)
 
     def forget_game(self) -> None:
-        self._state = {}
+        self.session.about = self._described()
 
-    def state(self) -> Document:
-        self._state = self._state or self._describe()  # which stays the same in the course of a game
-        return self._state
-
-    def _describe(self) -> Document:
+    def _described(self) -> Document:
         """Returns the game that is played or looked at, and how the engine plays."""
-        played = self.session.played
+        played = self.played
         game, settings, tree = played.game, played.engine.settings, played.tree
         is_record, players = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
         timed = settings.visits is None and settings.seconds is None

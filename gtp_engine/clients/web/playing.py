@@ -1,17 +1,21 @@
-"""Playing: moves of people and of the engine, undoing, resigning, the count, walking, and guessing a game's moves."""
+"""Playing and editing: moves, undoing, the count, walking, guessing, and the tree of variations."""
+
+from collections.abc import Callable
+from typing import TypeVar
 
 from ...base.errors import UserError
 from ...base.fields import parse_word
 from ...engine.engine import Decision
-from ...go.coords import BLACK, WHITE, colour_name, opponent
+from ...go.coords import BLACK, WHITE, as_colour, colour_name, opponent
 from ...go.game import Move
 from ...go.life import area_map
 from ...go.regions import chain_at
 from ...go.sgf import TreeNode, read_result
 from ...table.played_game import Mode, check_move
-from .part import Document, Drawn, Message, Part, text_of, whole_number
-from .searches import Searches, values_of
-from .session import Session
+from .session import Document, Drawn, Message, Part, Session, Task, text_of, whole_number
+from .studying import Searches, Values, values_of
+
+T = TypeVar("T")
 
 _COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
 
@@ -20,49 +24,49 @@ class Playing(Part):
     """Playing and walking, and guess the move: the page shows a game without its next move, and the user looks for it.
 
     Attributes:
+        searches: Judges moves, and knows the values of the positions.
         guess: What pages see of the guesses: whose moves are guessed ("colour", None while nobody guesses), how many
             were "tried" and "right", how many of them were "judged" by the engine and how many points those have
             "lost", and the "last" one. None before the first one of a game.
     """
 
-    def __init__(self, session: Session, searches: Searches) -> None:
-        super().__init__(session)
+    def __init__(self, session: Session, values: Values, searches: Searches) -> None:
+        super().__init__(session, values)
         self.searches = searches
         self.guess: Document | None = None
-        session.next_task = self._begin_task
+        session.next_task = self._next_task
 
-    def _begin_task(self) -> None:
-        """Has the engine count the game, judge a move, play or analyse, whatever comes first."""
-        session, played = self.session, self.session.played
+    def _next_task(self) -> Task | None:
+        """Returns the count of the game, the judgement of a move, a move or an analysis, whatever comes first."""
+        played, engine = self.played, self.played.engine
         if played.result is None and played.game.is_over:
-            session.begin("count", played.engine.dead_stones(), self._counted)
-        elif (node := self.searches.next_to_judge()) is not None:
-            self.searches.judge(node)
-        elif played.result is None and not played.is_humans_turn:
-            session.begin("move", played.genmove(), self._decided)
-        else:
-            self.searches.analyse()
+            return Task("count", engine.dead_stones, self._counted)
+        if (task := self.searches.judgement()) is not None:
+            return task
+        if played.result is None and not played.is_humans_turn:
+            return Task("move", played.genmove, self._decided)
+        return self.searches.analysis()
 
     def _decided(self, decision: Decision) -> None:
-        session, played = self.session, self.session.played
+        session, played, values = self.session, self.played, self.values
         session.check_time()
         if played.result is not None:
             return
         before = played.node
         played.commit(decision)
-        session.values.opinion = None
+        values.opinion = None
         if decision.report is not None:
-            session.values.opinion = decision.report, played.node
-            session.values.note(decision.report, before)
+            values.opinion = decision.report, played.node
+            values.note(decision.report, before)
         session.changed()
 
     def _counted(self, dead: set[int]) -> None:
-        self.session.played.count(dead)
+        self.played.count(dead)
         self.session.changed()
 
     def on_play(self, message: Message) -> None:
         """Plays a person's move, or compares it with the game's while moves are guessed."""
-        session, played = self.session, self.session.played
+        session, played = self.session, self.played
         self.check_shown(message)
         if not session.is_latest:
             raise UserError("an earlier position is shown: go to the last move to play on")
@@ -77,7 +81,7 @@ class Playing(Part):
 
     def on_undo(self, _: Message) -> None:
         """Takes back a person's last change, and forgets what was found about a position with other stones."""
-        session, played = self.session, self.session.played
+        session, played = self.session, self.played
         if not played.can_undo:
             raise UserError("you have no move to take back" if played.mode is Mode.GAME else "there is nothing to undo")
         if (annotated := played.annotation_to_undo) is not None:  # the engine goes on with what it does
@@ -93,19 +97,19 @@ class Playing(Part):
         properties = node.properties
         played.undo()
         if node.move is None and node.properties is not properties:
-            session.values.forget(node)
+            self.values.forget(node)
         session.changed()
 
     def on_resign(self, message: Message) -> None:
         """Resigns for the person to move, or for the only one."""
         self.node_of(message)  # the engine may have moved meanwhile, in the same game
-        played = self.session.played
-        played.resign(played.game.to_move if played.is_humans_turn else opponent(played.game.to_move))
+        to_move = self.played.game.to_move
+        self.played.resign(to_move if self.played.is_humans_turn else opponent(to_move))
         self.session.changed()
 
     def on_dead(self, message: Message) -> None:
         """Counts again with the stones of one chain dead instead of alive, or the other way round."""
-        played = self.session.played
+        played = self.played
         if not played.is_counted:
             raise UserError("the game has not been counted")
         chain = chain_at(played.game.board[0], played.game.point(text_of(message, "point")))
@@ -116,7 +120,7 @@ class Playing(Part):
 
     def on_stop(self, _: Message) -> None:
         """Ends the search at once; what it has found counts."""
-        self.session.played.engine.stop()
+        self.played.engine.stop()
 
     def on_go(self, message: Message) -> None:
         """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""
@@ -132,7 +136,7 @@ class Playing(Part):
     def on_variation(self, message: Message) -> None:
         """Shows the same place of the next or of the previous variation."""
         step = whole_number(message, "step", -1, 1)
-        self.session.look_at(self.session.played.tree.beside(self.session.node, step))
+        self.session.look_at(self.played.tree.beside(self.session.node, step))
 
     # Guessing.
 
@@ -143,7 +147,7 @@ class Playing(Part):
             self.end_guessing()
             session.publish()
             return
-        if session.played.mode is Mode.GAME:
+        if self.played.mode is Mode.GAME:
             raise UserError("open a game to guess its moves")
         colour = parse_word("colour", message.get("colour"), _COLOURS)
         node = _next_to_guess(session.node, _COLOURS[colour])
@@ -176,7 +180,7 @@ class Playing(Part):
         upcoming = _next_to_guess(following, colours)
         target = upcoming or session.line[-1]
         session.position(target)  # as in `on_guess`
-        value = session.values.get(session.node)
+        value = self.values.get(session.node)
         losses = {} if value is None else value.losses
         guessed, played = game.vertex(point), game.vertex(move.point)
         lost = losses.get(guessed)
@@ -211,12 +215,12 @@ class Playing(Part):
 
     @property
     def _shows_count(self) -> bool:
-        return self.session.is_latest and self.session.played.is_counted
+        return self.session.is_latest and self.played.is_counted
 
     def state(self) -> Document:
-        session, played, clock = self.session, self.session.played, self.session.played.clock
+        session, played, clock = self.session, self.played, self.played.clock
         is_over = played.result is not None
-        opinion, node = session.values.opinion or (None, None)
+        opinion, node = self.values.opinion or (None, None)
         return {
             "isYourTurn": session.is_latest and not is_over and not played.game.is_over and played.is_humans_turn,
             "canUndo": played.can_undo and (session.is_latest or played.annotation_to_undo is not None),
@@ -240,11 +244,10 @@ class Playing(Part):
             "guess": self.guess,
         }
 
-    def drawn(self) -> Drawn:
-        if not self._shows_count or self.session.report is not None:
-            return Drawn()
-        owners = area_map(self.session.played.game, self.session.played.dead)
-        return Drawn(ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
+    def draw(self, drawn: Drawn) -> None:
+        if self._shows_count and self.session.report is None:
+            owners = area_map(self.played.game, self.played.dead)
+            drawn.ownership = (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0
 
 
 def _next_to_guess(node: TreeNode, colours: tuple[int, ...]) -> TreeNode | None:
@@ -268,3 +271,97 @@ def result_in_parts(text: str | None) -> Document | None:
         return {"winner": None, "by": "other", "points": 0.0, "text": text}
     winner = None if result.winner is None else colour_name(result.winner)
     return {"winner": winner, "by": result.by, "points": float(result.points or 0)}
+
+
+class Editing(Part):
+    """Changes of the tree at the position that is shown, all of which can be undone."""
+
+    def on_tree(self, _: Message) -> Document:
+        """Returns the tree: for each node its number, its parent's, what it is, whether it has a comment."""
+
+        def kind(node: TreeNode) -> str:
+            if node.move is not None:
+                return colour_name(node.move.colour)
+            return "setup" if node.setup else "other"
+
+        nodes = [
+            [node.number, node.parent.number if node.parent else -1, kind(node), bool(node.comment)]
+            for node in self.played.tree
+        ]
+        return {"type": "tree", "version": self.session.tree_version, "nodes": nodes}
+
+    def on_comment(self, message: Message) -> Document:
+        """Changes a comment; the page keeps what was typed until it gets this answer, with the text as it sent it."""
+        text = text_of(message, "text")
+        try:
+            node = self.node_of(message)
+        except UserError as error:
+            if text.strip():
+                raise UserError(f"{error}; your comment stays in its field: copy it, then empty the field") from None
+        else:
+            self.played.editor.set_comment(node, text.strip())
+            self._save()
+        return {"type": "comment", "node": message.get("node"), "tree": message.get("tree"), "text": text}
+
+    def on_mark(self, message: Message) -> None:
+        """Puts a mark on a point, or removes it."""
+        self.check_shown(message)
+        point = self.session.position().point(text_of(message, "point"))
+        self.played.editor.mark(self.session.node, point, text_of(message, "mark"))
+        self._save()
+
+    def on_stone(self, message: Message) -> None:
+        """Puts a stone on a point, or removes it."""
+        self._check_free(message)
+        played = self.played
+        point = played.game.point(text_of(message, "point"))
+        colour = as_colour(text_of(message, "colour"))
+        node = played.editor.set_stone(played.node, point, colour, played.engine.rules)
+        self.values.forget(node)
+        self._show(node)
+
+    def on_turn(self, message: Message) -> None:
+        """Makes it the other player's turn."""
+        self._check_free(message)
+        self._show(self.played.editor.change_turn(self.played.node, self.played.game.to_move))
+
+    def on_delete(self, message: Message) -> None:
+        """Deletes the position that is shown with everything that follows it."""
+        self._show(self._restructured(message, self.played.editor.remove))
+
+    def on_promote(self, message: Message) -> None:
+        """Makes the line that is shown the main line."""
+        self._restructured(message, self.played.editor.promote)
+        self._save()
+
+    def _restructured(self, message: Message, change: Callable[[TreeNode], T]) -> T:
+        """Changes the tree, unless the main line could not be played then: no program could read the file."""
+        self._check_free(message)
+        played = self.played
+        edits = len(played.editor.edits)
+        changed = change(self.session.node)
+        try:
+            played.tree.position(played.tree.main_line[-1], played.engine.rules, played.engine.komi)
+        except UserError:
+            played.editor.undo_to(edits)
+            raise
+        return changed
+
+    def _check_free(self, message: Message) -> None:
+        """Raises UserError for another position, and in a game against the engine, whose moves are not edited."""
+        self.check_shown(message)
+        if self.played.mode is Mode.GAME:
+            raise UserError("this is a game against the engine: save it, and open the file to change its moves")
+
+    def _show(self, node: TreeNode) -> None:
+        """Shows a node after an edit."""
+        self.session.cancel()
+        self.played.has_content = True
+        self.played.show(node)
+        self.played.save_soon()
+        self.session.changed()
+
+    def _save(self) -> None:
+        self.played.has_content = True
+        self.played.save_soon()
+        self.session.publish()

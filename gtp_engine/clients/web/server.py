@@ -25,14 +25,11 @@ from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
-from .editing import Editing
 from .guard import Guard
 from .opening import Opening
-from .part import parse_message
-from .playing import Playing
-from .reviewing import Reviewing
-from .searches import Searches
-from .session import Session
+from .playing import Editing, Playing
+from .session import Document, Session
+from .studying import Reviewing, Searches, Values
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
 _PORTS_TRIED = 20
@@ -57,15 +54,16 @@ logger = logging.getLogger(__name__)
 
 
 def new_session(
-    played: PlayedGame, publish: Callable[[dict[str, Any]], None], call: Callable[[Callable[[], object]], object]
+    played: PlayedGame, publish: Callable[[Document], None], call: Callable[[Callable[[], object]], object]
 ) -> Session:
     """Begins a session with all that pages may ask for; the arguments are those of `Session`."""
     session = Session(played, publish, call)
-    searches = Searches(session)
-    playing = Playing(session, searches)
-    Reviewing(session, playing)
-    Editing(session)
-    Opening(session)
+    values = Values(session.to_move)
+    searches = Searches(session, values)
+    playing = Playing(session, values, searches)
+    Reviewing(session, values, playing.end_guessing)
+    Editing(session, values)
+    Opening(session, values)
     session.watch_engine()
     session.go_on()
     return session
@@ -95,6 +93,7 @@ class Server:
         self.files = _read_files()
         self._stopped = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._published: Document = {}
         self.session: Session
 
     async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
@@ -149,18 +148,21 @@ class Server:
         with contextlib.suppress(RuntimeError):  # a search may end, or a second Ctrl-C come, after the loop
             self._loop.call_soon_threadsafe(function)
 
-    def publish(self, document: dict[str, Any]) -> None:
-        """Sends a document to all pages. A page that is slow gets only the latest one when it is ready again."""
-        text = json.dumps(document)
-        for page in self._pages:
-            page.send_latest(text)
+    def publish(self, state: Document) -> None:
+        """Sends all pages what has changed in the state since the last one."""
+        before, self._published = self._published, state
+        changed = {name: value for name, value in state.items() if name not in before or before[name] != value}
+        for page in list(self._pages):
+            page.send(changed)
 
     def join(self, page: "_Socket") -> bool:
         """Shows the session on one more page; returns whether there is room."""
         if len(self._pages) >= _MOST_PAGES:
             return False
-        self._pages.add(page)
         self.session.watch(True)
+        self.session.publish()  # the other pages know what this one gets
+        self._pages.add(page)
+        page.send(self._published)
         return True
 
     def leave(self, page: "_Socket") -> None:
@@ -324,7 +326,7 @@ class _Socket(_Handler, WebSocketHandler):
 
     def initialize(self) -> None:
         self._sending: asyncio.Future[None] | None = None
-        self._waiting: str | None = None
+        self._waiting: Document = {}
 
     def check_origin(self, origin: str) -> bool:
         return self.guard.is_own_origin(origin)
@@ -339,12 +341,10 @@ class _Socket(_Handler, WebSocketHandler):
     def open(self, *_: str, **__: str) -> None:
         if not self.server.join(self):
             self.close(1013, "too many pages")
-            return
-        self.send_latest(json.dumps(self.server.session.state()))
 
     async def on_message(self, message: str | bytes) -> None:
         try:
-            answer = self.server.session.receive(parse_message(message))
+            answer = self.server.session.receive(_parsed(message))
         except EXPECTED as error:
             answer = {"type": "error", "text": answer_text(error)}
         except Exception as error:
@@ -357,16 +357,31 @@ class _Socket(_Handler, WebSocketHandler):
     def on_close(self) -> None:
         self.server.leave(self)
 
-    def send_latest(self, text: str) -> None:
-        """Sends a document, or keeps it until the one before is on its way; a newer one replaces it."""
-        self._waiting = text
+    def send(self, changed: Document) -> None:
+        """Sends a part of the state at once, or as soon as the one before is on its way; newer values replace it."""
+        self._waiting |= changed
         if self._sending is None or self._sending.done():
-            self._sending = asyncio.ensure_future(self._send())
+            self._send()
 
-    async def _send(self) -> None:
-        try:
-            while self._waiting is not None:
-                text, self._waiting = self._waiting, None
-                await self.write_message(text)
-        except WebSocketClosedError:
+    def _send(self, sent: "asyncio.Future[None] | None" = None) -> None:
+        is_open = sent is None or not (sent.cancelled() or sent.exception())
+        if is_open and self._waiting:
+            text, self._waiting = json.dumps({"type": "state", **self._waiting}), {}
+            try:
+                self._sending = self.write_message(text)
+                self._sending.add_done_callback(self._send)
+            except WebSocketClosedError:
+                is_open = False
+        if not is_open:
             self.server.leave(self)
+
+
+def _parsed(text: str | bytes) -> Document:
+    """Returns the object that a page has sent; it has a text as its `type`."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UserError("invalid message: it is not JSON") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise UserError("invalid message: expected an object with a type")
+    return message

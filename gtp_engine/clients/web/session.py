@@ -2,51 +2,61 @@
 
 A session belongs to the thread that made it, as its engine does. It knows nothing of HTTP: messages come in as objects,
 documents go out as objects, and what the engine has found comes back through `call`. What pages may ask for, and what
-they see of it, is in its parts, one for each subject: `playing`, `opening`, `searches`, `editing` and `reviewing`.
-
-The engine does one thing at a time, a `Task`. What changes the game ends the task first; a result that arrives for a
-task that is no longer the present one is dropped.
+they see of it, is in its parts (`Part`), one for each subject.
 """
 
+import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...base.errors import UserError
+from ...base.errors import EXPECTED, UserError, answer_text
+from ...base.fields import Range, invalid, parse_number
+from ...base.languages.texts import Phrase
 from ...base.messages import plural
-from ...go.coords import BLACK, WHITE, colour_name, opponent
-from ...go.drawing import BoardDrawing
+from ...go.coords import BLACK, PASS, WHITE, colour_name, opponent
+from ...go.drawing import BoardDrawing, Candidate
 from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
 from ...table.played_game import Mode, PlayedGame
-from .part import Document, Message, Part, in_words, logger, rows_of
-from .values import Values
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from .studying import Values
 
-_FIRST_TREES = 10**8  # far less than part.MOST_NODES
+Document = dict[str, Any]
+Message = Mapping[str, Any]
+
+MOST_NODES = 10**9  # more than there are nodes or trees
+_FIRST_TREES = 10**8  # far less than that
 _OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
 _PIXELS = 1000  # the drawing's own size, which the page's style replaces
+# The page offers less; the bound only keeps a wrong message from starting a search of a week.
+_VISITS = Range(1, 1_000_000, whole=True)
+logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
-    """What the engine is doing.
+    """What the engine does; it does one thing at a time.
 
     Attributes:
         kind: "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move,
             after it and before it.
+        begin: Has the engine begin.
+        finish: Called with the result, unless the task has been cancelled.
         started: When it was asked for, by `time.monotonic()`.
     """
 
     kind: str
+    begin: Callable[[], Future[Any]]
+    finish: Callable[[Any], None]
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -55,24 +65,41 @@ class Task:
         return self.kind in _OF_THE_GAME
 
 
+@dataclass
+class Drawn:
+    """What is drawn on the board besides stones: texts and shapes by point, moves to consider, and owners.
+
+    `ownership` is float [height, width] in -1..1, + for Black; None for none.
+    """
+
+    labels: dict[int, str] = field(default_factory=dict)
+    shapes: Mapping[int, str] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+    ownership: np.ndarray | None = None
+
+
 class Session:
     """A game in the browser.
+
+    What changes the game ends what the engine is doing first.
 
     Attributes:
         played: The game.
         call: Calls a function soon on this thread; other threads may call it.
         parts: What pages may ask for.
-        next_task: Has the engine do what comes next in the game, if anything does; the part that plays sets it.
+        next_task: Returns what the engine is to do next in the game; the part that plays sets it.
         task: What the engine is doing; None if nothing.
+        tried: The positions that were to be judged, and their turns; none of them before the present task.
         node: The position that is shown.
         report: The last search of that position that is to be shown; None if there is none.
         shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
-        values: What has been found about the positions.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
+        other_problem: What has gone wrong although the engine can go on; None if nothing.
         notice: Why this game, or the one before it, was saved to a new file, or that only the first game of a file was
             opened, in one line; None for neither.
         is_guessing: Whether moves are guessed, which hints and analyses would show.
         is_watched: Whether a page is open.
+        about: What pages see of the game and the engine that stays the same in the course of a game.
         tree_number: Another one for each game; the nodes of each are numbered anew.
     """
 
@@ -86,23 +113,24 @@ class Session:
 
         Args:
             played: The game.
-            publish: Called with each document for all pages.
+            publish: Called with each document for all pages, which it sends at once.
             call: Calls a function soon on this thread; it is called from others.
         """
         self.played = played
-        # The pages show a change first: it is sent in the next turn of the loop, the game is saved in the one after.
-        played.keep = lambda: call(lambda: call(self.save_changes))
+        played.keep = lambda: call(self.save_changes)  # after the pages have been sent the change
         self._publish = publish
         self.call = call
         self.parts: list[Part] = []
-        self.next_task: Callable[[], None] = lambda: None
+        self.next_task: Callable[[], Task | None] = lambda: None
         self.task: Task | None = None
+        self.tried: set[tuple[TreeNode, int]] = set()
         self.node = played.node
         self.report: SearchReport | None = None
         self.shown = ""
-        self.values = Values(self.to_move)
         self.problem: str | None = None
+        self.other_problem: str | None = None
         self.notice = self.notice_of_opening
+        self.about: Document = {}
         self.is_guessing = False
         self.is_watched = True
         # A page that was open before a restart must not take a game of this program for one of the program before.
@@ -161,12 +189,11 @@ class Session:
         """Returns all that a page shows: what the session has and what its parts add."""
         played, game, line = self.played, self.position(), self.line
         siblings, variation, _ = played.tree.branching(self.node)
-        problems = (self.problem, played.file.error, *(part.problem for part in self.parts))
         state = {
-            "type": "state",
             "board": _empty_board(game.width, game.height),
             "width": game.width,
             "height": game.height,
+            **self.about,
             **self.shown_position(),
             "node": self.node.number,
             "tree": self.tree_version,
@@ -184,7 +211,7 @@ class Session:
             "task": self.task and {"kind": self.task.kind, "seconds": time.monotonic() - self.task.started},
             "file": played.file.path.name if played.file.path else None,
             "notice": self.notice,
-            "problem": next(filter(None, problems), None),
+            "problem": self.problem or played.file.error or self.other_problem,
         }
         for part in self.parts:
             state |= part.state()
@@ -192,24 +219,11 @@ class Session:
 
     def shown_position(self) -> Document:
         """Returns the stones of the position that is shown, and what is drawn there: marks and what the parts add."""
-        game, marks = self.position(), self.played.tree.marks(self.node)
-        labels, candidates, ownership = dict(marks.labels), list[Document](), list[float]()
-        for drawn in (part.drawn() for part in self.parts):
-            labels |= drawn.labels
-            for each in drawn.candidates:
-                vertex = game.vertex(game.point(each.point))
-                candidates.append({"vertex": vertex, "fill": each.colour, "text": each.text, "isBest": each.is_best})
-            if drawn.ownership is not None:
-                ownership = drawn.ownership.ravel().round(2).tolist()
-        return {
-            "stones": rows_of(game),
-            "drawn": {
-                "labels": {game.vertex(point): text for point, text in labels.items()},
-                "marks": {game.vertex(point): shape for point, shape in marks.shapes.items()},
-                "ownership": ownership,
-                "candidates": candidates,
-            },
-        }
+        marks = self.played.tree.marks(self.node)
+        drawn = Drawn(dict(marks.labels), marks.shapes)
+        for part in self.parts:
+            part.draw(drawn)
+        return _as_document(self.position(), drawn)
 
     def publish(self) -> None:
         """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
@@ -244,7 +258,7 @@ class Session:
         """Does what a page asks for; all pages get the new state.
 
         Args:
-            message: The message (`part.parse_message`).
+            message: An object with a text as its `type`. Its other values are checked before anything is done.
 
         Returns:
             What only this page gets; None for nothing.
@@ -310,7 +324,7 @@ class Session:
             self.cancel()
         if node is not self.played.node and not is_game:
             self.played.show(node)
-            self.forget_task()
+            self.tried.clear()
         self.played.tree.follow(node)
         self.node = node
         self.report, self.shown, self.problem = None, "", self._loading_problem()
@@ -320,10 +334,8 @@ class Session:
         """Follows a change of the game: nothing that was asked or found about the position before holds."""
         self.cancel()
         self.node = self.played.node
-        self.report, self.shown, self.problem = None, "", None
-        for part in self.parts:
-            part.problem = None
-        self.forget_task()
+        self.report, self.shown, self.problem, self.other_problem = None, "", None, None
+        self.tried.clear()
         self.go_on()
 
     def began(self) -> None:
@@ -348,25 +360,28 @@ class Session:
         error = ready.exception() if ready.done() else None
         return None if error is None else in_words(error)
 
-    def go_on(self) -> None:
-        """Has the engine do what comes next, and shows the state."""
-        if self.task is None and self.problem is None:
-            self.next_task()
-        self.publish()
+    def go_on(self, asked: Task | None = None) -> None:
+        """Has the engine do what is asked, or what comes next if it does nothing; the pages show that before it begins.
 
-    def begin(self, kind: str, future: "Future[T]", finish: Callable[[T], None]) -> Task:
-        """Notes what the engine has begun to do.
-
-        Args:
-            kind: The kind of the task.
-            future: Its result.
-            finish: Called with the result, unless the task is cancelled.
+        Raises:
+            UserError: It cannot be done.
         """
-        task = self.task = Task(kind)
-        future.add_done_callback(lambda done: self.call(lambda: self._finished(task, done, finish)))
-        return task
+        task = asked
+        if task is None and self.task is None and self.problem is None:
+            task = self.next_task()
+        self.task = task or self.task
+        self.publish()
+        if task is None:
+            return
+        try:
+            future = task.begin()
+        except UserError:
+            self.task = None
+            self.publish()
+            raise
+        future.add_done_callback(lambda done: self.call(partial(self._finished, task, done)))
 
-    def _finished(self, task: Task, future: "Future[T]", finish: Callable[[T], None]) -> None:
+    def _finished(self, task: Task, future: Future[Any]) -> None:
         if task is not self.task:
             return
         self.task = None
@@ -375,19 +390,123 @@ class Session:
             self.problem = in_words(error)
             self.publish()
         else:
-            finish(future.result())
+            task.finish(future.result())
 
     def cancel(self) -> None:
         """Ends what the engine is doing; its result is dropped."""
         if self.task is not None:
             self.task = None
-            self.forget_task()
+            self.tried.clear()
             self.played.engine.stop()
 
-    def forget_task(self) -> None:
-        """Tells the parts that what the engine has tried in this position no longer holds."""
-        for part in self.parts:
-            part.forget_task()
+
+class Part:
+    """What pages may ask for about one subject: `stop-review` is the method `on_stop_review` of the part that has it.
+
+    Attributes:
+        session: The session.
+        played: Its game.
+        values: What has been found about the positions of the game.
+        methods: What is done for each type of message.
+    """
+
+    def __init__(self, session: Session, values: "Values") -> None:
+        self.session = session
+        self.played = session.played
+        self.values = values
+        names = (name for name in dir(self) if name.startswith("on_"))
+        self.methods: dict[str, Callable[[Message], Document | None]] = {
+            name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names
+        }
+        session.parts.append(self)
+
+    @property
+    def is_studying(self) -> bool:
+        """Whether it has people study the game instead of playing it, so that their clock stands."""
+        return False
+
+    def state(self) -> Document:
+        """Returns what pages see of it."""
+        return {}
+
+    def draw(self, drawn: Drawn) -> None:
+        """Adds to the drawing of the position."""
+
+    def forget_game(self) -> None:
+        """Follows that another game has taken the place of the one before."""
+
+    def close(self) -> None:
+        """Follows that the program ends."""
+
+    def node_of(self, message: Message) -> TreeNode:
+        """Returns the node that a message is about, by its `tree` and its `node`.
+
+        Raises:
+            UserError: It is in another game, or has been deleted.
+        """
+        if whole_number(message, "tree", 0, MOST_NODES) != self.session.tree_number:
+            raise UserError("another game is shown now")
+        return self.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
+
+    def check_shown(self, message: Message) -> None:
+        """Raises UserError if the page showed another position when it sent the message.
+
+        The engine, or another page, may have changed what is shown meanwhile.
+        """
+        if self.node_of(message) is not self.session.node:
+            raise UserError("another position is shown now")
+
+
+# Values of messages. These raise UserError for what is missing, something else, or out of range.
+
+
+def text_of(message: Message, name: str) -> str:
+    """Returns a text of a message."""
+    value = message.get(name)
+    if not isinstance(value, str):
+        raise invalid(name, value, "text")
+    return value
+
+
+def whole_number(message: Message, name: str, low: int, high: int) -> int:
+    """Returns a whole number of a message."""
+    return int(parse_number(name, message.get(name), Range(low, high, whole=True), from_text=False))
+
+
+def visits_of(message: Message) -> int | None:
+    """Returns the number of visits of a message; None if it has none."""
+    value = message.get("visits")
+    return None if value is None else int(parse_number("number of visits", value, _VISITS, from_text=False))
+
+
+# Values of documents.
+
+
+def line_shown(game: Game, line: Sequence[int]) -> Document:
+    """Returns a position with a line from there on, as numbered stones."""
+    after, drawn = game.copy(), Drawn()
+    for number, point in enumerate(line, 1):
+        after.play(after.to_move, point)
+        if point != PASS:
+            drawn.labels.setdefault(point, str(number))
+    return _as_document(after, drawn)
+
+
+def _as_document(game: Game, drawn: Drawn) -> Document:
+    """Returns a position as pages read it: the stones as rows of ".", "X" (Black) and "O" (White)."""
+    candidates = [
+        {"vertex": game.vertex(game.point(each.point)), "fill": each.colour, "text": each.text, "isBest": each.is_best}
+        for each in drawn.candidates
+    ]
+    return {
+        "stones": ["".join(".XO"[stone] for stone in row) for row in game.stones()],
+        "drawn": {
+            "labels": {game.vertex(point): text for point, text in drawn.labels.items()},
+            "marks": {game.vertex(point): shape for point, shape in drawn.shapes.items()},
+            "ownership": [] if drawn.ownership is None else drawn.ownership.ravel().round(2).tolist(),
+            "candidates": candidates,
+        },
+    }
 
 
 @cache
@@ -401,3 +520,16 @@ def _last_move(game: Game) -> dict[str, str] | None:
         return None
     colour, point = game.moves[-1]
     return {"colour": colour_name(colour), "vertex": game.vertex(point)}
+
+
+def phrase_parts(phrase: Phrase) -> Document:
+    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
+    values = {key: phrase_parts(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
+    return {"name": phrase.name, "values": values}
+
+
+def in_words(error: BaseException) -> str:
+    """Returns an error in one line; one that nobody expected is logged with its traceback too."""
+    if not isinstance(error, EXPECTED):
+        logger.error("a search failed", exc_info=error)
+    return answer_text(error)

@@ -1,11 +1,10 @@
-// The page: shows the state that the program sends, and sends what the user asks for.
+// The page: shows the state that the program sends, and sends it what the user asks for.
 import {Board} from "./board.js";
 import {Clocks} from "./clocks.js";
-import {Connection} from "./connection.js";
 import {button, fillList, find, onPointing} from "./elements.js";
 import {Graph} from "./graph.js";
+import {Mistakes} from "./mistakes.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
-import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {begin, choose, moveName, number, percent, say, text} from "./words.js";
@@ -15,8 +14,10 @@ const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 // Bytes: a large record has a tenth of it; a file travels as base64, which is 4/3 as long; server.py has the other limit.
 const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;
+const FIRST_WAIT = 300, LONGEST_WAIT = 5000;  // milliseconds between attempts to connect
 const words = ["empty", "black", "white"];
 
+let socket, connecting, wait = FIRST_WAIT;
 let state = null;
 let announced = "";
 let line = null;  // the message that asks for the line on the board, of a candidate or of a reason
@@ -29,8 +30,8 @@ const board = new Board(find("#board"), {
   onHover: (vertex) => showLine(candidate(vertex)),
 });
 const graph = new Graph(find("#graph"), (place) => go(place));
-const study = new Study(send, (message) => connection.send(message));
-const review = new Review(send, {
+const study = new Study(send, transmit);
+const mistakes = new Mistakes(send, {
   onNode: (node) => send({type: "go", ...study.shown, node}),
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
   onStage: announce,
@@ -45,12 +46,44 @@ study.onTool = () => {
 };
 await begin(find("#language"));
 fillForm();
-const connection = new Connection({onMessage: receive, onChange: showConnection});
+connect();
 
+// Objects go both ways. A lost connection is opened again.
+function connect() {
+  clearTimeout(connecting);
+  const opened = socket = new WebSocket(`ws://${location.host}/socket`);
+  socket.addEventListener("open", () => {
+    wait = FIRST_WAIT;
+    showConnection(true);
+  });
+  socket.addEventListener("message", (event) => receive(JSON.parse(event.data)));
+  socket.addEventListener("close", () => {
+    if (opened !== socket) return;
+    showConnection(false);
+    connecting = setTimeout(connect, wait);
+    wait = Math.min(2 * wait, LONGEST_WAIT);
+  });
+}
+
+// Tries at once what would be tried later.
+function connectAgain() {
+  if (socket.readyState === WebSocket.CLOSED) connect();
+}
+window.addEventListener("online", connectAgain);
+document.addEventListener("visibilitychange", () => document.hidden || connectAgain());
+
+// Returns whether the message could be sent.
+function transmit(message) {
+  if (socket.readyState !== WebSocket.OPEN) return false;
+  socket.send(JSON.stringify(message));
+  return true;
+}
+
+// The state of a new connection is a whole one; later ones are what has changed.
 function receive(message) {
   if (message.type === "state") {
     const before = state;
-    state = message;
+    state = {...state, ...message};
     show(before);
   } else if (message.type === "line") {
     if (line && message.of === nameOf(line)) draw(message);
@@ -72,7 +105,7 @@ function receive(message) {
 function send(message) {
   refusal = null;
   showProblem();
-  const isSent = connection.send(message);
+  const isSent = transmit(message);
   if (!isSent) board.refused();
   return isSent;
 }
@@ -196,7 +229,7 @@ for (const button of document.querySelectorAll("dialog .cancel")) {
 
 function fillForm() {
   study.fill();
-  review.fill();
+  mistakes.fill();
   newGame.fill();
   fillList(find("#layer"), LAYERS.map((name) => [name, text(`layer-${name}`)]));
   fillList(find("#analysis-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
@@ -239,7 +272,7 @@ function show(before = state) {
   find("#curve").hidden = state.curve.length < 2;
   graph.show(state);
   study.show(state);
-  review.show(state);
+  mistakes.show(state);
   sound.follow(state);
   showSettings();
   showLoss();
@@ -406,14 +439,14 @@ function nameOf(asked) { return asked.type === "reason" ? `reason ${asked.number
 function showLine(wanted) {
   if ((wanted && nameOf(wanted)) === (line && nameOf(line))) return;
   line = wanted;
-  if (line) connection.send(line);
+  if (line) transmit(line);
   else if (state) draw();
 }
 
 // After a new state: the line of the same candidate or reason, which may have changed, or the position.
 function showAgain(before) {
   if (line) line = line.type === "line" ? candidate(line.move) : before && before.node === state.node ? line : null;
-  if (line) connection.send(line);
+  if (line) transmit(line);
   else draw();
 }
 

@@ -5,7 +5,7 @@ import {moveName, number, say, text} from "./words.js";
 const VISITS = [50, 100, 200, 500, 1000];
 const USUAL_VISITS = 100;
 
-export class Review {
+export class Mistakes {
   // send: sends a message; onNode: called with the number of the node to go to; onLine: with the number of a reason, 0 for
   // the better line, or null; onStage: with what a screen reader says when a stage begins, without the moves in between.
   constructor(send, {onNode, onLine, onStage}) {

@@ -1,0 +1,545 @@
+"""Studying a game: hints, estimates of the score, analyses, the judgement of moves, and the review of the main line.
+
+The review runs in the background, so that the game can be looked at and played on meanwhile. It has a thread and an
+evaluator of its own, and need not share the engine's searches.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...base.errors import UserError
+from ...base.fields import parse_word
+from ...go.coords import BLACK, PASS, colour_name, opponent, vertex
+from ...go.drawing import Candidate
+from ...go.game import Game, Move
+from ...go.sgf import TreeNode
+from ...search.report import MoveReport, SearchReport
+from ...search.request import Limits
+from .session import (
+    MOST_NODES,
+    Document,
+    Drawn,
+    Message,
+    Part,
+    Session,
+    Task,
+    in_words,
+    line_shown,
+    phrase_parts,
+    text_of,
+    visits_of,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from ...study.game_review import Reason
+    from ...study.move_review import Mistake
+    from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
+
+JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
+_LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
+LAYERS = ("candidates", "ownership", "policy")
+_REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little beside the search
+_LISTED = 9  # candidates
+_PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
+_PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
+_REVIEW_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network
+_SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
+_MISTAKES = 10  # listed, as many as the summary of `gtp_engine review` has
+_PUBLISH_SECONDS = 0.3
+_CLOSING_SECONDS = 5.0
+_BEST = "#5cc48d"  # the colour of the better move on the board
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a search has found about a position.
+
+    Attributes:
+        to_move: The player to move.
+        winrate: Black's win rate.
+        lead: Black's lead in points.
+        visits: The visits behind them.
+        best: The best move.
+        losses: What each move that was searched loses in points against the best one, by vertex.
+    """
+
+    to_move: int
+    winrate: float
+    lead: float
+    visits: int
+    best: str
+    losses: Mapping[str, float] = field(default_factory=dict)
+
+
+class Values:
+    """The values of the positions of a game, by node.
+
+    Who moves at a node may change, with the variation that is looked at and with edits: a value counts only while it is
+    the turn of the player for whom it was found.
+
+    Attributes:
+        opinion: The search behind the engine's last move, and the node after that move; None if there is none.
+    """
+
+    def __init__(self, to_move: Callable[[TreeNode], int]) -> None:
+        """Begins without values; `to_move` returns the player to move at a node."""
+        self._to_move = to_move
+        self._values: dict[TreeNode, Value] = {}
+        self.opinion: tuple[SearchReport, TreeNode] | None = None
+
+    def note(self, report: SearchReport, node: TreeNode) -> None:
+        """Keeps what a search has found, unless a value counts that has more visits or is for the other player.
+
+        It also holds for the node that led to the position: the move, if only comments or empty nodes stand in between.
+        """
+        if not report.moves:
+            return
+        is_black = report.to_move == BLACK
+        winrate = report.winrate if is_black else 1 - report.winrate
+        lead = report.lead if is_black else -report.lead
+        losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
+        value = Value(report.to_move, winrate, lead, report.visits, report.moves[0].vertex, losses)
+        for each in (node, node.first_with_position):
+            known = self.get(each)
+            if known is None or (known.to_move == report.to_move and known.visits <= report.visits):
+                self.set(each, value)
+
+    def set(self, node: TreeNode, value: Value) -> None:
+        """Keeps a value whatever was known before."""
+        self._values[node] = value
+
+    def get(self, node: TreeNode) -> Value | None:
+        """Returns what is known about a position; None if it has not been searched for the player to move."""
+        value = self._values.get(node)
+        return value if value is not None and value.to_move == self._to_move(node) else None
+
+    def forget(self, node: TreeNode | None = None) -> None:
+        """Forgets a position; all of them, and the engine's opinion, if None."""
+        if node is None:
+            self._values.clear()
+            self.opinion = None
+        else:
+            self._values.pop(node, None)
+
+    def move_to(self, nodes: Iterable[tuple[TreeNode, TreeNode]]) -> None:
+        """Keeps only what is known about these nodes, as the values of others: pairs of old and new."""
+        self._values = {new: self._values[old] for old, new in nodes if old in self._values}
+        self.opinion = None
+
+    def is_judged(self, node: TreeNode) -> bool:
+        """Whether a position has been searched well enough to judge a move by it."""
+        value = self.get(node)
+        return value is not None and value.visits >= JUDGED_VISITS
+
+    def curve(self, line: Sequence[TreeNode]) -> list[tuple[int, float, float]]:
+        """Returns the place, Black's win rate and Black's lead of each position of a line that was searched."""
+        found = ((place, self.get(node)) for place, node in enumerate(line))
+        return [(place, round(value.winrate, 3), round(value.lead, 1) + 0.0) for place, value in found if value]
+
+    def loss(self, node: TreeNode, width: int, height: int) -> tuple[float, str] | None:
+        """Returns how many points the move of a node has lost, and the best one; None if few, or not known."""
+        if node.move is None or node.parent is None or not (self.is_judged(node) and self.is_judged(node.parent)):
+            return None
+        before, after, move = self._values[node.parent], self._values[node], node.move
+        points = before.lead - after.lead if move.colour == BLACK else after.lead - before.lead
+        if points < _LEAST_LOSS or before.best == vertex(move.point, width, height):
+            return None
+        return points, before.best
+
+
+class Searches(Part):
+    """What is searched, and what is drawn of it.
+
+    Attributes:
+        layer: What an analysis draws on the board, one of `LAYERS`.
+        analysis_visits: Visits after which an analysis ends; None while nothing is analysed.
+        is_teaching: Whether moves that lose points are marked.
+    """
+
+    def __init__(self, session: Session, values: Values) -> None:
+        super().__init__(session, values)
+        self.layer = LAYERS[0]
+        self.analysis_visits: int | None = None
+        self.is_teaching = False
+
+    @property
+    def is_studying(self) -> bool:
+        return self.analysis_visits is not None
+
+    @property
+    def shown_moves(self) -> tuple[MoveReport, ...]:
+        """The moves of the report that pages show; none of an estimate of the score, also while moves are guessed."""
+        session = self.session
+        return () if session.report is None or session.shown == "score" else session.report.moves
+
+    def on_analyse(self, message: Message) -> None:
+        """Begins to analyse whatever is shown, or ends that."""
+        session = self.session
+        visits = visits_of(message)
+        if visits is not None and session.is_guessing:
+            raise UserError("an analysis would show the move to guess: stop guessing first")
+        self.analysis_visits = visits
+        if session.task is not None and not session.task.is_of_the_game:
+            session.cancel()
+        if visits is None and session.shown == "analysis":
+            session.report, session.shown = None, ""
+        session.go_on()
+
+    def end_analysis(self) -> None:
+        """Ends the analysis, if there is one."""
+        if self.analysis_visits is not None:
+            self.on_analyse({"visits": None})
+
+    def analysis(self) -> Task | None:
+        """Returns the search of the position that is shown if pages want that."""
+        if self.analysis_visits is None:
+            return None
+        return self._search("analysis", Limits(visits=self.analysis_visits))
+
+    def on_teach(self, message: Message) -> None:
+        """Begins or ends marking the moves that lose points."""
+        self.is_teaching = message.get("on") is True
+        self.session.go_on()
+
+    def on_layer(self, message: Message) -> None:
+        """Chooses what an analysis draws."""
+        self.layer = parse_word("layer", message.get("layer"), LAYERS)
+        self.session.publish()
+
+    def _next_to_judge(self) -> TreeNode | None:
+        """Returns the position to be searched so that a person's move can be judged; None if there is none.
+
+        It is that of the game, but first the one before a person's move that came before its search had ended.
+        """
+        session, played = self.session, self.played
+        is_wanted = (self.is_teaching or session.is_guessing) and played.result is None
+        if not is_wanted or (played.is_humans_turn and not session.is_latest):
+            return None
+        node = played.node
+        last = node.first_with_position
+        is_persons = last.move is not None and last.move.colour in played.humans
+        # Guesses are about the position alone.
+        before = last.parent if is_persons and not session.is_guessing else None
+        nodes = [node] if before is None else [before, node]
+        untried = (node for node in nodes if (node, session.to_move(node)) not in session.tried)
+        return next((node for node in untried if not self.values.is_judged(node)), None)
+
+    def judgement(self) -> Task | None:
+        """Returns the search of a position by which a person's move can be judged; None if there is none to search."""
+        session, engine, node = self.session, self.played.engine, self._next_to_judge()
+        if node is None:
+            return None
+        session.tried.add((node, session.to_move(node)))
+
+        def note(report: SearchReport) -> None:
+            self.values.note(report, node)
+            session.go_on()
+
+        game = session.position(node).copy()
+        request = replace(engine.request(limits=Limits(visits=JUDGED_VISITS)), game=game)
+        kind = "preparation" if self.played.is_humans_turn else "judgement"
+        return Task(kind, lambda: engine.analyze(request), note)
+
+    def on_hint(self, _: Message) -> None:
+        """Looks for the best move."""
+        if self.session.is_guessing:
+            raise UserError("a hint would show the move to guess: stop guessing first")
+        self._ask("hint")
+
+    def on_score(self, _: Message) -> None:
+        """Estimates who leads, and who will own each point."""
+        self._ask("score")
+
+    def _ask(self, kind: str) -> None:
+        """Searches as long as for a move, at full strength whatever the rank."""
+        session = self.session
+        if session.task is not None and session.task.is_of_the_game:
+            raise UserError("the engine is thinking: ask when it is your turn")
+        session.cancel()
+        self.analysis_visits = None  # its report gives way to this one
+        session.go_on(self._search(kind, self.played.engine.settings.limits()))
+
+    def _search(self, kind: str, limits: Limits) -> Task:
+        """Returns the search of the position that is shown; an analysis shows meanwhile what has been found."""
+        session, engine, node = self.session, self.played.engine, self.session.node
+
+        def show(report: SearchReport) -> None:
+            session.report, session.shown = report, kind
+            self.values.note(report, node)
+            if kind == "analysis" or self._next_to_judge() is None:
+                session.publish()
+            else:  # this search has taken the place of one that judges a move
+                session.go_on()
+
+        def show_soon(report: SearchReport) -> None:
+            session.call(lambda: show(report) if session.task is task else None)
+
+        options: dict[str, Any] = {"ownership": True, "limits": limits}
+        if kind == "analysis":
+            options |= {"on_report": show_soon, "interval": _REPORT_SECONDS}
+        request = replace(engine.request(**options), game=session.position().copy())
+        task = Task(kind, lambda: engine.analyze(request), show)
+        return task
+
+    def on_line(self, message: Message) -> Document:
+        """Returns the board with the main line of one of the moves that are shown; without a line if it is none now."""
+        vertex = text_of(message, "move")
+        line = next((move.pv for move in self.shown_moves if move.vertex == vertex), ())
+        shown = line_shown(self.session.position(), line) if line else self.session.shown_position()
+        return {"type": "line", "of": vertex, **shown}
+
+    # What pages see.
+
+    @property
+    def last_own_move(self) -> TreeNode:
+        """The node of a person's last move before the position that is shown; the root if there is none."""
+        node = self.session.node
+        while node.parent is not None and (node.move is None or node.move.colour not in self.played.humans):
+            node = node.parent
+        return node
+
+    def _loss(self) -> tuple[Move, float, str] | None:
+        """Returns a person's last move before the position that is shown, with `Values.loss`, while teaching."""
+        node, tree = self.last_own_move, self.played.tree
+        loss = self.values.loss(node, tree.width, tree.height) if self.is_teaching else None
+        return None if loss is None or node.move is None else (node.move, *loss)
+
+    def state(self) -> Document:
+        report, loss, game = self.session.report, None, self.session.position()
+        moves = report.table()[:_LISTED] if report is not None and self.shown_moves else []
+        if (lost := self._loss()) is not None:
+            move, points, best = lost
+            can_undo = self.session.is_latest and self.played.takes_back(self.last_own_move)
+            loss = {"move": game.vertex(move.point), "points": round(points, 1), "best": best, "canUndo": can_undo}
+        return {
+            "report": report and {"kind": self.session.shown, **values_of(report), "moves": moves},
+            "layer": self.layer,
+            "analysisVisits": self.analysis_visits,
+            "curve": self.values.curve(self.session.line),
+            "isTeaching": self.is_teaching,
+            "loss": loss,
+        }
+
+    def draw(self, drawn: Drawn) -> None:
+        report = self.session.report
+        if (lost := self._loss()) is not None:
+            _label_loss(drawn, self.session.position(), lost[0], lost[1])
+        if report is None:
+            return
+        layer = {"score": "ownership", "hint": "hint"}.get(self.session.shown, self.layer)
+        if layer == "ownership":
+            drawn.ownership = report.ownership_of(BLACK)
+        else:
+            found = {"hint": report.candidates()[:1], "policy": _priors(report)}
+            drawn.candidates += found.get(layer, report.candidates())
+
+
+def _label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
+    """Draws the points that a move has lost on its stone, if it stands in this position."""
+    if move.point != PASS and game.stone_at(move.point):
+        drawn.labels[move.point] = f"{points:.0f}"
+
+
+def _priors(report: SearchReport) -> list[Candidate]:
+    """Returns the priors as discs, darker the larger they are, with their percentages."""
+    discs = []
+    for name, prior in report.policy.top(_PRIORS):
+        if prior < _LEAST_PRIOR:
+            break
+        share = prior**0.5  # so that small ones differ too
+        colour = "#" + "".join(f"{round(255 + share * (full - 255)):02x}" for full in _PRIOR_COLOUR)
+        discs.append(Candidate(name, colour, (f"{100 * prior:.0f}",)))
+    return discs
+
+
+def values_of(report: SearchReport) -> Document:
+    """Returns the values of a search; win rate and lead are those of the side to move."""
+    return {
+        "toMove": colour_name(report.to_move),
+        "winrate": round(report.winrate, 4),
+        "lead": round(report.lead, 1) + 0.0,
+        "leader": colour_name(report.to_move if report.lead >= 0 else opponent(report.to_move)),
+        "visits": report.visits,
+    }
+
+
+# The review.
+
+
+@dataclass(eq=False)
+class Job:
+    """A review and how far it is.
+
+    Attributes:
+        reviewer: Makes it.
+        task: The main line when it was begun.
+        positions: The node of the position after each number of moves.
+        moves: The nodes of the moves in order.
+        step: How far it is; None before the network is there.
+        stage: The stage of that step; "stopped" too if the review has failed.
+    """
+
+    reviewer: "Reviewer"
+    task: "ReviewTask"
+    positions: Sequence[TreeNode]
+    moves: Sequence[TreeNode]
+    step: "ReviewStep | None" = None
+    stage: str = "moves"
+
+    @property
+    def mistakes(self) -> "list[Mistake]":
+        """The worst moves; none before the second look at them has ended."""
+        if self.step is None or self.step.stage in ("moves", "again"):
+            return []
+        return self.step.review.mistakes[:_MISTAKES]
+
+    def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
+        """Returns why a move is a mistake, as far as that is known."""
+        return self.step.review.reasons.get(mistake.worst.number, ()) if self.step else ()
+
+
+class Reviewing(Part):
+    """The review of the present game.
+
+    Attributes:
+        end_guessing: Ends guessing, which a review would make easy.
+        job: The review; None if there is none.
+    """
+
+    def __init__(self, session: Session, values: Values, end_guessing: Callable[[], object]) -> None:
+        super().__init__(session, values)
+        self.end_guessing = end_guessing
+        self.job: Job | None = None
+        self._thread: threading.Thread | None = None
+        self._published = 0.0
+
+    @property
+    def is_studying(self) -> bool:
+        return self.job is not None and self.job.stage not in ("done", "stopped")
+
+    def on_review(self, message: Message) -> None:
+        """Begins to review the main line."""
+        from ...study.reviewer import Reviewer, ReviewTask  # later than the first board
+
+        session, tree, engine = self.session, self.played.tree, self.played.engine
+        if self.is_studying:
+            raise UserError("the review is running")
+        if not session.is_ready:
+            raise UserError("the engine is getting ready: review the game when it is")
+        line = tree.main_line
+        moves = [node for node in line if node.move is not None]
+        if not moves:
+            raise UserError("there are no moves to review")
+        visits = visits_of(message) or _REVIEW_VISITS
+        reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
+        self.end_guessing()
+        session.other_problem = None
+        positions = [*(node.parent or node for node in moves), line[-1]]
+        task = ReviewTask(tree.copy(), rules=engine.rules, komi=engine.komi)
+        job = self.job = Job(reviewer, task, positions, moves)
+        self._thread = threading.Thread(target=self._run, args=(job,), name="review", daemon=True)
+        self._thread.start()
+        session.publish()
+
+    def on_stop_review(self, _: Message) -> None:
+        """Ends the review; what it has found stays."""
+        if self.job is not None:
+            self.job.reviewer.stopped = True
+
+    def forget_game(self) -> None:
+        self.on_stop_review({})
+        self.job = None
+
+    def close(self) -> None:
+        self.on_stop_review({})
+        if self._thread is not None:
+            self._thread.join(_CLOSING_SECONDS)
+
+    def _run(self, job: Job) -> None:
+        """Makes the review on a thread of its own; every change of the job is made on the session's thread."""
+        try:
+            for step in job.reviewer.steps(job.task):
+                self.session.call(partial(self._show, job, step))
+        except Exception as error:  # on another thread nobody else would report it
+            self.session.call(partial(self._show, job, problem=in_words(error)))
+        finally:
+            job.reviewer.close()
+
+    def _show(self, job: Job, step: "ReviewStep | None" = None, problem: str | None = None) -> None:
+        """Keeps what a review has found, and publishes it, but not too often."""
+        if job is not self.job:
+            return
+        stage = "stopped" if step is None else step.stage
+        is_due = stage != job.stage or time.monotonic() - self._published > _PUBLISH_SECONDS
+        job.stage, self.session.other_problem = stage, problem
+        if step is not None:
+            job.step = step
+            if stage in ("moves", "again"):
+                for move in step.review.moves[-1:] if stage == "moves" else step.review.moves:
+                    self.values.note(move.before, job.positions[move.number - 1])
+                    self.values.note(move.after, job.positions[move.number])
+        if is_due:
+            self._published = time.monotonic()
+            self.session.publish()
+
+    def _mistake(self) -> "Mistake | None":
+        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
+        job, node = self.job, self.session.node
+        if job is None:
+            return None
+        return next((found for found in job.mistakes if job.moves[found.worst.number - 1] is node), None)
+
+    def draw(self, drawn: Drawn) -> None:
+        mistake = self._mistake()
+        if mistake is not None:
+            worst = mistake.worst
+            _label_loss(drawn, self.session.position(), worst.move, worst.points_loss)
+            if self.session.report is None:
+                drawn.candidates.append(Candidate(worst.best, _BEST, is_best=True))
+
+    def on_reason(self, message: Message) -> Document:
+        """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
+
+        The board has no line if that one no longer exists, for example because another review has begun meanwhile.
+        """
+        session, mistake, lines = self.session, self._mistake(), list[Sequence[int]]()
+        number = whole_number(message, "number", 0, MOST_NODES)
+        if mistake is not None and self.job is not None:
+            lines = [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
+        parent = session.node.parent
+        is_known = parent is not None and number < len(lines)
+        shown = line_shown(session.position(parent), lines[number]) if is_known else session.shown_position()
+        return {"type": "line", "of": f"reason {number}", **shown}
+
+    def state(self) -> Document:
+        job = self.job
+        if job is None:
+            return {"review": None}
+        places = {node: place for place, node in enumerate(self.session.line)}
+        review = {
+            "stage": job.stage,
+            "done": job.step.done if job.step else 0,
+            "total": job.step.total if job.step else len(job.moves),
+            "mistakes": [_mistake(job, mistake, places) for mistake in job.mistakes],
+        }
+        return {"review": review}
+
+
+def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> Document:
+    """Returns a mistake, with its place in the line that is shown; None as its place if it is in another variation."""
+    worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
+    return {
+        "node": node.number,
+        "place": places.get(node),
+        "number": worst.number,
+        "colour": colour_name(worst.move.colour),
+        "move": worst.vertex(worst.move.point),
+        "points": round(worst.points_loss, 1),
+        "best": worst.vertex(worst.best),
+        "reasons": [phrase_parts(reason.sentence) for reason in job.reasons(mistake)],
+    }
