@@ -62,8 +62,10 @@ class Table:
         """Checks a table of TOML or Python, in which a text in quotes is not a number."""
         if not isinstance(value, Mapping):
             raise invalid(name, value, "a table such as { name = number }")
-        for key in value:
+        for key, number in value.items():
             self.check_name(key)
+            if self.values.whole and isinstance(number, float):
+                raise invalid(f"{name} for {key}", number, str(self.values))
         if self.needed not in ("", *value):
             raise UserError(f"invalid {name}: expected a value for cycle {self.needed}")
         return {key: self.values.parse(f"{name} for {key}", number, from_text=False) for key, number in value.items()}
@@ -76,7 +78,13 @@ def _check_cycle(name: str) -> None:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts, which may be empty."""
+    """A list of texts, which may be empty.
+
+    Attributes:
+        example: Texts that are accepted, for messages.
+    """
+
+    example: tuple[str, ...]
 
     def __str__(self) -> str:
         return "a list of texts"
@@ -84,7 +92,7 @@ class Texts:
     def parse(self, name: str, value: Any, *, from_text: bool = False) -> list[str]:
         """Checks a list."""
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise invalid(name, value, "a list of texts such as ['a', 'b']")
+            raise invalid(name, value, f"a list of texts such as {list(self.example)}")
         return value
 
 
@@ -147,7 +155,7 @@ class GameSettings(Section):
     """
 
     sizes: dict[str, float] = setting({"9": 1.0}, accepts=Table(parse_size, Range(0)))
-    rules: list[str] = setting(["tromp-taylor", "chinese"], accepts=Texts())
+    rules: list[str] = setting(["tromp-taylor", "chinese"], accepts=Texts(("chinese", "aga")))
     komi: dict[str, float] = setting({}, accepts=Table(parse_size, Range()))
     komi_spread: float = setting(1.5, 0)
     wide_komi_share: float = setting(0.06, 0, 1)
@@ -470,8 +478,8 @@ class RecordSettings(BeginSettings):
     """
 
     network: str = setting("b6c96")
-    games: list[str] = setting([], accepts=Texts())
-    board_sizes: list[str] = setting([], accepts=Texts())
+    games: list[str] = setting([], accepts=Texts(("games.zip", "more.sgf")))
+    board_sizes: list[str] = setting([], accepts=Texts(("9", "13x9")))
     rank: str = setting("")
     since: str = setting("")
     until: str = setting("")

@@ -11,7 +11,7 @@ from typing import Any
 import tomlkit
 
 from ..base.errors import UserError
-from ..base.fields import unknown
+from ..base.fields import Range, invalid, unknown
 from ..base.settings import accepted, comment_of, settings_of
 from .run_settings import RunSettings, sections_of
 
@@ -109,6 +109,9 @@ def _checked(text: str, section: str, kind: type, table: Mapping[str, Any]) -> d
         where = _line(text, section, name)
         if name not in known:
             raise UserError(f"{where}{unknown('setting', name, known, where=f' in [{section}]')}")
+        accepts = known[name].metadata["accepts"]
+        if isinstance(accepts, Range) and accepts.whole and isinstance(value, float):
+            raise UserError(f"{where}{invalid(name, value, str(accepts))}")
         try:
             values[name] = accepted(known[name], value)
         except UserError as error:

@@ -202,7 +202,7 @@ def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, 
     done, observer = run(tmp_path, [records], tasks)
     assert done and made(observer) == [tasks[1].name]
     assert len(observer.errors) == 1
-    assert observer.errors[0].startswith(f"{damaged}: a damaged shard") and "made again" in observer.errors[0]
+    assert observer.errors[0].startswith(f"{damaged}: not a shard, or cut short") and "made again" in observer.errors[0]
     assert contents(tmp_path) == before
 
 

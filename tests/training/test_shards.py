@@ -1,5 +1,6 @@
 """Shards: what is read is what was written, or an error that names the file."""
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -54,14 +55,26 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
         try:
             assert_equal(read_shard(path), games)  # the byte is part of a date, for example
         except ShardError as error:
-            assert str(error).startswith(f"{path}: a damaged shard (")
+            assert str(error).startswith((f"{path}: a damaged shard (", f"{path}: not a shard, or cut short"))
             noticed += 1
     assert noticed > len(good) / 2
     for length in range(0, len(good), 7):
         path.write_bytes(good[:length])
         for read in (read_shard, read_notes):
-            with pytest.raises(ShardError):
+            with pytest.raises(ShardError, match="not a shard, or cut short"):
                 read(path)
+
+
+def test_other_files_are_no_shards(tmp_path: Path) -> None:
+    path, games = tmp_path / "a.shard", recorded(1)
+    for content in (b"", b"no shard", pickle.dumps({}), b"\x93NUMPY"):
+        path.write_bytes(content)
+        with pytest.raises(ShardError, match=r"a\.shard: not a shard, or cut short$"):
+            read_shard(path)
+    with open(path, "wb") as file:
+        np.savez(file, **games.columns())
+    with pytest.raises(ShardError, match=r"a\.shard: a damaged shard \(an archive of something else\)$"):
+        read_shard(path)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:

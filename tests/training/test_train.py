@@ -304,7 +304,7 @@ def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
     folder.make_ready("train")
     (folder.shards / "000001.shard").write_bytes(b"no shard")
     assert SelfPlayRun(folder, Kept()).go()
-    assert capsys.readouterr().err.count("000001.shard: a damaged shard") == 1
+    assert capsys.readouterr().err.count("000001.shard: not a shard, or cut short") == 1
     assert folder.log()[0]["damaged_shards"] == 1
     assert sum(facts.games for facts in shard_facts(folder.shards).values()) >= 48
     assert (folder.shards / "000001.shard").read_bytes() == b"no shard"

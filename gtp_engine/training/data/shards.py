@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from ...base.errors import UserError
 from ...base.files import files_with, write_atomically
@@ -26,7 +27,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, Valu
 
 
 class ShardError(UserError):
-    """A file is damaged or not a shard; the message names it."""
+    """A file is damaged, cut short or not a shard; the message names it."""
 
 
 def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = None) -> None:
@@ -78,10 +79,14 @@ def read_notes(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """Opens a shard for a `with` block; ShardError if what it contains is damaged."""
+    """Opens a shard for a `with` block; ShardError if the file is no shard, or what it contains is damaged."""
     with open(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise ShardError(f"{path}: not a shard, or cut short")
         try:
-            with np.load(file) as archive:
+            with NpzFile(file) as archive:  # what np.load makes of a zip archive, but of nothing else
+                if _ABOUT not in archive.files:
+                    raise UserError("an archive of something else")
                 yield archive
         except _DAMAGE as error:
             raise ShardError(f"{path}: a damaged shard ({error})") from error
