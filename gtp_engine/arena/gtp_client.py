@@ -118,13 +118,13 @@ class GtpClient:
             The response without the `=`; lines are separated by line feeds and have no trailing blanks.
 
         Raises:
-            CommandError: The engine returned an error.
-            EngineDiedError: The program ended.
-            EngineSilentError: There was no response in time.
-            EngineGarbageError: The output is not a response.
+            EngineError: A `CommandError` if the engine returned an error, another one if it failed.
         """
         try:
-            reply = self._exchange(command, self.timeout if timeout is None else timeout)
+            stray = self._stray_line(command)
+            with contextlib.suppress(OSError):  # it has ended: its last output is more informative
+                self._stdin.write(f"{command}\n".encode())
+            reply = self._reply(command, self.timeout if timeout is None else timeout, stray)
         except EngineError:
             self.usable = False
             raise
@@ -150,7 +150,7 @@ class GtpClient:
     def abort(self) -> None:
         """Ends the process at once, from any thread; a `send` waiting in another thread raises EngineDiedError."""
         self.usable = False
-        self._terminate()
+        self._kill(gently=True)
 
     @property
     def _label(self) -> str:
@@ -204,12 +204,6 @@ class GtpClient:
             if text := _text(line[-STDERR_BYTES:]):
                 self._stderr.append(text)
 
-    def _exchange(self, command: str, timeout: float) -> str:
-        stray = self._stray_line(command)
-        with contextlib.suppress(OSError):  # it has ended: its last output is more informative
-            self._stdin.write(f"{command}\n".encode())
-        return self._reply(command, timeout, stray)
-
     def _stray_line(self, command: str) -> str:
         """Returns the first stray line; a stray response is an error, since all later ones would be shifted."""
         stray = ""
@@ -255,11 +249,9 @@ class GtpClient:
         self._lines.put(None)  # for the next command that is tried
         if self._floods:
             return EngineGarbageError(f"{self._label} writes without end, last at {command!r}")
-        try:
-            status = self._process.wait(timeout=TERMINATE_SECONDS)
-        except subprocess.TimeoutExpired:
-            how = "closed its output"
-        else:
+        how = "closed its output"
+        if self._ended(TERMINATE_SECONDS):
+            status = self._process.returncode
             how = f"ended with exit status {status}" if status >= 0 else f"was killed by signal {-status}"
         self._readers[1].join(timeout=TERMINATE_SECONDS)
         last_words = self._stderr[-1] if self._stderr else wrote[:200]
@@ -268,7 +260,7 @@ class GtpClient:
     def _end(self, patience: float) -> None:
         """Waits for the process, then ends it, then frees its resources."""
         if not self._ended(patience):
-            self._terminate()
+            self._kill(gently=True)
             self._ended(TERMINATE_SECONDS)
         self._kill()
         self._process.wait()
@@ -287,25 +279,13 @@ class GtpClient:
             return False
         return True
 
-    # On systems with process groups, the children of the process (the engine behind a script) end with it.
-
-    def _terminate(self) -> None:
-        if os.name == "nt":
-            self._process.terminate()
-        else:
-            self._signal(signal.SIGTERM)
-
-    def _kill(self) -> None:
+    def _kill(self, *, gently: bool = False) -> None:
+        """Ends the process; on systems with process groups its children too, such as the engine behind a script."""
         if os.name == "nt":
             self._process.kill()
-        else:
-            self._signal(signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
-        if self._is_gone:
-            return
-        with contextlib.suppress(OSError):  # all have ended
-            os.killpg(self._process.pid, number)
+        elif not self._is_gone:
+            with contextlib.suppress(OSError):  # all have ended
+                os.killpg(self._process.pid, signal.SIGTERM if gently else signal.SIGKILL)
 
 
 def _text(line: bytes) -> str:

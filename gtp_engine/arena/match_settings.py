@@ -10,7 +10,7 @@ from ..base.fields import Range, invalid
 from ..base.settings import check, setting
 from ..go.coords import BLACK, WHITE, is_whole
 from ..go.rules import RULESETS, Rules, as_rules, default_komi, rules_name
-from .sprt import Sprt, as_sprt
+from .elo import Sprt, as_sprt
 
 if TYPE_CHECKING:
     from ..go.game import Game
@@ -68,7 +68,7 @@ class MatchSettings:
             object.__setattr__(self, name, value)
 
     def empty_game(self) -> "Game":
-        """Returns a game on the empty board. Raises ValueError for an impossible board size."""
+        """Returns a game on the empty board; UserError for an impossible board size."""
         from ..go.game import Game  # imports numba
 
         height = self.width if self.height is None else self.height
@@ -76,11 +76,7 @@ class MatchSettings:
         return Game(self.width, height, rules=self.rules, komi=komi)
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
-        """Returns what makes two matches the same match, for JSON.
-
-        Args:
-            commands: How each player, "A" and "B", was given.
-        """
+        """Returns what makes two matches the same match, for JSON; `commands` say how "A" and "B" were given."""
         board = self.empty_game()
         return {f"{self.kind} {player}": command for player, command in commands.items()} | {
             "board": f"{board.width}x{board.height}",

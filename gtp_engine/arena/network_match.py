@@ -121,8 +121,8 @@ def play_networks(
     """Plays a match between two networks.
 
     Args:
-        player_a: The first player, who has Black in the first game.
-        player_b: The second player.
+        player_a: Player "A", who has Black in the first game.
+        player_b: Player "B".
         settings: The settings of the match.
         on_game: Called after each game.
         on_progress: Called about once a second.
@@ -187,17 +187,11 @@ def _load_players(
 
 @dataclass(eq=False)
 class _MatchGame(GameInProgress):
-    """A game in progress.
-
-    Attributes:
-        number: The game's number in the match.
-        players: Who has which colour.
-        searches: The players' searches.
-    """
+    """A game in progress."""
 
     number: int
-    players: dict[int, str]
-    searches: dict[str, Search]
+    players: dict[int, str]  # by colour
+    searches: dict[str, Search]  # by player
 
 
 class _NetworkMatch(GameRunner[_MatchGame]):

@@ -28,13 +28,8 @@ def random_openings(width: int, height: int, moves: int, seed: int) -> Iterator[
     """Yields openings without end: random legal moves away from the edge, Black first.
 
     No position is repeated, not even in another symmetry: when the board has no more of them, later ones are longer. On
-    9x9 there are 85 of two moves. Only empty openings, and those of tiny boards, are repeated.
-
-    Args:
-        width: Width of the board.
-        height: Height of the board.
-        moves: Number of moves of the first openings.
-        seed: The same seed yields the same openings.
+    9x9 there are 85 of two moves. Only empty openings, and those of tiny boards, are repeated. The same seed yields the
+    same ones.
     """
     generator = random.Random(f"openings {seed}")
     inner = _inner_points(width, height)
@@ -58,12 +53,6 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
 
     Games of another size, from a set-up position, with fewer moves or with passes among the first moves are skipped.
     Games that cannot be read are skipped too, and logged.
-
-    Args:
-        source: The file or folder.
-        width: Width of the board.
-        height: Height of the board.
-        moves: Number of moves of an opening.
 
     Raises:
         UserError: No game is suitable; the message has the reason why the first unreadable one cannot be read.
@@ -95,20 +84,14 @@ def _games_of(file: Path, moves: int, errors: list[SgfError]) -> Iterator[Game]:
 
 
 def _fits(game: Game, width: int, height: int, moves: int) -> bool:
-    same_size = (game.width, game.height) == (width, height)
-    return (
-        same_size
-        and not game.setup_stones
-        and len(game.moves) == moves
-        and all(move.point != PASS for move in game.moves)
-    )
+    is_whole = (game.width, game.height, len(game.moves)) == (width, height, moves)
+    return is_whole and not game.setup_stones and all(move.point != PASS for move in game.moves)
 
 
 class Openings:
-    """The openings of a match by number. Each is found when it is first asked for; any thread may ask.
+    """The openings of a match by number, from a source without end. Each is found when it is first asked for.
 
-    Args:
-        source: Yields openings without end.
+    Any thread may ask.
     """
 
     def __init__(self, source: Iterable[Opening]) -> None:

@@ -38,13 +38,9 @@ class _ForfeitError(Exception):
 def play_game(
     number: int, engines: dict[str, GtpClient], opening: Sequence[Move], settings: EngineMatchSettings
 ) -> tuple[GameResult, Game]:
-    """Plays one game of a match and blocks until it is over.
+    """Plays one game of a match between the engines "A" and "B", and blocks until it is over.
 
-    Args:
-        number: The game's number, from 0; it decides who has which colour.
-        engines: The players "A" and "B".
-        opening: Moves that are played before the engines choose their own.
-        settings: The settings of the match.
+    Its number, from 0, decides who has which colour. The opening is played before the engines choose their own moves.
 
     Returns:
         How the game ended, also if it ended by an engine's fault, and the game.
@@ -138,13 +134,17 @@ class _RefereedGame:
         except EngineError as error:
             raise _ForfeitError(colour, _fault(error), str(error)) from error
 
+    def demand(self, colour: int, command: str, timeout: float | None = None, *, note: str = "") -> str:
+        """Returns an engine's response; an engine that fails, or refuses a command that is in order, loses."""
+        try:
+            return self.send(colour, command, timeout)
+        except CommandError as error:
+            raise _ForfeitError(colour, EndReason.REFUSAL, f"{error}{note}") from error
+
     def send_move(self, colour: int, move: Move) -> None:
         """Plays a move on an engine's board."""
         name = self.game.vertex(move.point)
-        try:
-            self.send(colour, f"play {colour_letter(move.colour).lower()} {name}")
-        except CommandError as error:
-            raise _ForfeitError(colour, EndReason.REFUSAL, f"{error} ({name} is legal)") from error
+        self.demand(colour, f"play {colour_letter(move.colour).lower()} {name}", note=f" ({name} is legal)")
 
     def next_move(self, colour: int, command: str) -> int | None:
         """Returns the point that an engine chooses, which is legal; None if it resigns."""
@@ -166,16 +166,11 @@ class _RefereedGame:
         player, allowed = self.players[colour], self.time_allowed(colour)
         left = self.clock.remaining(colour)
         if left is not None and player.knows("time_left"):
-            try:
-                self.send(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
-            except CommandError as error:
-                raise _ForfeitError(colour, EndReason.REFUSAL, str(error)) from error
+            self.demand(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
         timeout = None if allowed is None else allowed + LEEWAY + OVERTIME_PATIENCE
         start = time.monotonic()
         try:
-            answer = self.send(colour, f"{command} {colour_letter(colour).lower()}", timeout)
-        except CommandError as error:
-            raise _ForfeitError(colour, EndReason.REFUSAL, str(error)) from error
+            answer = self.demand(colour, f"{command} {colour_letter(colour).lower()}", timeout)
         except _ForfeitError as fault:
             # A stray line on stdout makes silence look like garbage.
             is_late = allowed is not None and time.monotonic() - start > allowed + LEEWAY
@@ -261,14 +256,7 @@ class _RefereedGame:
             return None
 
     def result(self, winner: int, text: str, reason: EndReason, claims: dict[int, str] | None = None) -> GameResult:
-        """Returns the result of the game.
-
-        Args:
-            winner: BLACK, WHITE, or EMPTY for a draw or no winner.
-            text: The result as in SGF.
-            reason: Why the game ended.
-            claims: The engines' responses to `final_score`, by colour.
-        """
+        """Returns the result of the game: the winner's colour, EMPTY for none, the result as in SGF, and the claims."""
         engines = {self.names[colour]: player for colour, player in self.players.items()}
         return GameResult(
             number=self.number,

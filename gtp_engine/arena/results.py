@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,9 +15,8 @@ from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
 from ..go.game import Game
 from ..go.sgf import GameRecord, write_sgf
-from .elo import Tally, elo_difference, elo_interval, score_interval
+from .elo import Sprt, Tally, elo_difference, elo_interval, score_interval
 from .match_settings import MatchSettings
-from .sprt import Sprt
 
 SETTINGS_FILE = "match.json"
 RESULTS_FILE = "results.jsonl"
@@ -190,11 +189,7 @@ class MatchBook:
         return [number for number in range(self._settings.games) if number not in self._results]
 
     def add(self, result: GameResult, record: GameRecord) -> None:
-        """Saves and counts a game. A game that ends after the match was decided is ignored.
-
-        Raises:
-            OSError: The record or the result cannot be written.
-        """
+        """Saves and counts a game, or ignores it if the match was decided before; OSError if it cannot be written."""
         if self.is_over:
             return
         folder = self._settings.folder
@@ -229,20 +224,25 @@ def open_book(
         UserError: Another program plays this match, or the folder holds another match or damaged results.
         OSError: The folder cannot be written.
     """
-    with ExitStack() as held:
-        saved: list[GameResult] = []
-        if settings.folder is not None:
-            settings.folder.mkdir(parents=True, exist_ok=True)
-            held.enter_context(folder_lock(settings.folder))
-            saved = _saved_games(settings.folder, {**settings.to_dict(commands), **states})
+    if settings.folder is None:
+        yield MatchBook(commands, settings, on_game, [])
+        return
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    with folder_lock(settings.folder):
+        saved = _saved_games(settings.folder, {**settings.to_dict(commands), **states})
         yield MatchBook(commands, settings, on_game, saved)
 
 
 def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
     """Returns the games in a folder; raises UserError if it is that of a match for which other facts hold."""
     file, results = folder / SETTINGS_FILE, folder / RESULTS_FILE
-    known = _read_facts(file) if file.exists() else None
-    if known is None and results.exists():
+    known: dict[str, Any] | None = None
+    if file.exists():
+        try:
+            known = dict(json.loads(file.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{file} is damaged: {error}") from error
+    elif results.exists():
         raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
     has_games = results.exists() and b"\n" in results.read_bytes()
     # Without the keys of a match it may be another program's file.
@@ -253,13 +253,6 @@ def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
         if (there := known.get(key)) != here:
             raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")
     return _read_results(results)
-
-
-def _read_facts(file: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{file} is damaged: {error}") from error
 
 
 def _read_results(file: Path) -> list[GameResult]:

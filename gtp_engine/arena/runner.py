@@ -1,7 +1,7 @@
 """Plays many games side by side, so that the leaves of their searches share batches.
 
 Each game has one search at a time, that of the side to move. When it is done, its move is played and the next search
-is queued, until the game ends. Self-play (`training.selfplay`) and matches between networks (`games.network_match`)
+is queued, until the game ends. Self-play (`training.selfplay`) and matches between networks (`arena.network_match`)
 run their games this way; they differ in how a move is searched and chosen and in what they keep of a game.
 """
 
@@ -45,7 +45,7 @@ class EndRules:
 
 @dataclass(eq=False)
 class GameInProgress:
-    """A game that is being played. Runners derive their own class to keep more about it.
+    """A game that is being played.
 
     Attributes:
         game: The position and the moves so far.
@@ -143,7 +143,6 @@ class GameRunner(ABC, Generic[G]):
         """Handles a game that has ended. The stones of a game that ended by two passes are not counted yet."""
 
     def _queue_search(self, game: G) -> None:
-        """Queues a search for the side to move."""
         search, scheduler, visits = self._plan_search(game)
 
         def done(report: SearchReport | None) -> None:
@@ -177,17 +176,9 @@ class GameRunner(ABC, Generic[G]):
 
 
 def tree_megabytes(searches: int, visits: int, area: int, parameters: SearchParameters, evaluator: Evaluator) -> float:
-    """Memory of a tree that keeps the visits of several searches of a game.
+    """Returns the megabytes (10^6 bytes) of a tree that keeps the visits of several searches of a game.
 
-    Args:
-        searches: Number of searches whose visits fit into the tree.
-        visits: Visits of each search.
-        area: Number of points of the board.
-        parameters: Parameters of the search, which decide what a node holds.
-        evaluator: Evaluator of the search, which decides the same.
-
-    Returns:
-        The size in megabytes (10^6 bytes).
+    Parameters and evaluator decide what a node holds; `visits` are those of each search.
     """
     node_bytes = bytes_per_node(area, layout_for(parameters, evaluator))
     return max(_SMALLEST_TREE, searches * (visits + 1) * node_bytes / 1e6)

@@ -1,24 +1,30 @@
-"""Elo, win rate and their intervals against literal numbers."""
+"""Elo, score and their intervals against literal numbers, and the sequential test against fishtest's figures."""
 
 import math
 
 import pytest
 
-from gtp_engine.arena.elo import Tally, elo_difference, elo_interval, expected_score, score_interval, wilson_interval
+from gtp_engine.arena.elo import (
+    Sprt,
+    Tally,
+    elo_difference,
+    elo_interval,
+    expected_score,
+    log_likelihood_ratio,
+    score_interval,
+    wilson_interval,
+)
 
 
-def test_elo_of_known_scores() -> None:
+@pytest.mark.parametrize(("score", "elo"), [(0.6, 70.4365), (0.75, 190.8485), (0.25, -190.8485), (10 / 11, 400.0)])
+def test_elo_of_known_scores_and_back(score: float, elo: float) -> None:
+    assert elo_difference(score) == pytest.approx(elo, abs=1e-4)
+    assert expected_score(elo) == pytest.approx(score, abs=1e-6)
+
+
+def test_the_ends_of_elo() -> None:
+    assert (elo_difference(1.0), elo_difference(0.0)) == (math.inf, -math.inf)
     assert str(elo_difference(0.5)) == "0.0"  # not -0.0: it is shown
-    assert elo_difference(0.6) == pytest.approx(70.4365, abs=1e-4)
-    assert elo_difference(0.75) == pytest.approx(190.8485, abs=1e-4)
-    assert elo_difference(0.25) == pytest.approx(-190.8485, abs=1e-4)
-    assert elo_difference(1.0) == math.inf
-    assert elo_difference(0.0) == -math.inf
-
-
-def test_expected_score_is_the_inverse() -> None:
-    assert expected_score(400.0) == pytest.approx(10 / 11)
-    assert elo_difference(expected_score(123.0)) == pytest.approx(123.0)
 
 
 @pytest.mark.parametrize(
@@ -32,10 +38,6 @@ def test_expected_score_is_the_inverse() -> None:
 )
 def test_wilson_interval_matches_newcombe(wins: int, games: int, low: float, high: float) -> None:
     assert wilson_interval(wins / games, games) == pytest.approx((low, high), abs=5e-5)
-
-
-def test_wilson_interval_before_the_first_game() -> None:
-    assert wilson_interval(0.5, 0) == (0.0, 1.0)
 
 
 def test_elo_interval_of_games() -> None:
@@ -80,10 +82,67 @@ def test_elo_interval_of_a_clean_sweep_is_open_above() -> None:
     assert high == math.inf
 
 
-def test_interval_of_a_clean_sweep_reaches_the_end_whatever_is_rounded() -> None:
+def test_wilson_interval_reaches_its_ends_whatever_is_rounded() -> None:
     assert {wilson_interval(1.0, games)[1] for games in range(1, 200)} == {1.0}
     assert {wilson_interval(0.0, games)[0] for games in range(1, 200)} == {0.0}
+    assert wilson_interval(0.5, 0) == (0.0, 1.0)
 
 
 def test_elo_interval_before_the_first_game() -> None:
     assert elo_interval(Tally(0, 0, 0)) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "elo0", "elo1", "ratio"),
+    [  # fishtest's LLRcalc.LLR_logistic
+        ((3, 20, 50, 22, 5), 0, 20, 0.04032037241670679),
+        ((3, 20, 50, 22, 5), 0, 5, 0.17838022438188125),
+        ((3, 20, 50, 22, 5), -10, 10, 0.9344729113889829),
+        ((0, 10, 30, 12, 0), 0, 20, -0.27041453628885204),
+        ((12, 40, 60, 30, 8), 0, 20, -2.9973011351582723),
+        ((12, 40, 60, 30, 8), -10, 10, -2.0579732004260216),
+    ],
+)
+def test_ratio_matches_fishtest(pairs: tuple[int, ...], elo0: float, elo1: float, ratio: float) -> None:
+    assert log_likelihood_ratio(pairs, elo0, elo1) == pytest.approx(ratio, abs=1e-9)
+
+
+def test_ratio_of_decisive_games_is_the_binomial_one() -> None:
+    # Without draws the hypotheses are two coins: 1/2 and 1 / (1 + 10 ** -0.25).
+    coin = 1 / (1 + 10**-0.25)
+    plain = 60 * math.log(coin / 0.5) + 40 * math.log((1 - coin) / 0.5)
+    assert log_likelihood_ratio((40, 0, 60), 0, 100) == pytest.approx(plain, abs=2e-3)
+
+
+def test_bounds_are_walds() -> None:
+    assert Sprt(0, 10).bounds == pytest.approx((-2.944438979166441, 2.944438979166440))
+    assert Sprt(0, 10, alpha=0.1, beta=0.2).bounds == pytest.approx((-1.5040774, 2.0794415))
+
+
+@pytest.mark.parametrize(
+    ("tally", "verdict"),
+    [
+        (Tally(0, 0, 0), None),
+        (Tally(wins=6, draws=0, losses=4), None),
+        (Tally(wins=80, draws=0, losses=20), "H1"),
+        (Tally(wins=40, draws=0, losses=60), "H0"),
+        # Pairs decide where there are any: the games stand at 80 : 20, but only one pair is finished.
+        (Tally(wins=80, draws=0, losses=20, pairs=(0, 0, 1, 0, 0)), None),
+    ],
+)
+def test_verdict(tally: Tally, verdict: str | None) -> None:
+    assert Sprt(0, 100).verdict(tally) == verdict
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((10, 0), "elo0 < elo1, got 10 and 0"),
+        ((0, 10, 0.5), "alpha is 0.5"),
+        ((0, 10, 0.05, 0), "beta is 0"),
+        ((0, math.nan), "got 0 and nan"),
+    ],
+)
+def test_bad_tests_are_refused(arguments: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Sprt(*arguments)

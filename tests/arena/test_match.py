@@ -1,16 +1,16 @@
 """Whole matches of scripted engines: colours, files, resuming, several games at a time, the sequential test."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gtp_engine.arena.elo import Tally
+from gtp_engine.arena.elo import Sprt, Tally
 from gtp_engine.arena.gtp_client import EngineError, EngineStartError
 from gtp_engine.arena.match import play_match
 from gtp_engine.arena.results import GameResult, MatchResult, append_result
-from gtp_engine.arena.sprt import Sprt
 from gtp_engine.go.sgf import read_sgf
 
 Script = Callable[..., str]
@@ -34,30 +34,17 @@ def test_colours_alternate_and_games_are_saved(scripted: Script, tmp_path: Path)
     assert records[0].main_line[-1].comment == "resignation"
 
 
-def test_the_usual_komi_of_the_board_is_played_where_none_is_given(scripted: Script, tmp_path: Path) -> None:
-    play_match(scripted("resign"), scripted("resign"), games=1, width=5, patience=20.0, folder=tmp_path)
-    assert json.loads((tmp_path / "match.json").read_text())["komi"] == 7
-
-
 def test_a_match_goes_on_where_it_stopped(scripted: Script, tmp_path: Path) -> None:
     engines = scripted("resign"), scripted()
     run(*engines, 2, tmp_path)
     played: list[int] = []
     result = run(*engines, 4, tmp_path, on_game=lambda result, game: played.append(game.number))
-    assert played == [2, 3]
-    assert len(result.games) == 4
-    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 4
-
-
-def test_a_game_whose_result_was_cut_off_is_played_again(scripted: Script, tmp_path: Path) -> None:
-    engines = scripted("resign"), scripted()
-    run(*engines, 2, tmp_path)
+    assert played == [2, 3] and len(result.games) == 4
     file = tmp_path / "results.jsonl"
-    file.write_text(file.read_text()[:-20])
-    played: list[int] = []
-    run(*engines, 2, tmp_path, on_game=lambda result, game: played.append(game.number))
-    assert played == [1]
-    assert [json.loads(line)["number"] for line in file.read_text().splitlines()] == [0, 1]
+    file.write_text(file.read_text()[:-20])  # the last game is played again
+    run(*engines, 4, tmp_path, on_game=lambda result, game: played.append(game.number))
+    assert played == [2, 3, 3]
+    assert [json.loads(line)["number"] for line in file.read_text().splitlines()] == [0, 1, 2, 3]
 
 
 def test_a_folder_belongs_to_one_match(scripted: Script, tmp_path: Path) -> None:
@@ -95,11 +82,11 @@ def test_games_without_their_settings_are_left_alone(scripted: Script, tmp_path:
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_rules_and_paths_may_be_texts(scripted: Script, tmp_path: Path) -> None:
-    result = play_match(
-        scripted("resign"), scripted(), games=2, width=5, rules="japanese", folder=str(tmp_path / "games")
-    )
-    assert (result.tally.games, (tmp_path / "games" / "match.json").exists()) == (2, True)
+def test_rules_and_paths_may_be_texts_and_the_komi_of_the_board_is_usual(scripted: Script, tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    result = play_match(scripted("resign"), scripted(), games=2, width=5, rules="japanese", folder=str(folder))
+    facts = json.loads((folder / "match.json").read_text())
+    assert (result.tally.games, facts["rules"], facts["komi"]) == (2, "japanese", 7)
 
 
 def test_damaged_results_are_named(scripted: Script, tmp_path: Path) -> None:
@@ -120,19 +107,22 @@ def test_an_engine_is_started_again_after_a_crash(scripted: Script, tmp_path: Pa
     crasher = scripted("--once", str(tmp_path / "crashed"), "crash", "resign")
     result = run(crasher, scripted(), 2)
     assert [game.reason for game in result.games] == ["crash", "score"]
-    assert result.faults("A") == 1
-    assert result.faults("B") == 0
+    assert (result.faults("A"), result.faults("B")) == (1, 0)
     assert "out of memory" in result.games[0].notes[0]
 
 
-def test_an_engine_that_does_not_start_ends_the_match(scripted: Script) -> None:
-    with pytest.raises(EngineStartError, match="cannot start engine '/nonexistent'"):
-        run(scripted(), "/nonexistent", 2)
-
-
-def test_an_engine_that_refuses_the_conditions_ends_the_match(scripted: Script) -> None:
-    with pytest.raises(EngineError, match="'boardsize 5' with an error: refused"):
-        run(scripted("--refuse", "boardsize"), scripted(), 2)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "cannot start engine '/nonexistent'"),
+        (("--refuse", "boardsize"), "'boardsize 5' with an error: refused"),
+    ],
+)
+def test_an_engine_that_does_not_start_or_refuses_the_board_ends_the_match(
+    scripted: Script, words: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(EngineError, match=message):
+        run(scripted(), scripted(*words) if words else "/nonexistent", 2)
 
 
 def test_the_sequential_test_ends_the_match(scripted: Script) -> None:
@@ -203,11 +193,23 @@ def test_bad_settings_are_named(scripted: Script, option: dict[str, object], mes
 def test_gnugo_against_itself(gnugo: str, tmp_path: Path) -> None:
     result = play_match(gnugo, gnugo, games=2, width=9, komi=7.0, folder=tmp_path, concurrency=2)
     for game in result.games:
-        assert game.reason in ("score", "resignation")
-        assert game.notes == ()
+        assert game.reason in ("score", "resignation") and game.notes == ()
         record = read_sgf(tmp_path / game.sgf)
         assert record.black.startswith("GNU Go 3.8")
         assert len(record.moves) == game.moves
+
+
+@pytest.mark.peer
+def test_whole_games_against_gnugo_are_legal_and_counted_alike(gnugo: str, tmp_path: Path) -> None:
+    # Without resigning, so that both games are played out and counted.
+    ours = f"{sys.executable} -m gtp_engine gtp --network none --visits 150 --threads 1 --seed 5 --no-resign"
+    result = play_match(ours, gnugo, games=2, width=9, komi=7.0, folder=tmp_path)
+    for game in result.games:
+        assert (game.reason, game.notes, set(game.claims)) == ("score", (), {"A", "B"})
+        record = read_sgf(tmp_path / game.sgf)
+        replayed = record.to_game()
+        assert replayed.is_over and len(replayed.moves) == game.moves
+        assert record.result == game.result
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

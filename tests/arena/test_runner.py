@@ -1,7 +1,9 @@
 """How long one side has been winning."""
 
-from dataclasses import dataclass
 from typing import cast
+from unittest.mock import Mock
+
+import pytest
 
 from gtp_engine.arena.runner import EndRules, GameInProgress
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
@@ -9,30 +11,19 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.report import SearchReport
 
 
-@dataclass
-class Seen:
-    """What is looked at of a report."""
-
-    to_move: int
-    winrate: float
-
-
-def seen(*views: tuple[int, float]) -> tuple[int, int]:
+@pytest.mark.parametrize(
+    ("views", "leader", "positions"),
+    [
+        ([(BLACK, 0.95), (WHITE, 0.02), (BLACK, 0.9)], BLACK, 3),  # both players' views count
+        ([(BLACK, 0.95), (WHITE, 0.3), (BLACK, 0.95)], BLACK, 1),  # a doubt begins anew
+        ([(BLACK, 0.95), (WHITE, 0.3)], BLACK, 0),
+        ([(BLACK, 0.95), (WHITE, 0.05), (BLACK, 0.05)], WHITE, 1),  # another winner begins at one
+    ],
+)
+def test_how_long_a_side_has_been_winning(views: list[tuple[int, float]], leader: int, positions: int) -> None:
     game = GameInProgress(Game(9))
     for to_move, winrate in views:
-        game.update(cast(SearchReport, Seen(to_move, winrate)), EndRules(3, winrate=0.9, positions=3))
-    assert game.decided_for == (game.leader if game.won_positions >= 3 else EMPTY)
-    return game.leader, game.won_positions
-
-
-def test_both_players_views_count() -> None:
-    assert seen((BLACK, 0.95), (WHITE, 0.02), (BLACK, 0.9)) == (BLACK, 3)
-
-
-def test_a_doubt_begins_anew() -> None:
-    assert seen((BLACK, 0.95), (WHITE, 0.3), (BLACK, 0.95)) == (BLACK, 1)
-    assert seen((BLACK, 0.95), (WHITE, 0.3)) == (BLACK, 0)
-
-
-def test_another_winner_begins_at_one() -> None:
-    assert seen((BLACK, 0.95), (WHITE, 0.05), (BLACK, 0.05)) == (WHITE, 1)
+        report = cast(SearchReport, Mock(to_move=to_move, winrate=winrate))
+        game.update(report, EndRules(3, winrate=0.9, positions=3))
+    assert (game.leader, game.won_positions) == (leader, positions)
+    assert game.decided_for == (leader if positions == 3 else EMPTY)
