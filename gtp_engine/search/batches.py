@@ -87,15 +87,7 @@ class Leaves(NamedTuple):
 
 @dataclass
 class Batch:
-    """Leaves under way.
-
-    Attributes:
-        leaves: The memory for them.
-        count: The number of its rows in use.
-        search_count: The number of its `slots` in use.
-        root_count: The number of its `roots` in use.
-        ticket: The evaluator's ticket for the batch.
-    """
+    """Leaves under way, how many rows, slots and roots of their memory are in use, and the evaluator's ticket."""
 
     leaves: Leaves
     count: int = 0
@@ -153,16 +145,14 @@ def put_state(searches: Any, slot: int, search: SearchState) -> None:
 def survey(
     searches: Any, slots: np.ndarray, now: float, batch_size: int, side_by_side: int, statuses: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Brings `statuses` of these slots up to date; returns a `Survey`.
+    """Brings the statuses (SLOT_STATUS) of taken slots (int64) up to date; returns a `Survey`.
 
     Args:
-        searches: List[SearchState], by slot.
-        slots: int64, taken slots.
+        searches: List[SearchState]; like the statuses by slot.
         now: The time by `time.perf_counter`.
         batch_size: The evaluator's own.
         side_by_side: If a search has the evaluator to itself, the number of batches that the evaluator works on at
             once: each gets an equal share of the leaves that may be under way, and at least one.
-        statuses: SLOT_STATUS, by slot.
     """
     asking = done = due = full = 0
     for slot in slots:
@@ -180,8 +170,8 @@ def survey(
         is_asking = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
         is_done = in_flight == 0 and (at_limit or status["is_ending"])
         is_due = is_evaluated and now >= status["next_report"] and not (is_done or status["is_ending"])
-        status["is_evaluated"] = is_evaluated
         is_full = tree.size[0] + quota > len(tree.nodes)
+        status["is_evaluated"] = is_evaluated
         status["is_full"] = is_full
         status["left"] = left
         status["in_flight"] = in_flight

@@ -75,8 +75,7 @@ def plan_halving(
     Args:
         priors: float32 [area+1], the root's policy.
         banned: bool [area+1], the moves that are not allowed.
-        moves: The number of candidates, if as many are allowed.
-        visits: The number of visits below the root.
+        moves, visits: As in `considered_visits`; there are fewer candidates if fewer moves are allowed.
         noise: [area+1], independent samples of the Gumbel distribution, or 0 for a search without noise.
     """
     allowed = (priors > 0) & ~banned

@@ -372,18 +372,7 @@ def _describe(
     found: np.ndarray,
     whole: np.ndarray,
 ) -> None:
-    """Writes the results (_FOUND) of the root's children and of the root.
-
-    Args:
-        tree: The tree.
-        root: The root of the search.
-        rule: The parameters of selection.
-        lcb_stdevs: The distance of the bounds from the means, in standard errors.
-        corrects: Whether the weight that selects the move is corrected (`_correct_selection`).
-        children: int32 [n], the children.
-        found: _FOUND [n], written.
-        whole: A _FOUND record, written for the root.
-    """
+    """Writes the results of the root's children (_FOUND [n]) and of the root (`whole`, a record)."""
     _average(tree.nodes[root.node], 1.0, lcb_stdevs, whole)
     for index in range(len(children)):
         _average(tree.nodes[children[index]], -1.0, lcb_stdevs, found[index])

@@ -182,7 +182,7 @@ class Search:
     def hides_passes(self) -> bool:
         """Whether a network does not see at the root that the game's last moves were passes.
 
-        Elsewhere in the tree it does (`visits._complete_position`): a node that was not the root has priors for a game
+        Elsewhere in the tree it does (`visits._prepare_leaf`): a node that was not the root has priors for a game
         that another pass would end. They have decided which moves its visits tried, so these are given up too. So is,
         after an undo, a node that was the root once: the tree does not remember that.
         """

@@ -75,16 +75,12 @@ def rule_of(parameters: SearchParameters) -> Rule:
 # Inlined: passing the many arrays of tree and root to a call costs a fifth of a visit.
 @inline
 def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, banning: bool) -> tuple[int, int]:
-    """Selects the move that a visit follows from a node.
+    """Selects the move that a visit follows from a node, where it is already counted as in flight.
 
     Args:
-        tree: The tree.
-        root: The root of the search.
-        rule: The parameters of selection.
-        node: The node; the visit is already counted as in flight there.
+        tree, root, rule: The search (`visits.SearchState`); so is `banning`.
+        node: The node, `depth` moves below the root.
         colour: The side to move.
-        depth: The number of moves from the root.
-        banning: Whether `root.banned_until` forbids any move.
 
     Returns:
         The child to visit and NO_MOVE; or NO_NODE and the move to make a child of; or NO_NODE and NO_MOVE if no move is
@@ -155,17 +151,12 @@ def _first_play_value(record: np.ndarray, rule: Rule, at_root: bool) -> float:
 
 @inline
 def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
-    """Returns PUCT's factor c(N) sqrt(N) at a node.
+    """Returns PUCT's factor c(N) sqrt(N) at a node; `total` is N plus one, its own evaluation included.
 
     c(N) = c_puct + c_puct_log log((N + base) / base), as in AlphaZero (Silver et al. 2018, its c_init and c_base): with
     a constant c, exploration would fade in long searches. With KataGo's cpuctUtilityStdevScale it is multiplied by
     1 + c_puct_spread (s / 0.4 - 1) for the standard deviation s of the utilities found so far: c has to be in
     proportion to the differences of the values that it competes with.
-
-    Args:
-        record: The node.
-        rule: The parameters of selection.
-        total: N plus one: the node's own evaluation is included.
     """
     # KataGo adds 0.01 so that priors decide before the first child has a visit.
     explore = rule.c_puct * math.sqrt(total - 0.99)
@@ -249,9 +240,8 @@ def back_up_amaf(nodes: np.ndarray, amaf: np.ndarray, leaf: int, leaf_amaf: np.n
     """Adds a leaf's AMAF statistics to the leaf and all nodes above it.
 
     Args:
-        nodes: `Tree.nodes`.
-        amaf: `Tree.amaf`.
-        leaf: The node.
+        nodes, amaf: Those of the `Tree`.
+        leaf: The leaf's node.
         leaf_amaf: float32 [2, 2, area] (`evaluate.row`), overwritten: on the way up the path's own moves become the
             first plays of every rollout, since they were made before it.
         value: Win minus loss at the leaf, for the side to move there.

@@ -66,13 +66,7 @@ _NEW_NODE["state"] = UNEVALUATED
 
 
 class TreeLayout(NamedTuple):
-    """Which optional arrays of a `Tree` a search needs.
-
-    Attributes:
-        rave: Whether it keeps AMAF statistics.
-        ladders: Whether it keeps the stones caught in ladders.
-        biases: Whether it keeps the table of value biases.
-    """
+    """Which optional arrays of a `Tree` a search needs: `amaf`, `ladders` and `biases`."""
 
     rave: bool = False
     ladders: bool = False
@@ -105,14 +99,7 @@ class Tree(NamedTuple):
 
 
 def new_tree(capacity: int, area: int, layout: TreeLayout, *, ownership: bool = False) -> Tree:
-    """Returns an arena for `capacity` nodes that has one unevaluated node, the origin.
-
-    Args:
-        capacity: The largest number of nodes.
-        area: The board's number of points.
-        layout: Which optional arrays it has.
-        ownership: Whether it keeps the ownership of each node.
-    """
+    """Returns an arena for `capacity` nodes that has one unevaluated node, the origin."""
     tree = Tree(
         np.empty(capacity, NODE),
         np.empty((capacity, area + 1), np.uint16),
@@ -332,13 +319,7 @@ class OwnershipSums(NamedTuple):
 
 @njit
 def write_ownership(tree: Tree, leaves: np.ndarray, rows: np.ndarray) -> None:
-    """Stores the ownership of leaves in the tree.
-
-    Args:
-        tree: The tree.
-        leaves: int32 [n], their nodes.
-        rows: float32 [n, columns], their evaluation rows.
-    """
+    """Stores the ownership of leaves (int32 [n], their nodes) by their evaluation rows, float32 [n, columns]."""
     area = tree.ownership.shape[1]
     for index in range(len(leaves)):
         stored, ownership = tree.ownership[leaves[index]], rows[index, ownership_column(area) :]
@@ -373,12 +354,6 @@ def add_ownership(tree: Tree, root: int, nodes: np.ndarray, sums: OwnershipSums)
 
 
 def mean_ownership(totals: np.ndarray, counts: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Returns the means of `OwnershipSums`, or of some of their rows, float32 [..., height, width] in -1..1.
-
-    Args:
-        totals: Rows of `OwnershipSums.totals`, or their sum.
-        counts: The same rows of `OwnershipSums.counts`, or their sum.
-        shape: Height and width.
-    """
+    """Returns the means of rows of `OwnershipSums`, or of their sum, float32 [*counts.shape, *shape] in -1..1."""
     means = totals / (np.maximum(counts, 1)[..., None] * OWNERSHIP_ONE)
     return means.astype(np.float32).reshape(*counts.shape, *shape)

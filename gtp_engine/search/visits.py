@@ -27,17 +27,7 @@ from ..go.coords import BLACK, EMPTY
 from ..go.points import point_of_index
 from ..go.scoring import area_margin
 from .averaging import Averaging, Utility, average_children, centred, corrected_utility, slope_of, utility_of, weight_of
-from .evaluate.row import (
-    LEAD,
-    LOSS,
-    POLICY,
-    SCORE_ERROR,
-    SCORE_MEAN,
-    SCORE_STDEV,
-    VALUE_ERROR,
-    WIN,
-    amaf_column,
-)
+from .evaluate.row import LEAD, LOSS, POLICY, SCORE_ERROR, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, WIN, amaf_column
 from .gumbel import select_by_halving
 from .selection import Root, Rule, back_up_amaf, select
 from .tree import (
@@ -63,11 +53,6 @@ class SearchState(NamedTuple):
     """A search as compiled code sees it. It is replaced when the arena grows and when the root is evaluated.
 
     Attributes:
-        tree: The arena.
-        root: The root.
-        rule: The parameters of selection.
-        scale: The weights of the score in the utility.
-        averaging: How values are averaged.
         ownership: The sums to which the ownership of new leaves is added.
         banning: Whether `root.banned_until` forbids any move.
         limit: The number of visits at which the search ends.
@@ -89,10 +74,10 @@ class SearchState(NamedTuple):
 
 @njit
 def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
-    """Walks down the tree of `search` until `wanted` visits are under way or done.
+    """Walks down the tree of a search until `wanted` visits are under way or done.
 
     Args:
-        search: The search.
+        search: Its state.
         wanted: The number of visits; there are fewer if too many walks end at leaves that are under way already.
         boards: BOARD [wanted or more], written: the positions to evaluate.
         leaves: int32, as long, written: their nodes.
@@ -170,14 +155,6 @@ def _make_child(tree: Tree, node: int, move: int, board: Board) -> int:
     return child
 
 
-@inline
-def _prepare_leaf(tree: Tree, root: Root, leaf: int, board: Board, length: int) -> None:
-    """Prepares a new leaf and its position for the evaluator."""
-    _mark_legal(tree, leaf, board, root.history, length)
-    if len(tree.ladders):
-        _complete_position(tree, root, leaf, board, length)
-
-
 @njit
 def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length: int) -> None:
     """Writes 1 for each legal move and 0 for the others into the leaf's row of priors, with regard to superko.
@@ -211,16 +188,18 @@ def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length
     row[width * height] = 1
 
 
-@njit
-def _complete_position(tree: Tree, root: Root, leaf: int, board: Board, length: int) -> None:
-    """Completes a leaf's board with what networks see of the positions before it: superko and earlier ladders."""
-    mark_superko(board, root.history, length)
-    _recall_ladders(tree, root, leaf, board)
-    if leaf == root.node and root.hides_passes:
-        # KataGo's "conservative pass": at the root a network must not assume that another pass ends the game, since the
-        # dead stones on the board would count as alive.
-        board["passes"] = 0
-        board["moves_shown"] = 0
+@inline
+def _prepare_leaf(tree: Tree, root: Root, leaf: int, board: Board, length: int) -> None:
+    """Marks the legal moves, and completes the board with what networks see of earlier ones: superko and ladders."""
+    _mark_legal(tree, leaf, board, root.history, length)
+    if len(tree.ladders):
+        mark_superko(board, root.history, length)
+        _recall_ladders(tree, root, leaf, board)
+        if leaf == root.node and root.hides_passes:
+            # KataGo's "conservative pass": at the root a network must not assume that another pass ends the game, since
+            # the dead stones on the board would count as alive.
+            board["passes"] = 0
+            board["moves_shown"] = 0
 
 
 @njit
@@ -299,8 +278,7 @@ def expand_and_back_up(
         search: The search.
         boards: BOARD [n], the positions of a batch.
         leaves: int32 [n], their nodes.
-        start: The first row of this search in the batch.
-        stop: The row after its last one.
+        start, stop: The first row of this search in the batch, and the one after its last.
         rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`). AMAF statistics are overwritten.
         ladders: uint8 [n, (area + 7) // 8 or more], one bit per stone that a ladder catches.
     """
@@ -332,13 +310,7 @@ def expand_and_back_up(
 
 @njit
 def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
-    """Writes the priors of the moves that are marked legal, scaled to a sum of one.
-
-    Args:
-        tree: The tree.
-        leaf: The node.
-        policy: float32, begins with the probabilities of the moves in move-index order.
-    """
+    """Writes the priors of the moves that are marked legal, scaled to a sum of one; the policy is part of a row."""
     row = tree.priors[leaf]
     total = np.float32(0.0)
     for move in range(len(row)):
@@ -425,14 +397,8 @@ def _back_up(
 def rescore_tree(tree: Tree, to_move: int, area: int, scale: Utility, averaging: Averaging) -> None:
     """Recomputes the utilities of all nodes for another scale, when the expected score at the root has changed.
 
-    It is not possible with plain averages, whose sums do not show the parts that they are made of.
-
-    Args:
-        tree: The tree.
-        to_move: The colour to move at the origin.
-        area: The board's number of points.
-        scale: The new weights of the score.
-        averaging: How values are averaged.
+    It is not possible with plain averages, whose sums do not show the parts that they are made of. `to_move` is the
+    colour to move at the tree's origin.
     """
     size = tree.size[0]
     colours = np.empty(size, np.int8)

@@ -26,7 +26,7 @@ from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.search.evaluate import runner as runners
 from gtp_engine.search.evaluate.features import LADDER_BYTES, new_workspace
 from gtp_engine.search.evaluate.features import position_of as complete
-from gtp_engine.search.evaluate.network_evaluator import EvaluationCache, NetworkEvaluator
+from gtp_engine.search.evaluate.network_evaluator import EvaluationCache, NetworkEvaluator, look_up, new_cache, store
 from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow, decode_outputs, output_scale, row_columns
 from gtp_engine.search.evaluate.runner import find_device
 from gtp_engine.search.evaluate.torch_runner import TorchRunner
@@ -172,44 +172,42 @@ def test_unknown_devices_and_precisions_are_named() -> None:
             find_device("cuda")
 
 
-def store(cache: EvaluationCache, keys: np.ndarray, rows: np.ndarray) -> None:
-    cache.store(keys, rows, np.arange(len(keys)))
+def keep(cache: EvaluationCache, keys: np.ndarray, rows: np.ndarray) -> None:
+    store(cache, keys, rows, np.arange(len(keys)))
 
 
 def test_the_cache_gives_back_what_it_was_given_until_the_room_is_taken() -> None:
-    cache = EvaluationCache(0.02)  # 5000 numbers, a table of 64
+    cache = new_cache(0.02)  # 5000 numbers, a table of 64
     keys = np.array([1, 2, 65, 66], np.uint64)
     rows = np.arange(400, dtype=np.float32).reshape(4, 100)
-    store(cache, keys[:2], rows[:2])
-    store(cache, keys[2:3], rows[2:3])  # where the table knew key 1
+    keep(cache, keys[:2], rows[:2])
+    keep(cache, keys[2:3], rows[2:3])  # where the table knew key 1
     found = np.zeros((3, 100), np.float32)
-    assert cache.look_up(keys[:3], found).tolist() == [0]
+    assert look_up(cache, keys[:3], found).tolist() == [0]
     assert found[1:].tolist() == rows[1:3].tolist()
     others = np.arange(10, 58, dtype=np.uint64)
-    store(cache, others[:46], np.ones((46, 100), np.float32))  # 4900 numbers by now
-    assert cache.look_up(keys[:3], found).tolist() == [0]
-    store(cache, others[46:], np.ones((2, 100), np.float32))  # the second where key 1 was
-    assert cache.look_up(keys[:3], found).tolist() == [0]
-    store(cache, keys[3:], rows[3:])  # where key 2 was, and in its entry of the table
-    assert cache.look_up(keys, np.zeros((4, 100), np.float32)).tolist() == [0, 1]
-    cache.clear()
-    assert cache.look_up(keys[:3], found).tolist() == [0, 1, 2]
+    keep(cache, others[:46], np.ones((46, 100), np.float32))  # 4900 numbers by now
+    assert look_up(cache, keys[:3], found).tolist() == [0]
+    keep(cache, others[46:], np.ones((2, 100), np.float32))  # the second where key 1 was
+    assert look_up(cache, keys[:3], found).tolist() == [0]
+    keep(cache, keys[3:], rows[3:])  # where key 2 was, and in its entry of the table
+    assert look_up(cache, keys, np.zeros((4, 100), np.float32)).tolist() == [0, 1]
 
 
 def test_the_cache_keeps_rows_of_several_sizes_apart() -> None:
-    cache = EvaluationCache(0.02)
+    cache = new_cache(0.02)
     small, large = np.full((1, 3), 3, np.float32), np.full((1, 1700), 5, np.float32)
     one, two, three, four = np.arange(1, 5, dtype=np.uint64)[:, None]
-    store(cache, one, small)
-    store(cache, two, large)
-    store(cache, three, large)
+    keep(cache, one, small)
+    keep(cache, two, large)
+    keep(cache, three, large)
     found = np.zeros((1, 3), np.float32)
-    assert not len(cache.look_up(one, found)) and found.tolist() == small.tolist()
-    store(cache, four, large)  # does not fit behind the others: from the start again
-    assert len(cache.look_up(one, found)) == len(cache.look_up(two, np.zeros_like(large))) == 1
-    assert not len(cache.look_up(three, found := np.zeros_like(large))) and (found == 5).all()
-    store(cache, one, np.zeros((1, 5001), np.float32))  # never fits
-    assert not len(cache.look_up(three, found))
+    assert not len(look_up(cache, one, found)) and found.tolist() == small.tolist()
+    keep(cache, four, large)  # does not fit behind the others: from the start again
+    assert len(look_up(cache, one, found)) == len(look_up(cache, two, np.zeros_like(large))) == 1
+    assert not len(look_up(cache, three, found := np.zeros_like(large))) and (found == 5).all()
+    keep(cache, one, np.zeros((1, 5001), np.float32))  # never fits
+    assert not len(look_up(cache, three, found))
 
 
 def test_evaluations_of_one_size_outlive_a_batch_of_another(evaluator: NetworkEvaluator) -> None:

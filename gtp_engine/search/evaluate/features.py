@@ -348,8 +348,7 @@ def write_batch(
 ) -> None:
     """Calls `write_inputs` for boards[indices[i]] and symmetries[i], with row i of planes, scalars, keys and ladders.
 
-    keys: uint64 [n], written. salt: makes other keys of the same inputs. ladders: uint8 [n, (area + 7) // 8 or more],
-    written: a bit for each stone that a ladder catches, in move-index order, the lowest bit of a byte first; or
+    keys: uint64 [n], written. salt: makes other keys of the same inputs. ladders: as in `Evaluator.submit`, or
     NO_LADDERS.
     """
     for row in range(len(indices)):
@@ -400,12 +399,9 @@ def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) ->
 
 
 def root_position_of(game: Game, w: Workspace, *, conservative_pass: bool = True) -> np.ndarray:
-    """Returns the game's position as a search evaluates it at its root, where the game is assumed to continue.
+    """Returns `position_of` as a search evaluates it at its root, where the game is assumed to continue.
 
-    Args:
-        game: as in `position_of`.
-        w: the thread's memory.
-        conservative_pass: as in `position_of`; False for evaluators without a network.
+    `conservative_pass` is False for evaluators without a network.
     """
     position = position_of(game, w, conservative_pass=conservative_pass)
     if game.is_over:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,97 +34,63 @@ from .runner import make_runner
 _VALUES_PER_ENTRY = 85
 
 
-class EvaluationCache:
-    """The latest evaluation rows, for boards of any size.
+class EvaluationCache(NamedTuple):
+    """The latest evaluation rows, for boards of any size (`new_cache`).
 
     Rows are stored one after the other in a ring of float32; at its end they continue at the start, over the oldest. A
     table finds the beginning of a row by the lower bits of its key; of two keys with the same lower bits it keeps the
     later one.
-
-    Args:
-        megabytes: the size of the ring.
     """
 
-    def __init__(self, megabytes: float) -> None:
-        size = max(1, int(megabytes * 1e6 / 4))
-        self._values = np.zeros(size, np.float32)
-        entries = 1 << (size // _VALUES_PER_ENTRY).bit_length()
-        self._keys = np.zeros(entries, np.uint64)
-        self._offsets = np.zeros(entries, np.int64)
-        self._end = np.zeros(1, np.int64)
+    values: np.ndarray  # float32, the ring
+    keys: np.ndarray  # uint64, 0 for a free entry of the table
+    offsets: np.ndarray  # int64: how many values were written before each row, in earlier rounds of the ring too
+    end: np.ndarray  # int64 [1], how many were written so far
 
-    def look_up(self, keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Copies the rows of known keys.
 
-        Args:
-            keys: uint64 [n], not 0. The same key must not be used for rows of two lengths.
-            rows: float32 [n, columns]; the rows of known keys are written.
-
-        Returns:
-            The indices of the keys that are not known.
-        """
-        missing = np.empty(len(keys), np.intp)
-        return missing[: _look_up(self._keys, self._offsets, self._values, self._end, keys, rows, missing)]
-
-    def store(self, keys: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
-        """Stores rows[i] under keys[i] for each index i in `chosen`; if they do not all fit, the latest remain."""
-        _store(self._keys, self._offsets, self._values, self._end, keys, rows, chosen)
-
-    def clear(self) -> None:
-        """Forgets everything."""
-        self._keys[:] = 0
+def new_cache(megabytes: float) -> EvaluationCache:
+    """Returns an empty cache with a ring of this size."""
+    size = max(1, int(megabytes * 1e6 / 4))
+    entries = 1 << (size // _VALUES_PER_ENTRY).bit_length()
+    table = np.zeros(entries, np.uint64), np.zeros(entries, np.int64)
+    return EvaluationCache(np.zeros(size, np.float32), *table, np.zeros(1, np.int64))
 
 
 @njit
-def _look_up(
-    known: np.ndarray,
-    offsets: np.ndarray,
-    values: np.ndarray,
-    end: np.ndarray,
-    keys: np.ndarray,
-    rows: np.ndarray,
-    missing: np.ndarray,
-) -> int:
-    """See `EvaluationCache.look_up`; returns the number of missing keys.
+def look_up(cache: EvaluationCache, keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Copies the rows of known keys to `rows`, float32 [n, columns]; returns the indices of the other keys.
 
-    offsets: the number of values written before each row, in earlier rounds of the ring too. end: of all values so far.
+    The keys, uint64 [n], are not 0. The same one must not be used for rows of two lengths.
     """
-    count, columns = 0, rows.shape[1]
+    missing, count = np.empty(len(keys), np.intp), 0
     for index in range(len(keys)):
-        slot = keys[index] & np.uint64(len(known) - 1)
-        if known[slot] != keys[index] or offsets[slot] < end[0] - len(values):
+        slot = keys[index] & np.uint64(len(cache.keys) - 1)
+        if cache.keys[slot] != keys[index] or cache.offsets[slot] < cache.end[0] - len(cache.values):
             missing[count] = index
             count += 1
             continue
-        start = offsets[slot] % len(values)
-        for column in range(columns):
-            rows[index, column] = values[start + column]
-    return count
+        start = cache.offsets[slot] % len(cache.values)
+        for column in range(rows.shape[1]):
+            rows[index, column] = cache.values[start + column]
+    return missing[:count]
 
 
 @njit
-def _store(
-    known: np.ndarray,
-    offsets: np.ndarray,
-    values: np.ndarray,
-    end: np.ndarray,
-    keys: np.ndarray,
-    rows: np.ndarray,
-    chosen: np.ndarray,
-) -> None:
-    columns = rows.shape[1]
+def store(cache: EvaluationCache, keys: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
+    """Stores rows[i] under keys[i] for each index i in `chosen`; if they do not all fit, the latest remain."""
+    values, columns = cache.values, rows.shape[1]
     if columns > len(values):
         return
     for index in chosen:
-        start = end[0] % len(values)
+        start = cache.end[0] % len(values)
         if start + columns > len(values):
-            end[0] += len(values) - start
+            cache.end[0] += len(values) - start
             start = 0
-        slot = keys[index] & np.uint64(len(known) - 1)
-        known[slot], offsets[slot] = keys[index], end[0]
+        slot = keys[index] & np.uint64(len(cache.keys) - 1)
+        cache.keys[slot], cache.offsets[slot] = keys[index], cache.end[0]
         for column in range(columns):
             values[start + column] = rows[index, column]
-        end[0] += columns
+        cache.end[0] += columns
 
 
 logger = logging.getLogger(__name__)
@@ -239,7 +206,7 @@ class NetworkEvaluator:
         self._shown = np.zeros(0, BOARD)  # positions as they are shown under the nearest rules
         self._rules_of_code = dict(zip(map(code_of, known), self.rules, strict=True))
         self._named_rules = set(self._rules_of_code)  # codes for which nothing is logged any more
-        self._cache = EvaluationCache(cache_megabytes)
+        self._cache = new_cache(cache_megabytes)
         self._sizes: dict[tuple[int, int], _BoardSize] = {}
         self._scale = output_scale(self.config)
 
@@ -282,7 +249,7 @@ class NetworkEvaluator:
         view = np.zeros(count, np.intp) if average else symmetries
         salt = hash((optimism, average)) & 0xFFFFFFFF
         keys = self._write(boards, indices, view, salt, profile, inputs, ladders)
-        ticket = _Ticket(size, optimism, inputs, keys, rows, self._cache.look_up(keys, rows))
+        ticket = _Ticket(size, optimism, inputs, keys, rows, look_up(self._cache, keys, rows))
         if not average and len(ticket.missing):
             self._begin(ticket, view, rows)
         elif len(ticket.missing):
@@ -302,7 +269,7 @@ class NetworkEvaluator:
         if ticket.views is not None:
             rows[missing] = ticket.views[:, missing].mean(0)
         if len(missing):
-            self._cache.store(ticket.keys, rows, missing)
+            store(self._cache, ticket.keys, rows, missing)
         ticket.size.inputs.append(ticket.inputs)
         return rows
 
@@ -328,7 +295,7 @@ class NetworkEvaluator:
 
     def clear_cache(self) -> None:
         """Forgets all evaluations."""
-        self._cache.clear()
+        self._cache.keys[:] = 0
 
     def close(self) -> None:
         """Ends the threads and releases the memory."""
@@ -339,21 +306,21 @@ class NetworkEvaluator:
         del self._cache
 
     def _as_learned(self, boards: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns these positions under rules that the network has learned with, and their indices."""
-        self._name_rules(int(rules_code(boards[indices[0]])))
+        """Returns these positions under rules that the network has learned with, and their indices.
+
+        Of other rules it logs once which ones stand for them.
+        """
+        code = int(rules_code(boards[indices[0]]))
+        if code not in self._named_rules:
+            self._named_rules.add(code)
+            known, nearest = " and ".join(self.rules), self._rules_of_code[int(self._nearest[code])]
+            logger.warning(
+                f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}"
+            )
         if len(indices) > len(self._shown):
             self._shown = np.zeros(len(indices), BOARD)
         show_batch(boards, indices, self._nearest, self._shown)
         return self._shown, np.arange(len(indices))
-
-    def _name_rules(self, code: int) -> None:
-        """Logs once which rules stand for those of this code, if the network did not learn with them."""
-        if code in self._named_rules:
-            return
-        self._named_rules.add(code)
-        nearest = self._rules_of_code[int(self._nearest[code])]
-        known = " and ".join(self.rules)
-        logger.warning(f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}")
 
     def _size_of(self, boards: np.ndarray, index: int) -> _BoardSize:
         """Returns what belongs to the size of one of the boards."""
@@ -405,7 +372,7 @@ class NetworkEvaluator:
     def _begin(self, ticket: _Ticket, symmetries: np.ndarray, rows: np.ndarray) -> None:
         """Begins to evaluate the ticket's missing positions, whose inputs were written by the symmetries, into `rows`.
 
-        symmetries: of all positions of the batch. rows: [n, columns].
+        Both are of all positions of the batch.
         """
         missing = ticket.missing
         if self._workers is None:
@@ -440,20 +407,9 @@ class NetworkEvaluator:
         rows: np.ndarray,
     ) -> None:
         """Writes the evaluation rows of raw outputs."""
-        decode_outputs(
-            raw.policy,
-            raw.value,
-            raw.scores,
-            raw.ownership,
-            positions,
-            ticket.inputs.scalars,
-            ticket.inputs.legal,
-            symmetries,
-            ticket.size.transformed,
-            ticket.optimism if self.config.has_optimism else 0.0,
-            self._scale,
-            rows,
-        )
+        inputs, indices = ticket.inputs, ticket.size.transformed
+        optimism = ticket.optimism if self.config.has_optimism else 0.0
+        decode_outputs(*raw, positions, inputs.scalars, inputs.legal, symmetries, indices, optimism, self._scale, rows)
 
 
 def _rulesets(path: Path, names: Sequence[str]) -> list[Rules]:

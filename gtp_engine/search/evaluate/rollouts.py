@@ -56,16 +56,7 @@ class UniformEvaluator:
         self.batch_size = batch_size
         self._rows = np.zeros((0, 0), np.float32)  # identical ones, for the last board's area
 
-    def submit(
-        self,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray | None = None,
-        ladders: np.ndarray | None = None,
-        *,
-        optimism: float = 0.0,
-        profile: str = "",
-    ) -> np.ndarray:
+    def submit(self, boards: np.ndarray, indices: np.ndarray, *_: object, **others: object) -> np.ndarray:
         """Returns the rows themselves as the ticket."""
         count = len(indices)
         area = int(boards["width"][indices[0]]) * int(boards["height"][indices[0]])
@@ -340,9 +331,7 @@ def _evaluate_rows(
         sign = 1.0 if source["to_move"] == BLACK else -1.0
         owner_sums = np.zeros(area, np.int32)
         amaf[:] = 0.0
-        points = 0.0
-        total = 0.0
-        squares = 0.0
+        points = total = squares = 0.0
         for _ in range(rollouts):
             copy_board(scratch[0], source)
             play_rollout(scratch[0], state, candidates, amaf_colours)
@@ -408,16 +397,7 @@ class RolloutEvaluator:
         self._seeds = np.random.default_rng(seed)
         self._pool = ThreadPoolExecutor(threads - 1, "rollouts") if threads > 1 else None
 
-    def submit(
-        self,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray | None = None,
-        ladders: np.ndarray | None = None,
-        *,
-        optimism: float = 0.0,
-        profile: str = "",
-    ) -> _Ticket:
+    def submit(self, boards: np.ndarray, indices: np.ndarray, *_: object, **others: object) -> _Ticket:
         """Begins the batch on the other threads; this one helps in `collect`."""
         count = len(indices)
         area = int(boards["width"][indices[0]]) * int(boards["height"][indices[0]])
@@ -432,8 +412,7 @@ class RolloutEvaluator:
 
     def _evaluate(self, ticket: _Ticket, start: int, stop: int) -> None:
         """Writes some rows of a ticket."""
-        boards, indices = ticket.boards, ticket.indices
-        _evaluate_rows(boards, indices, start, stop, self._rollouts, ticket.seed, ticket.rows)
+        _evaluate_rows(ticket.boards, ticket.indices, start, stop, self._rollouts, ticket.seed, ticket.rows)
 
     def collect(self, ticket: _Ticket) -> np.ndarray:
         """Plays the chunks that no other thread has begun, from the end, and waits for the rest."""
