@@ -11,9 +11,8 @@ from network_strength import gnugo
 
 from gtp_engine.arena.gtp_client import GtpClient
 from gtp_engine.arena.openings import random_openings
-from gtp_engine.engine.decision import PlayStyle, choose_move
+from gtp_engine.engine.decision import PlayStyle, choose_move, is_hopeless
 from gtp_engine.engine.ranks import RANKS_FILE, Rank, Strength, read_ranks
-from gtp_engine.engine.resigning import is_hopeless
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE, colour_letter, opponent
@@ -25,9 +24,7 @@ from gtp_engine.search.request import SearchRequest
 
 # What makes a player of a rank out of a network: games of another state of these files are not mixed in. The search and
 # the evaluation are left out, since most changes there are about speed: after one that is not, begin a new `work/`.
-PLAYING = tuple(
-    f"engine/{name}.py" for name in ("blunders", "decision", "rank_play", "resigning", "status", "strength")
-)
+PLAYING = ("engine/decision.py", "engine/rank_play.py", "engine/ranks.py", "engine/status.py")
 GNUGO = -1.0  # in place of a strength
 MOVES_PER_POINT = 3
 OPENING_MOVES = 2

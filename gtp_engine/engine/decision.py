@@ -1,6 +1,10 @@
-"""Which move to play after a search: the best one, one of a weaker player, or a pass when the game is over."""
+"""Which move to play after a search: the best one, one of a weaker player, a pass when the game is over, or none."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from math import sqrt
+from typing import TypeAlias
 
 import numpy as np
 
@@ -49,11 +53,6 @@ def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) 
     The search's choice is final if the request restricts the moves at the root. It is also final if no time is left,
     unless the opponent has just passed, and if the search was stopped, unless the opponent has just passed and dead
     stones do not count as they stand.
-
-    Args:
-        worker: Searches.
-        request: What to search.
-        style: How to choose.
 
     Returns:
         The point to play, or `PASS`, and the report behind it.
@@ -283,3 +282,56 @@ def _is_safe(game: Game, point: int) -> bool:
         if chain.colour == me and point in points_of(chain.cells, game.width):
             return len(find_liberties(chain.cells, stones)) >= 2
     return False  # suicide: the stone is gone
+
+
+# When to resign, after several hopeless turns in a row. Chosen by judgement.
+# The share of the board played before which nobody resigns: 90 moves on 19x19, 21 on 9x9.
+_EARLIEST_RESIGNATION = 0.25
+# A handicap of n stones is a bad start by intention: this share of the board longer, n times.
+_HANDICAP_PATIENCE = 0.03
+# With fewer visits a win rate is noise.
+_LEAST_VISITS_TO_RESIGN = 50
+# Some 50 moves of each of ten games at a time.
+_MOST_TURNS = 500
+
+
+def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: Strength | None = None) -> bool:
+    """Returns whether this position is a reason for the player to move to resign.
+
+    That is so if the win rate is below `threshold`, the player is too far behind for an accident to help, enough moves
+    have been played for the board's size, and the search has enough visits. Accidents help weak players more: they go
+    on for longer (`Strength.patience`), and an evaluation without a search is enough at any strength but the full one.
+    """
+    far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
+    if strength is not None:
+        far_behind *= strength.patience
+    stones = int((game.stones() != 0).sum())
+    played = max(len(game.moves), stones - game.handicap)  # stones that were set up count as moves
+    is_late = played >= (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
+    is_searched = strength is not None or report.visits >= _LEAST_VISITS_TO_RESIGN
+    return is_late and is_searched and report.winrate < threshold and report.lead < far_behind
+
+
+# A position in which a player had to move: how the game began, the moves so far, and the player.
+#
+# Hopeless turns are kept by their positions, not counted, because some controllers replay the whole game before each
+# move, and may play several games in turn: gtp2ogs lends each of its bots to a game for one move.
+Turn: TypeAlias = tuple[object, ...]
+
+
+def turn_of(game: Game, colour: int, number: int | None = None) -> Turn:
+    """Returns a player's turn after the first moves of a game, by default after all of them."""
+    start = game.width, game.height, game.rules, game.komi, tuple(game.setup_stones)
+    return *start, tuple(game.moves[:number]), colour
+
+
+def hopeless_row(turns: Sequence[Turn], game: Game, colour: int) -> int:
+    """Returns how many of a player's last turns are among these, one after the other, without the present one."""
+    own = [number for number, move in enumerate(game.moves) if move.colour == colour]
+    return sum(1 for _ in takewhile(lambda number: turn_of(game, colour, number) in turns, reversed(own)))
+
+
+def with_turn(turns: Sequence[Turn], turn: Turn, *, hopeless: bool) -> tuple[Turn, ...]:
+    """Returns the latest hopeless turns, the last of them last, with this one if it is one."""
+    others = [other for other in turns if other != turn]
+    return tuple([*others, turn][-_MOST_TURNS:] if hopeless else others)

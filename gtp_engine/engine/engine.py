@@ -29,7 +29,6 @@ from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
 from .ranks import Rank, Strength, as_rank, next_rank
-from .resigning import Turn, hopeless_row, is_hopeless, turn_of, with_turn
 from .search_thread import SearchThread
 from .settings import EngineSettings
 
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from ..go.scoring import Score
     from ..search.evaluate.batch import Evaluation
     from ..search.report import SearchReport
+    from .decision import Turn
     from .worker import SearchWorker
 
 logger = logging.getLogger(__name__)
@@ -415,7 +415,7 @@ class Engine:
         hopeless_turns = self._hopeless_turns
 
         def decide(worker: "SearchWorker") -> Decision:
-            from .decision import PlayStyle, choose_move  # imports numba
+            from .decision import PlayStyle, choose_move, hopeless_row, is_hopeless  # import numba
 
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
@@ -451,6 +451,8 @@ class Engine:
 
     def commit(self, decision: Decision) -> None:
         """Plays a decision of `genmove` and charges its time to the clock; does nothing if it resigns."""
+        from .decision import turn_of, with_turn
+
         self._end_pondering()
         turn = turn_of(self.game, decision.colour)
         self._hopeless_turns = with_turn(self._hopeless_turns, turn, hopeless=decision.hopeless)

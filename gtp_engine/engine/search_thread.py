@@ -24,20 +24,22 @@ _Job: TypeAlias = "Callable[[Callable[[], SearchWorker]], None]"
 class SearchThread:
     """Runs jobs one after the other in a daemon thread: an endless search must not keep a program running.
 
-    A search gets one of two events when it is requested: `stop_event`, or `pondering_stop`, which is set whenever
-    anything else is requested. It may have an event of its caller's instead. Any thread may stop searches.
+    Any thread may stop searches.
+
+    Attributes:
+        stop_event: Ends a search that is requested now, unless its caller has an event for it.
+        pondering_stop: Ends pondering that is requested now; set whenever anything else is requested.
+        is_closed: Whether `close` was called.
     """
 
     def __init__(self, make_worker: "Callable[[], SearchWorker]") -> None:
         """Starts the thread. It calls `make_worker` before its first job, and closes the worker after the last one."""
-        self._stop_event = threading.Event()
-        self._pondering_stop = threading.Event()
-        # An event is set and replaced in one step: a search whose event nobody can set any more would never end.
-        self._events = threading.Lock()
+        self.stop_event, self.pondering_stop = threading.Event(), threading.Event()
         # The events of the jobs that have not ended. The keys are weak: who asked for a result keeps it, nobody else.
         self._stops: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()
-        # A job queued after the end marker would never run, and its caller would wait forever.
-        self._closing = threading.Lock()
+        # An event is set and replaced in one step: a search whose event nobody can set any more would never end. Nor is
+        # a job queued after the end marker, since it would never run, and its caller would wait forever.
+        self._lock = threading.Lock()
         self.is_closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # Not a bound method: the thread must not keep this object, and so its engine, alive.
@@ -64,32 +66,19 @@ class SearchThread:
             except BaseException as error:
                 future.set_exception(error)
 
-        with self._closing:
+        with self._lock:
             if self.is_closed:
                 raise UserError("the engine is closed")
             if stop is not None:
-                with self._events:
-                    self._stops[future] = stop
+                self._stops[future] = stop
             self._jobs.put(job)
         return future
 
-    @property
-    def stop_event(self) -> threading.Event:
-        """The event that ends a search requested now."""
-        with self._events:
-            return self._stop_event
-
-    @property
-    def pondering_stop(self) -> threading.Event:
-        """The event that ends pondering requested now."""
-        with self._events:
-            return self._pondering_stop
-
     def stop(self) -> None:
         """Ends all searches requested so far, those that wait as soon as they have begun."""
-        with self._events:
-            self._stop_event.set()
-            self._stop_event = threading.Event()
+        with self._lock:
+            self.stop_event.set()
+            self.stop_event = threading.Event()
             for future, stop in self._stops.items():
                 if not future.done():
                     stop.set()
@@ -97,16 +86,16 @@ class SearchThread:
 
     def stop_pondering(self) -> None:
         """Ends all pondering requested so far."""
-        with self._events:
-            self._pondering_stop.set()
-            self._pondering_stop = threading.Event()
+        with self._lock:
+            self.pondering_stop.set()
+            self.pondering_stop = threading.Event()
 
     def close(self, timeout: float | None = None) -> bool:
         """Ends the thread after the jobs that wait; returns whether it has ended after at most `timeout` seconds.
 
         Any thread may call it. A job, which cannot wait for its own end, gets False at once.
         """
-        with self._closing:
+        with self._lock:
             if not self.is_closed:
                 self.is_closed = True
                 self._jobs.put(None)

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from gtp_engine.engine.decision import PlayStyle, choose_move
+from gtp_engine.engine.decision import PlayStyle, choose_move, is_hopeless
 from gtp_engine.engine.engine import Decision, Engine
 from gtp_engine.engine.ranks import Strength
-from gtp_engine.engine.resigning import is_hopeless
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE
