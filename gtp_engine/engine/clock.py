@@ -169,7 +169,6 @@ class _Side:
     """One colour's clock.
 
     Attributes:
-        settings: The time system.
         left: What is left at the beginning of the next move.
         excesses: Seconds by which the last moves exceeded their budgets.
         counted: The main time by our own count since the controller's last report; None before the first one.
@@ -265,13 +264,7 @@ class Clock:
             side.report(seconds)
 
     def charge(self, colour: int, seconds: float, budget: float | None = None) -> None:
-        """Subtracts the time of a move.
-
-        Args:
-            colour: The player.
-            seconds: The time that the move took.
-            budget: The time that it was meant to take; None if it had no budget.
-        """
+        """Subtracts the seconds that a move took; the budget is what it was meant to take, None if it had none."""
         side = self._sides[colour]
         if side.settings.system == "none":
             return

@@ -30,12 +30,7 @@ _NEARBY = 2  # rows and columns within which a stone gives a move on the edge a 
 
 
 class Blunders:
-    """The moves that no player makes in a position, as the player to move sees it.
-
-    Args:
-        game: The position.
-        report: An evaluation of it, with ownership.
-    """
+    """The moves that no player makes in a position, as the player to move sees it, by a report with ownership."""
 
     def __init__(self, game: Game, report: SearchReport) -> None:
         assert report.ownership is not None
@@ -148,11 +143,8 @@ class Blunders:
 def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.random.Generator | None) -> int:
     """Returns the point to play, or a pass if no sensible move is left.
 
-    Args:
-        strength: The player's strength.
-        game: The position.
-        report: What was found there with as many visits, and with ownership.
-        random: The generator for draws; None chooses the most probable moves.
+    The report is what was found with the visits of this strength, and with ownership. Without a generator for draws the
+    most probable moves are chosen.
     """
     if report.visits >= _SEES_ATARI and report.moves:
         return report.moves[0].point

@@ -162,14 +162,8 @@ class RankPlay(NamedTuple):
 def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     """Returns how the engine plays at a rank.
 
-    Without measurements for the network, those of the bundled network for the board stand for them; without some for
-    the board, those for the board whose size is nearest.
-
-    Args:
-        rank: The rank.
-        network: The evaluator in use (`make_evaluator`).
-        width: The board's columns.
-        height: The board's rows.
+    Without measurements for the network (the name of the evaluator in use, `make_evaluator`), those of the bundled
+    network for the board stand for them; without some for the board, those for the board whose size is nearest.
     """
     name = _name_of(network, width, height)
     known, size, strengths = _measured(network, width, height)
@@ -192,9 +186,7 @@ def next_rank(rank: Rank | None, step: int, network: str, width: int, height: in
     Args:
         rank: The rank; None for full strength, which comes after the highest one.
         step: 1 for the next higher rank, -1 for the next lower one.
-        network: As in `play_at`.
-        width: The board's columns.
-        height: The board's rows.
+        network, width, height: As in `play_at`.
     """
     strengths = _measured(network, width, height)[2]
     steps = [*sorted(strengths), None]

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,11 +61,8 @@ class SearchWorker:
         """Makes a worker without evaluator and tree, which are made when they are first needed.
 
         Args:
-            network: The evaluator (`make_evaluator`).
-            threads: The number of CPU threads of the evaluator.
+            network, threads, device, precision: The evaluator and what it uses (`make_evaluator`).
             seed: The seed of everything random; None for a different one each time.
-            device: The device of a network (`evaluate.network_evaluator`).
-            precision: The precision of a network (`evaluate.network_evaluator`).
             strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
         """
         self.network_name = network
@@ -86,13 +83,8 @@ class SearchWorker:
             OSError: Its file cannot be read.
         """
         if self._evaluator is None:
-            self._evaluator = make_evaluator(
-                self.network_name,
-                threads=self._threads,
-                seed=self._seed,
-                device=self._device,
-                precision=self._precision,
-            )
+            options: dict[str, Any] = {"device": self._device, "precision": self._precision}
+            self._evaluator = make_evaluator(self.network_name, threads=self._threads, seed=self._seed, **options)
         return self._evaluator
 
     def change_network(self, network: str) -> None:
@@ -255,13 +247,9 @@ class SearchWorker:
     def raw_evaluations(
         self, game: Game, symmetries: Iterable[int], optimism: float, profile: str
     ) -> "list[Evaluation]":
-        """Returns the network's evaluations of the game's position under each of these symmetries (`game.symmetry`).
+        """Returns the network's evaluations of the game's position under each of these symmetries (`go.symmetry`).
 
-        Args:
-            game: The position.
-            symmetries: Numbers of symmetries, 0 to 7.
-            optimism: Share of the optimistic policy, 0..1, if the network has one.
-            profile: As in `Evaluator.submit`.
+        Optimism and profile are as in `Evaluator.submit`.
 
         Raises:
             UserError: There is no network, or the board is too large for it.

@@ -12,7 +12,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class QueuedSearch:
     on_error: Callable[[Exception], None]
     priority: int
     number: int
-    active: ActiveSearch | None = None
+    active: ActiveSearch = field(init=False)  # while it has a slot
     slot: int = NO_SLOT
     started: float = 0.0
     is_cancelled: bool = False
@@ -97,8 +97,8 @@ class Scheduler:
         self._kinds: dict[tuple[Any, ...], int] = {}  # numbers of what positions of one batch have in common
         self._pending: deque[Batch] = deque()  # the oldest first
         self._free: list[Batch] = []
-        # By slot: the search, None if it is free; how it stands, SLOT_STATUS; its state, as of the last `_refresh`.
-        self._searches: list[ActiveSearch | None] = []
+        # By slot: the search in it; how it stands, SLOT_STATUS; its state, as of the last `_refresh`.
+        self._searches: dict[int, ActiveSearch] = {}
         self._statuses = np.zeros(0, SLOT_STATUS)
         self._states: Any = None  # List[SearchState]
         self._changed: set[int] = set()  # slots whose search state has been replaced since
@@ -131,7 +131,7 @@ class Scheduler:
     def cancel(self, queued: QueuedSearch) -> None:
         """Ends a search with what it has found: `on_done` is called in a later step."""
         queued.is_cancelled = self._has_cancelled = True
-        if queued.active is not None:
+        if queued.slot != NO_SLOT:
             self._end_soon(queued)
 
     def has_slot_for(self, priority: int) -> bool:
@@ -165,8 +165,11 @@ class Scheduler:
         submitted = self._submit()
         if self._pending and (not submitted or len(self._pending) >= self.evaluator.overlap):
             self._collect()
-        elif not submitted:
-            self._pause()
+        elif not submitted and len(self._taken) and self._statuses["is_waiting"][self._taken].all():
+            stop = self._running[0].request.stop
+            assert stop is not None
+            stop.wait(_PAUSE)
+            self._survey = None  # reports become due meanwhile
         self._look_after()
 
     # Turns.
@@ -178,7 +181,7 @@ class Scheduler:
             self._end_waiting()
         while self._waiting and (len(going_on := self._going_on()) < self.slots or self._waiting[0] < going_on[-1]):
             queued = heapq.heappop(self._waiting)
-            if queued.active is None and not self._begin(queued):
+            if queued.slot == NO_SLOT and not self._begin(queued):
                 continue
             if len(going_on) >= self.slots:
                 self._running.remove(going_on[-1])
@@ -199,7 +202,7 @@ class Scheduler:
         self._waiting = [queued for queued in self._waiting if not queued.is_cancelled]
         heapq.heapify(self._waiting)
         for queued in ending:
-            if queued.active is None:
+            if queued.slot == NO_SLOT:
                 queued.on_done(None)
             else:
                 bisect.insort(self._running, queued)
@@ -229,12 +232,9 @@ class Scheduler:
 
     def _take_slot(self, active: ActiveSearch) -> int:
         """Returns a free slot, which the search has from now on; meanwhile only this scheduler may change its tree."""
-        if None in self._searches:
-            slot = self._searches.index(None)
-            self._searches[slot] = active
-        else:
-            slot = len(self._searches)
-            self._searches.append(active)
+        slot = next(slot for slot in itertools.count() if slot not in self._searches)
+        self._searches[slot] = active
+        if slot == len(self._statuses):
             self._statuses = np.append(self._statuses, np.zeros(1, SLOT_STATUS))
         self._statuses[slot] = np.zeros((), SLOT_STATUS)
         self._statuses["ends"][slot] = self._statuses["next_report"][slot] = np.inf
@@ -270,7 +270,7 @@ class Scheduler:
     def _refresh(self) -> None:
         """Copies the search states that have been replaced to compiled code; contents of arrays are shared."""
         for slot in sorted(self._changed):
-            search = self._searches[slot]
+            search = self._searches.get(slot)
             state = search.state() if search is not None else EMPTY_STATE
             if self._states is None:
                 self._states = new_states(state)
@@ -340,9 +340,7 @@ class Scheduler:
     def _grow_arenas(self, slots: np.ndarray) -> None:
         """Lets the arenas of these searches grow, if they are full."""
         for slot in slots[self._statuses["is_full"][slots]].tolist():
-            active = self._searches[slot]
-            assert active is not None
-            active.search.make_room(int(self._statuses["quota"][slot]), ownership=False)
+            self._searches[slot].search.make_room(int(self._statuses["quota"][slot]), ownership=False)
             self._changed.add(slot)
         self._refresh()
 
@@ -375,9 +373,7 @@ class Scheduler:
     def _evaluate(self, batch: Batch) -> None:
         """Hands a batch to the evaluator. All of it has one board size, symmetry, optimism and profile."""
         leaves = batch.leaves
-        active = self._searches[leaves.slots[0]]
-        assert active is not None
-        parameters, symmetries = active.parameters, None
+        parameters, symmetries = self._searches[leaves.slots[0]].parameters, None
         if parameters.symmetry == "average":
             symmetries = np.full(batch.count, ALL_SYMMETRIES)
         elif parameters.symmetry == "random":
@@ -411,23 +407,13 @@ class Scheduler:
             for number in leaves.roots[: batch.root_count]:
                 slot = int(leaves.slots[number])
                 if slot != NO_SLOT:
-                    active = self._searches[slot]
-                    assert active is not None
-                    active.on_root_evaluated(rows[leaves.starts[number]])
+                    self._searches[slot].on_root_evaluated(rows[leaves.starts[number]])
                     self._changed.add(slot)
         except Exception as error:
             self._give_up(batch, error)
             return
         self._free.append(batch)
         self._survey = None if self._changed else Survey(*found)
-
-    def _pause(self) -> None:
-        """Waits a moment if all searches under way only wait to be stopped."""
-        if len(self._taken) and self._statuses["is_waiting"][self._taken].all():
-            stop = self._running[0].request.stop
-            assert stop is not None
-            stop.wait(_PAUSE)
-            self._survey = None  # reports become due meanwhile
 
     # Ends.
 
@@ -460,12 +446,11 @@ class Scheduler:
             return
         self._look()
         for queued in self._stoppable:
-            status, request, active = self._statuses[queued.slot], queued.request, queued.active
-            assert active is not None
+            status, request = self._statuses[queued.slot], queued.request
             if not status["is_evaluated"] or status["is_ending"]:
                 continue
             elapsed = time.perf_counter() - queued.started
-            if request.is_stopped or (request.early_stop and active.is_settled(elapsed, int(status["left"]))):
+            if request.is_stopped or (request.early_stop and queued.active.is_settled(elapsed, int(status["left"]))):
                 self._end_soon(queued)
 
     def _look_after(self) -> None:
@@ -487,7 +472,7 @@ class Scheduler:
 
     def _report(self, queued: QueuedSearch, now: float) -> None:
         request, status = queued.request, self._statuses[queued.slot]
-        assert request.on_report is not None and queued.active is not None
+        assert request.on_report is not None
         interval = math.inf if request.interval is None else request.interval
         status["next_report"] = max(status["next_report"] + interval, now)
         try:
@@ -509,13 +494,12 @@ class Scheduler:
 
     def _release(self, queued: QueuedSearch) -> ActiveSearch:
         """Frees the slot of a search."""
-        active, queued.active = queued.active, None
-        assert active is not None
-        self._searches[queued.slot] = None
+        active = queued.active
+        del queued.active, self._searches[queued.slot]
         self._changed.add(queued.slot)
         for batch in self._pending:  # its leaves that are still under way are dropped when they come back
             batch.leaves.slots[batch.leaves.slots == queued.slot] = NO_SLOT
-        if not any(self._searches):
+        if not self._searches:
             self._refresh()  # it may be long until the next one
         queued.slot = NO_SLOT
         return active

@@ -57,8 +57,8 @@ class Search:
 
         Args:
             evaluator: Evaluates the leaves.
-            parameters: The parameters of requests that have none of their own; None for the defaults. The layout of the
-                tree, its largest size and whether it is reused depend on these in any case.
+            parameters: Those of requests that have none of their own; None for the defaults. The layout of the tree,
+                its largest size and whether it is reused depend on these in any case.
             seed: The seed of the noise at the root, the symmetries and the choice of moves; None for a random one.
         """
         self.evaluator = evaluator

@@ -59,7 +59,7 @@ def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
     folder = _cache_folder()
     if folder is None or not folder.exists():  # most users have none: nothing is hashed
         return None
-    cached = folder / _file_name(network)
+    cached = folder / f"{network.fingerprint}.npz"
     try:
         return read_quantised(cached, network) if cached.exists() else None
     except (UserError, OSError) as error:  # it can be made anew
@@ -75,23 +75,20 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
         OSError: As `find_quantised`.
     """
     with _making:  # another thread may be making them
-        return find_quantised(network, path) or _made_and_kept(network, path)
-
-
-def _made_and_kept(network: StoredNetwork, path: Path) -> Quantised:
-    name = network_name(path)
-    logger.warning(f"{name}: rounding its matrices to 8-bit integers, once")
-    found = make_quantised(network)
-    if not found.matrices:
-        raise UserError(f"{name} would lose too much in 8-bit integers: use another --precision")
-    folder = _cache_folder()
-    try:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            save_quantised(found, network, folder / _file_name(network))
-    except OSError as error:
-        logger.warning(f"the 8-bit integers of {name} are not kept: {error_text(error)}")
-    return found
+        if known := find_quantised(network, path):
+            return known
+        name, folder = network_name(path), _cache_folder()
+        logger.warning(f"{name}: rounding its matrices to 8-bit integers, once")
+        found = make_quantised(network)
+        if not found.matrices:
+            raise UserError(f"{name} would lose too much in 8-bit integers: use another --precision")
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                save_quantised(found, network, folder / f"{network.fingerprint}.npz")
+        except OSError as error:
+            logger.warning(f"the 8-bit integers of {name} are not kept: {error_text(error)}")
+        return found
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:
@@ -110,7 +107,11 @@ def make_quantised(network: StoredNetwork) -> Quantised:
         blocks: dict[str, dict[str, object]] = {}
         for path in matrices:
             blocks.setdefault(block_of(path), {})[path] = None
-        excesses = {block: _excess(loss(paths)) for block, paths in blocks.items()}
+        losses = {block: loss(paths) for block, paths in blocks.items()}
+        # The larger of both losses, as a share of what is allowed.
+        excesses = {
+            block: max(one.policy / LARGEST_LOSS.policy, one.lead / LARGEST_LOSS.lead) for block, one in losses.items()
+        }
         for block in sorted(blocks, key=excesses.__getitem__, reverse=True):
             matrices = {path: matrix for path, matrix in matrices.items() if path not in blocks[block]}
             found = loss(matrices)
@@ -122,11 +123,6 @@ def make_quantised(network: StoredNetwork) -> Quantised:
 def loses_little(loss: Loss) -> bool:
     """Whether a loss is small enough to be accepted by default; one that is not a number is not."""
     return loss.policy <= LARGEST_LOSS.policy and loss.lead <= LARGEST_LOSS.lead
-
-
-def _excess(loss: Loss) -> float:
-    """Returns the larger of both losses as a share of what is allowed."""
-    return max(loss.policy / LARGEST_LOSS.policy, loss.lead / LARGEST_LOSS.lead)
 
 
 def _difference(exact: list[RawOutputs[np.ndarray]], rounded: list[RawOutputs[np.ndarray]], lead: float) -> Loss:
@@ -190,7 +186,3 @@ def _cache_folder() -> Path | None:
         return folders.cache_dir() / "int8"
     except UserError:
         return None
-
-
-def _file_name(network: StoredNetwork) -> str:
-    return f"{network.fingerprint}.npz"

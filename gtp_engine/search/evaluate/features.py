@@ -98,12 +98,6 @@ def new_workspace() -> Workspace:
     )
 
 
-@inline
-def _hides_history(board: Board) -> bool:
-    """Whether a pass would end the game although the rules allow a friendly pass: then no move is shown."""
-    return board["friendly_pass"] and board["scoring"] == AREA_SCORING and board["passes"] == 1
-
-
 @njit
 def _read_liberties(board: Board, codes: np.ndarray) -> None:
     """Writes the bits of planes 3-5 at the head of each chain."""
@@ -313,7 +307,8 @@ def write_inputs(
     """
     if board["height"] > planes.shape[0] or board["width"] > planes.shape[1]:
         raise ValueError("the board is larger than the network's inputs")
-    hidden = _hides_history(board)
+    # Where a pass would end the game although the rules allow a friendly pass, no move is shown.
+    hidden = board["friendly_pass"] and board["scoring"] == AREA_SCORING and board["passes"] == 1
     shown = 0 if hidden else min(MOVES_SHOWN, board["moves_shown"])
     difference = _read_stones(board, w.words, w.liberties)
     _read_bans(board, w.words)
@@ -355,14 +350,10 @@ def write_batch(
         board = boards[indices[row]]
         keys[row] = write_inputs(board, symmetries[row], suicide_legal, w, planes[row], scalars[row]) ^ np.uint64(salt)
         if len(ladders):
-            _pack_ladders(w.caught, board["width"] * board["height"], ladders[row])
-
-
-@njit
-def _pack_ladders(caught: np.ndarray, area: int, packed: np.ndarray) -> None:
-    packed[: (area + 7) >> 3] = 0
-    for index in range(area):
-        packed[index >> 3] |= np.uint8(caught[index]) << np.uint8(index & 7)
+            area = board["width"] * board["height"]
+            ladders[row, : (area + 7) >> 3] = 0
+            for index in range(area):
+                ladders[row, index >> 3] |= np.uint8(w.caught[index]) << np.uint8(index & 7)
 
 
 @njit
