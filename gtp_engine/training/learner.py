@@ -11,8 +11,7 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -23,7 +22,7 @@ from ..base.fields import parse_word
 from ..base.system import configure_torch
 from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
-from ..nets.model import Model
+from ..nets.model import Model, ModelOutputs
 from ..nets.stored import RawOutputs
 from .data.loader import Loader, Samples, Tensors, on_device
 from .ddp import ProcessGroup
@@ -102,8 +101,7 @@ class Learner:
     def step(self, batch: Tensors) -> None:
         """Learns from one batch, or from this process's part of it. It does not wait for a GPU to finish.
 
-        Raises:
-            ProcessLostError: Another process of the group ended.
+        Raises ProcessLostError if another process of the group ended.
         """
         with self._group.step():
             self._step(batch)
@@ -115,8 +113,7 @@ class Learner:
         rate = rate_at(self.settings, self.samples)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        with self._autocast():
-            outputs = self._wrapped(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+        outputs = self._outputs(self._wrapped, batch)
         found = losses(outputs, batch, self.model.config)
         self._optimizer.zero_grad(set_to_none=True)
         total(found, self.settings.losses).backward()
@@ -131,11 +128,12 @@ class Learner:
             torch._foreach_lerp_(_tensors(self.average), _tensors(self.model), 1 - decay)
         self._means.add(found)
 
-    @contextmanager
-    def _autocast(self) -> Iterator[None]:
+    def _outputs(self, model: nn.Module, batch: Tensors) -> ModelOutputs:
+        """Returns a network's outputs in the precision of the training, for a batch on its device."""
         dtype = PRECISIONS[self.settings.precision]
         with torch.autocast(self.device.type, dtype, enabled=dtype != torch.float32):
-            yield
+            outputs: ModelOutputs = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+        return outputs
 
     def check(self) -> dict[str, float]:
         """Returns the means of the losses since `take_losses`.
@@ -162,41 +160,29 @@ class Learner:
     def averaged_network(self, batches: Iterable[Tensors]) -> Model:
         """Returns the averaged network in evaluation mode; `playing_network` makes the one that plays from it.
 
-        Args:
-            batches: Batches of about MEASURED_SAMPLES samples, on which the batch norms' statistics are measured.
+        The batch norms' statistics are measured on the batches, of about MEASURED_SAMPLES samples in all.
         """
         model = copy.deepcopy(self.average)
         norms = [module for module in model.modules() if isinstance(module, BatchNorm)]
         model.train()
         count = 0
-        with torch.no_grad(), self._autocast():
+        with torch.no_grad():
             for batch in batches:
-                count += len(batch.planes)
+                count += batch.size
                 for norm in norms:
-                    norm.momentum = len(batch.planes) / count  # a mean over the samples: the last batch may be small
-                batch = on_device(batch, self.device)
-                model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+                    norm.momentum = batch.size / count  # a mean over the samples: the last batch may be small
+                self._outputs(model, on_device(batch, self.device))
         for norm in norms:
             norm.momentum = BatchNorm.momentum
         return model.eval()
 
     @torch.inference_mode()
     def evaluate(self, model: Model, batches: Iterable[Tensors], also: Measure | None = None) -> dict[str, float]:
-        """Measures a network on batches.
-
-        Args:
-            model: An averaged network.
-            batches: What to measure on.
-            also: Further measurements.
-
-        Returns:
-            The means of the losses, of `losses.accuracies` and of the further measurements, by name.
-        """
+        """Returns the means of an averaged network's losses, `losses.accuracies` and further measurements, by name."""
         means = Means()
         for batch in batches:
             batch = on_device(batch, self.device)
-            with self._autocast():
-                outputs = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+            outputs = self._outputs(model, batch)
             others = also(outputs.raw, batch, model.config) if also else {}
             means.add(losses(outputs, batch, model.config) | accuracies(outputs.raw, batch) | others)
         return means.read()
@@ -215,11 +201,7 @@ class Learner:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Resumes from a state that `state` returned.
-
-        Raises:
-            UserError: It is not such a state, or belongs to another network or optimizer.
-        """
+        """Resumes from a state that `state` returned; UserError for others, such as that of another network."""
         if state.get("state") != STATE:
             raise UserError(f"not a learner's state of this version ({STATE!r} is missing)")
         used = state.get("optimizer_name", self.settings.optimizer)
@@ -297,7 +279,7 @@ def _decay(settings: LearnSettings) -> float:
 
 
 class _Task(NamedTuple):
-    """The present state of rank 0's learner, and the samples that it uses from now on."""
+    """The present state of rank 0's learner, and what its loader draws from now on."""
 
     device: str
     config: NetworkConfig
@@ -305,17 +287,15 @@ class _Task(NamedTuple):
     state: dict[str, Any]
     samples: Samples
     batch_size: int
-    seed: int
-    drawn: int
-    threads: int
+    draws: dict[str, int]  # seed, drawn and threads of `Loader`
 
 
 def start_followers(group: ProcessGroup, learner: Learner, loader: Loader) -> None:
     """Makes the processes of rank 1 and above train `learner` on the batches of `loader`; called by rank 0."""
     if group.count > 1:
         what = learner.device.type, learner.model.config, learner.settings, learner.state()
-        draws = loader.samples, loader.batch_size, loader.seed, loader.drawn
-        group.broadcast(_Task(*what, *draws, torch.get_num_threads()))
+        draws = {"seed": loader.seed, "drawn": loader.drawn, "threads": torch.get_num_threads()}
+        group.broadcast(_Task(*what, loader.samples, loader.batch_size, draws))
 
 
 def run_follower(group: ProcessGroup) -> bool:
@@ -344,19 +324,12 @@ def run_follower(group: ProcessGroup) -> bool:
 
 
 def _begin(group: ProcessGroup, task: _Task, learner: Learner | None) -> tuple[Learner, Loader]:
-    configure_torch(task.threads)
+    configure_torch(task.draws["threads"])
     device = group.device(torch.device(task.device))
     if learner is None:
         learner = Learner(Model(task.config), task.settings, device, group)
     learner.settings = task.settings
     learner.load_state(task.state)
-    loader = Loader(
-        task.samples,
-        task.batch_size,
-        seed=task.seed,
-        drawn=task.drawn,
-        threads=task.threads,
-        pinned=device.type == "cuda",
-        part=(group.rank, group.count),
-    )
+    part, is_pinned = (group.rank, group.count), device.type == "cuda"
+    loader = Loader(task.samples, task.batch_size, **task.draws, pinned=is_pinned, part=part)
     return learner, loader

@@ -96,12 +96,7 @@ def cycles_left(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
 
 
 def summary(folder: RunFolder) -> str:
-    """Describes the results and the state of a run, which may be under way.
-
-    Raises:
-        UserError: The settings are invalid.
-        OSError: A file cannot be read.
-    """
+    """Describes the results and the state of a run, which may be under way; UserError for invalid settings."""
     settings, lines = folder.settings(), folder.log()
     if settings.command == "learn":
         return _of_records(settings, lines)
@@ -162,12 +157,8 @@ def elo_fields(lines: Sequence[Mapping[str, Any]], against: int, tally: Tally) -
 
     The first network has Elo 0, any other one that of its opponent plus the difference in their match. The interval
     (95 %) grows from match to match: errors of independent differences add up as their squares. It is Wilson's for a
-    score to which half a win and half a loss were added.
-
-    Args:
-        lines: The lines of the log so far.
-        against: The cycle of the opponent.
-        tally: The results of the match.
+    score to which half a win and half a loss were added. `lines` are those of the log so far, `against` is the cycle of
+    the opponent.
     """
     before = next((line for line in lines if line["cycle"] == against and "elo" in line), {})
     base = before.get("elo", 0.0)
@@ -186,10 +177,6 @@ class EventFiles:
     """Writes the numbers in a log's lines, by cycle or else by samples; TensorBoard shows the run's duration as time.
 
     The files are written again when a run starts or resumes, so that no line is missing or duplicated after a kill.
-
-    Args:
-        folder: Folder for the event files.
-        lines: The lines of the log so far.
     """
 
     def __init__(self, folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:

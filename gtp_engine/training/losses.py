@@ -39,12 +39,7 @@ _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
 
 
 class Loss(NamedTuple):
-    """One loss of a batch.
-
-    Attributes:
-        of_row: [n], the loss of each row.
-        weight: [n], the weight of each row; 0 if its target is not known.
-    """
+    """One loss of a batch, and the weight of each row [n], 0 if its target is not known."""
 
     of_row: Tensor
     weight: Tensor
@@ -107,12 +102,10 @@ def huber(error: Tensor, delta: float) -> Tensor:
 
 
 def stdev_loss(stdev: Tensor, error: Tensor, target: Tensor) -> Tensor:
-    """Returns a loss that is lowest if `stdev` is the standard deviation of the score.
+    """Returns a loss [n] that is lowest if `stdev` is the standard deviation of the score.
 
-    Args:
-        stdev: [n], the prediction.
-        error: [n], how far the predicted mean is from the score; assumed to be normally distributed.
-        target: [n], the standard deviation of the score itself, 0 for the result of a game.
+    `error` is how far the predicted mean is from the score, assumed to be normally distributed; `target` is the standard
+    deviation of the score itself, 0 for the result of a game.
     """
     own = error.abs() * _DEVIATION_OF_MEAN_ERROR
     return huber(stdev - torch.hypot(own, target), STDEV_DELTA)
@@ -182,8 +175,7 @@ def total(found: dict[str, Loss], factors: LossWeights) -> Tensor:
 class Means:
     """Means of losses over many batches. The sums stay on the device, so that only reading them waits for it.
 
-    Args:
-        all_reduce: If several processes share a batch: replaces sums over their parts by the total, in place.
+    If several processes share a batch, `all_reduce` replaces sums over their parts by the total, in place.
 
     Attributes:
         sums: By name a tensor [2]: the weighted sum of the losses, and the sum of their weights.

@@ -20,8 +20,6 @@ from .settings_toml import read_settings
 logger = logging.getLogger(__name__)
 
 DEFAULT_PRESET = "laptop"
-
-
 RECORDS = RunSettings(learn=OF_RECORDS)  # what options of `learn` change
 
 
@@ -42,10 +40,7 @@ def given_settings(preset: str | None, file: Path | None) -> RunSettings | None:
 def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path | None = None) -> None:
     """Makes the run in a new folder, with the default preset unless settings are given; or checks an existing run.
 
-    Args:
-        folder: The run's folder.
-        settings: The settings that were given; None if there are none.
-        start: The network to start from, `starting_network`.
+    It starts from the network of `starting_network`.
 
     Raises:
         RunConflictError: The run exists and has other settings.
@@ -87,12 +82,8 @@ def settings_from_options(given: Mapping[str, Any]) -> RunSettings:
 def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any]) -> None:
     """Makes the run in a new folder from the options of `learn`, or changes an existing run as the options request.
 
-    Until something was learned, options that name something to learn replace the run.
-
-    Args:
-        folder: The run's folder.
-        new: The settings of a new run, `settings_from_options`.
-        given: The options that were given, by the names of their settings.
+    Until something was learned, options that name something to learn replace the run. `new` are the settings of a new
+    run, `settings_from_options`, and `given` the options by the names of their settings.
 
     Raises:
         RunConflictError: An option differs from the run's settings; the message names it.
@@ -155,12 +146,7 @@ def default_folder(settings: RunSettings, start: str | None) -> Path:
 def starting_network(folder: RunFolder, start: str) -> Path | None:
     """Returns the file of the network to start from, after reading it once, so that no run begins with an unusable one.
 
-    Args:
-        folder: The run's folder.
-        start: File or name of the network to start from; "" to start with random weights.
-
-    Returns:
-        The file; None if there is none, or if the run has already started from it.
+    It is None if `start`, a file or a name, is "" for random weights, or if the run has already started from it.
 
     Raises:
         RunConflictError: The run exists and has started differently.

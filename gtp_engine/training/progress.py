@@ -24,11 +24,7 @@ class Stopped(Exception):
 
 
 class Limit:
-    """Decides when work ends: `minutes` from now (None for no limit), or once it is stopped.
-
-    Args:
-        minutes: The time limit.
-        outer: The limit of the whole work, if this is a part of it: stopping that one stops this one.
+    """Decides when work ends: `minutes` from now (None for no limit), or once it, or the `outer` limit, is stopped.
 
     Attributes:
         stopped: Setting it to True, also from a signal handler, ends the work soon.

@@ -35,13 +35,7 @@ _MEASURE_SECONDS = 20.0  # the longest measurement: a user waits for its end
 
 
 class Run(ABC):
-    """A run in an existing folder; `go` continues it.
-
-    Args:
-        folder: The run's folder.
-        observer: Receives the progress.
-        limit: When to pause; None for no limit.
-        group: The processes that train together; this one is its rank 0.
+    """A run in an existing folder; `go` continues it. `group` are the processes that train together, this one rank 0.
 
     Attributes:
         limit: When to pause.

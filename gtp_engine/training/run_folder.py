@@ -111,11 +111,7 @@ class RunFolder:
         write_text(self.settings_file, text)  # from now on the run exists
 
     def make_ready(self, command: str) -> None:
-        """Makes the folders of a command's runs, and removes temporary files of a program that was killed.
-
-        Args:
-            command: The command whose run it is, `learn` or `train`.
-        """
+        """Makes the folders of runs of `learn` or `train`, and removes temporary files of a program that was killed."""
         own = [self.networks, *((self.games,) if command == "learn" else (self.shards, self.records))]
         for folder in own:
             folder.mkdir(exist_ok=True)
@@ -123,10 +119,7 @@ class RunFolder:
             path.unlink(missing_ok=True)
 
     def settings(self, command: str | None = None) -> RunSettings:
-        """Reads the settings.
-
-        Args:
-            command: The command that wants to run, `learn` or `train`; None for any.
+        """Reads the settings of a run of `learn` or `train`, with None of either.
 
         Raises:
             UserError: They are invalid, of another version, or of a run of the other command.
@@ -145,10 +138,7 @@ class RunFolder:
         return self.networks / f"{name if isinstance(name, str) else f'{name:04d}'}.bin.gz"
 
     def load(self) -> tuple[RunState, Checkpoint | None]:
-        """Reads the state.
-
-        Returns:
-            The state and the learner's checkpoint; a new state and None if there is none.
+        """Returns the state and the learner's checkpoint; a new state and None if there is none.
 
         Raises:
             UserError: The file is damaged or of another version.
@@ -170,13 +160,7 @@ class RunFolder:
         return RunState(**known), checkpoint
 
     def save(self, state: RunState, average: Model, learner: dict[str, Any]) -> None:
-        """Writes the state and the log.
-
-        Args:
-            state: The state of the run.
-            average: The learner's averaged network.
-            learner: The learner's state.
-        """
+        """Writes the state, the learner's averaged network and its state, and the log."""
         card = {"format": FORMAT, **asdict(state)}
         write_checkpoint(Checkpoint(average, learner, card), self.state_file)
         self.write_log(state)

@@ -47,11 +47,9 @@ BoardSize = tuple[int, int]  # width, height
 
 @dataclass(frozen=True)
 class FinishedGame:
-    """A finished game, as a sample and as SGF.
+    """A finished game, as a sample and as SGF text.
 
     Attributes:
-        sample: The game with its training targets.
-        sgf: The game as SGF text.
         is_decided: Whether one side reached `GameSettings.resign_winrate` for long enough.
         is_checked: Whether the game was decided but continued with full searches, to check the decision.
         is_upset: Whether the game was decided for the side that did not win it.
@@ -66,13 +64,7 @@ class FinishedGame:
 
 @dataclass(frozen=True)
 class Counts:
-    """The work done so far.
-
-    Attributes:
-        moves: Moves played.
-        positions: Positions evaluated.
-        capacity: Positions that the batches could have held.
-    """
+    """The work done so far: moves played, positions evaluated, and positions that the batches could have held."""
 
     moves: int = 0
     positions: int = 0
@@ -105,23 +97,14 @@ class _Position(NamedTuple):
 
 @dataclass(eq=False)
 class _SelfPlayGame(GameInProgress):
-    """A game in progress.
-
-    Attributes:
-        search: The search of both sides.
-        opening_moves: Number of moves still to be drawn from the policy.
-        is_checked: Whether the game continues with full searches once it is decided.
-        is_full: Whether the search of the present position is a full one.
-        positions: The training targets of the positions so far.
-        comments: SGF comments by move number.
-    """
+    """A game in progress; `search` is that of both sides."""
 
     search: Search
-    opening_moves: int
-    is_checked: bool
-    is_full: bool = False
-    positions: list[_Position] = field(default_factory=list)
-    comments: dict[int, str] = field(default_factory=dict)
+    opening_moves: int  # that are still to be drawn from the policy
+    is_checked: bool  # whether it continues with full searches once it is decided
+    is_full: bool = False  # whether the search of the present position is a full one
+    positions: list[_Position] = field(default_factory=list)  # the training targets
+    comments: dict[int, str] = field(default_factory=dict)  # by move number
 
     @property
     def is_settled(self) -> bool:
@@ -164,7 +147,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
 
         Args:
             network: The network's file, or "none" for rollouts; another one takes over the games in progress too.
-            cycle: Cycle of the run, which decides the visits of a full search.
+            cycle: The cycle of the run, which decides the visits of a full search.
         """
         self._full = self.settings.search.full(cycle)
         if network != self._network:

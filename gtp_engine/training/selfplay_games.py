@@ -53,12 +53,7 @@ class SelfPlayGames:
         return total(self._writer.written)
 
     def play(self, seed: int | None, observer: Observer) -> None:
-        """Plays until all games are finished or the limit stops it, and writes what is finished.
-
-        Args:
-            seed: Random seed; None for a different one each time.
-            observer: Receives the progress.
-        """
+        """Plays until all games are finished or the limit stops it; without a seed, different ones each time."""
         start = time.monotonic()
 
         def report() -> None:
@@ -67,7 +62,7 @@ class SelfPlayGames:
             observer.progress("self-play", self._writer.games, self._games, f"{speed}{self._results()}")
 
         with SelfPlayPool(self._settings, time.time_ns() if seed is None else seed, self._games) as workers:
-            play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, observer, report)
+            play_games(workers, self._network, self._writer, self._games, self.limit, observer, report)
 
     def summary(self) -> str:
         """Returns one line about the games: their number, results, early decisions, and folder."""
@@ -156,8 +151,6 @@ def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> 
                     yield read_sgf(game.sgf.encode())
         finally:
             try:
-                closed = thread.submit(selfplay.close)
+                thread.submit(selfplay.close).result()
             except RuntimeError:  # the program ends, and threads take no more work
                 selfplay.close()
-            else:
-                closed.result()

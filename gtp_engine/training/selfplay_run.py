@@ -184,7 +184,7 @@ class SelfPlayRun(Run):
             self.observer.progress(self._phase("self-play"), done + writer.games, settings.games, speed)
 
         wanted = settings.games - done
-        play_games(pool, str(self.network), cycle, writer, wanted, self.limit, self.observer, report)
+        play_games(pool, str(self.network), writer, wanted, self.limit, self.observer, report)
         self.limit.check()
         return _speeds(time.monotonic() - began, pool.counts - before)
 

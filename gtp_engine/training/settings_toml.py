@@ -52,11 +52,7 @@ def _toml_value(value: Any) -> Any:
 
 
 def read_settings(path: Path, text: str | None = None) -> RunSettings:
-    """Reads the settings of a file; those that it leaves out have their defaults.
-
-    Args:
-        path: The file.
-        text: What is going to be in the file, to check it; None to read it.
+    """Reads the settings of a file, or checks a `text` that it will have; those that are left out have their defaults.
 
     Raises:
         UserError: A setting is wrong; the message names the file and the line.

@@ -24,10 +24,8 @@ class ShardFacts:
     """The notes of a shard.
 
     Attributes:
-        cycle: Cycle in which the games were played.
-        games: Number of games.
-        samples: Number of positions to learn from.
-        moves: Number of moves of all games.
+        cycle: The cycle in which the games were played.
+        games, samples, moves: How many there are; samples are the positions to learn from.
         black: Number of games won by Black.
         decided: Number of games that were decided early (`selfplay.FinishedGame`).
         checked: Number of those that were continued as a check.
@@ -58,15 +56,9 @@ def total(shards: Collection[ShardFacts]) -> ShardFacts:
 def shard_facts(
     folder: Path, cycle: int | None = None, on_error: Callable[[ShardError], None] | None = None
 ) -> dict[Path, ShardFacts]:
-    """Reads the notes of the shards in a folder.
+    """Returns the notes of the shards in a folder, all or those of a cycle, by their files, the oldest first.
 
-    Args:
-        folder: The folder.
-        cycle: Only shards of this cycle; None for all.
-        on_error: Called for each damaged shard, which is skipped.
-
-    Returns:
-        The notes by the shards' files, the oldest first.
+    `on_error` is called for each damaged shard, which is skipped.
     """
     facts = {}
     for path in shard_files(folder):
@@ -79,21 +71,16 @@ def shard_facts(
 
 
 class GameWriter:
-    """Writes games of self-play in batches, as they are finished.
-
-    Args:
-        shards: Folder for shards.
-        records: Folder for SGF collections.
-        games_per_file: Number of games in a file.
-        cycle: Cycle of the run in which the games are played.
+    """Writes games of self-play of a cycle in batches, as they are finished, to folders for shards and SGF collections.
 
     Attributes:
+        cycle: The cycle.
         games: Number of games that were added.
         written: The notes of the shards that were written.
     """
 
     def __init__(self, shards: Path, records: Path, games_per_file: int, cycle: int) -> None:
-        self._shards, self._records, self._games_per_file, self._cycle = shards, records, games_per_file, cycle
+        self._shards, self._records, self._games_per_file, self.cycle = shards, records, games_per_file, cycle
         for folder in (shards, records):
             folder.mkdir(parents=True, exist_ok=True)
         numbers = [int(path.stem) for path in shard_files(shards) if path.stem.isdecimal()]
@@ -131,7 +118,7 @@ class GameWriter:
         write_text(collection, "".join(game.sgf.strip() + "\n" for game in self._waiting))
         games = pack([game.sample for game in self._waiting])
         facts = replace(
-            ShardFacts.of(games, self._cycle),
+            ShardFacts.of(games, self.cycle),
             decided=sum(game.is_decided for game in self._waiting),
             checked=sum(game.is_checked for game in self._waiting),
             upsets=sum(game.is_checked and game.is_upset for game in self._waiting),

@@ -14,16 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ..base.errors import EXPECTED
 from ..base.system import WAIT_SECONDS, available_cpus, configure_process
 from .progress import RESOURCE_ERRORS, Limit, Observer, ProcessLostError
 from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame, Played, SelfPlay
-
-if TYPE_CHECKING:
-    from .storage import GameWriter
+from .storage import GameWriter
 
 logger = logging.getLogger(__name__)
 
@@ -34,32 +32,20 @@ TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(eq=False)
 class _Member:
-    """A worker as the main process knows it.
-
-    Attributes:
-        process: Its process.
-        pipe: The way to it.
-        left: Number of games that it still has to play; None for no end.
-        counts: The work it had done at its last result.
-        is_playing: Whether a call is under way.
-    """
+    """A worker as the main process knows it."""
 
     process: Any
     pipe: Connection
-    left: int | None
-    counts: Counts = field(default=Counts())
-    is_playing: bool = False
+    left: int | None  # games that it still has to play; None for no end
+    counts: Counts = field(default=Counts())  # the work it had done at its last result
+    is_playing: bool = False  # whether a call is under way
 
 
 class SelfPlayPool:
     """Processes on this machine that play by themselves between `play` and `pause`.
 
-    A context manager: the workers end with it, and their games in progress are lost.
-
-    Args:
-        settings: The settings of the run.
-        seed: Seed of the games.
-        total: The number of games that all workers play together; None for no end.
+    A context manager: the workers end with it, and their games in progress are lost. All workers play `total` games
+    together; None for no end.
     """
 
     def __init__(self, settings: RunSettings, seed: int, total: int | None = None) -> None:
@@ -90,12 +76,7 @@ class SelfPlayPool:
         return sum((member.counts for member in self._members), Counts())
 
     def play(self, network: str, cycle: int) -> None:
-        """Starts the workers, or lets them resume their games.
-
-        Args:
-            network: File of the network, "none" for rollouts.
-            cycle: Cycle of the run, which decides the settings of the searches.
-        """
+        """Starts the workers, or lets them resume their games, with the network and in the cycle of `SelfPlay.play`."""
         self._order = network, cycle
         if not self._members:
             count = self.settings.machine.workers or available_cpus()
@@ -124,10 +105,7 @@ class SelfPlayPool:
             member.is_playing = True
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        """Yields the games that are finished within a time.
-
-        Args:
-            seconds: How long to wait if there is none.
+        """Yields the games that are finished, after waiting for one for some seconds at most.
 
         Raises:
             ProcessLostError: A worker is gone.
@@ -231,8 +209,7 @@ def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...], 
 def play_games(
     pool: SelfPlayPool,
     network: str,
-    cycle: int,
-    writer: "GameWriter",
+    writer: GameWriter,
     games: int,
     limit: Limit,
     observer: Observer,
@@ -240,17 +217,9 @@ def play_games(
 ) -> None:
     """Plays until a number of games are finished or the limit is reached, and writes what is finished.
 
-    Args:
-        pool: The workers.
-        network: File of the network, "none" for rollouts.
-        cycle: Cycle of the run.
-        writer: Writes the games.
-        games: Number of games.
-        limit: When to stop.
-        observer: Receives what a user who stops the work is waiting for.
-        on_progress: Called several times a second.
+    The observer receives what a user who stops the work is waiting for; `on_progress` is called several times a second.
     """
-    pool.play(network, cycle)
+    pool.play(network, writer.cycle)
     try:
         while writer.games < games and not limit.is_over():
             for game in pool.collect(WAIT_SECONDS):

@@ -14,11 +14,10 @@ from gtp_engine.arena.elo import Tally, elo_difference
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
-from gtp_engine.training.curves import COLOURS
 from gtp_engine.training.log import EventFiles, cycles_left, duration_text, elo_fields, summary
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.progress import Limit
-from gtp_engine.training.report import _boards, differing_settings, table_of_log, write_report
+from gtp_engine.training.report import COLOURS, _boards, differing_settings, table_of_log, write_report
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.selfplay_run import player_of

@@ -117,12 +117,7 @@ def _parse_result(text: str) -> tuple[int, float]:
 def game_number(width: int, height: int, setup: np.ndarray, moves: np.ndarray, first: int) -> int:
     """Returns a 64-bit hash of a game's first HASHED_MOVES moves, the same under all symmetries of the board.
 
-    Args:
-        width: Width of the board.
-        height: Height of the board.
-        setup: Packed stones at the start; only their numbers count.
-        moves: Packed moves.
-        first: Colour of the first move.
+    Stones at the start and moves are packed; of the stones only their numbers count. `first` is the colour to move.
     """
     indices = (moves[:HASHED_MOVES] & INDEX_BITS).astype(np.int16)
     passes = indices == width * height

@@ -31,11 +31,9 @@ Tensors: TypeAlias = Batch[Tensor]
 
 
 def as_tensors(batch: Batch[np.ndarray], *, pinned: bool = False) -> Tensors:
-    """Returns a batch as tensors that share its memory, with planes [n, 22, h, w] in channels-last format.
+    """Returns a batch as tensors, with planes [n, 22, h, w] in channels-last format.
 
-    Args:
-        batch: Arrays.
-        pinned: Copy them to pinned memory, from which a GPU can read asynchronously.
+    They share its memory, or are copies in pinned memory, from which a GPU can read asynchronously.
     """
     *arrays, full_board = batch
     tensors = [torch.from_numpy(array) for array in arrays]
@@ -54,19 +52,13 @@ def on_device(batch: Tensors, device: torch.device) -> Tensors:
 
 
 class Samples:
-    """Random access to the samples of a set of games. Thread-safe.
-
-    Args:
-        games: The games.
-        searched_share: As in `rows.write_rows`.
-        suicide_areas: As in `rows.write_rows`.
+    """Random access to the samples of a set of games, with the options of `rows.write_rows`. Thread-safe.
 
     Attributes:
         games: The games.
         positions: uint32 [samples], the positions that are samples.
         full_board: Whether all boards have the same size.
-        width: Width of the tensors.
-        height: Height of the tensors.
+        width, height: The size of the tensors.
     """
 
     def __init__(self, games: GameSet, *, searched_share: float = 0.0, suicide_areas: bool = False) -> None:
@@ -84,13 +76,7 @@ class Samples:
         return partial(Samples, searched_share=self._searched_share, suicide_areas=self._suicide_areas), (self.games,)
 
     def batch(self, numbers: np.ndarray, symmetries: np.ndarray, *, pinned: bool = False) -> Tensors:
-        """Returns a batch.
-
-        Args:
-            numbers: [n], the samples, from 0 to len - 1.
-            symmetries: [n], the symmetry of each sample.
-            pinned: As in `as_tensors`.
-        """
+        """Returns a batch of samples, by `numbers` [n] from 0 to len - 1, each under its symmetry [n]."""
         batch = new_batch(len(numbers), self.width, self.height, self.full_board)
         try:
             workspace = self._free.get_nowait()
@@ -157,13 +143,9 @@ class Loader:
 
 
 def draws(total: int, size: int, seed: int, drawn: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields the numbers and the symmetries of the samples of one batch after another: each epoch has another order.
+    """Yields the numbers and the symmetries of the samples of one batch of `size` after another, of `total` samples.
 
-    Args:
-        total: Number of samples.
-        size: Samples per batch.
-        seed: Random seed.
-        drawn: Samples drawn before.
+    Each epoch has another order; `drawn` samples were drawn before.
     """
     epoch, place = divmod(drawn, total)
     numbers, symmetries = np.zeros(0, np.uint32), np.zeros(0, np.uint8)
@@ -179,13 +161,7 @@ def draws(total: int, size: int, seed: int, drawn: int = 0) -> Iterator[tuple[np
 
 
 def fixed_batches(samples: Samples, most: int, seed: int) -> Iterator[Tensors]:
-    """Yields batches of a fixed choice of samples, for measurements.
-
-    Args:
-        samples: The samples.
-        most: Maximum number of samples to use.
-        seed: Determines the choice.
-    """
+    """Yields batches of at most `most` samples, a fixed choice for a seed, for measurements."""
     random, count = np.random.default_rng(seed), min(most, len(samples))
     numbers = random.choice(len(samples), count, replace=False)
     symmetries = random.integers(COUNT, size=count)

@@ -24,9 +24,7 @@ TOLERANCE = 3.0
 def label_ownership(games: GameSet, check: Callable[[], None] = lambda: None) -> GameSet:
     """Returns the set with ownership added to the games whose score is known and confirmed.
 
-    Args:
-        games: The games.
-        check: Called between games, which take milliseconds each; it may raise an exception to end the work.
+    `check` is called between games, which take milliseconds each; it may raise an exception to end the work.
     """
     w = new_workspace()
     scored = np.flatnonzero(~np.isnan(games.games["margin"]) & (games.games["ownership_unit"] == 0))

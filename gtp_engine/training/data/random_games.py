@@ -19,13 +19,7 @@ from .samples import SampleGame, pack_moves
 
 
 def random_games(games: GameSettings, count: int, seed: int) -> Iterator[SampleGame]:
-    """Yields random games, the same ones for the same seed. Their moves are not policy targets.
-
-    Args:
-        games: Board sizes, rules and komi.
-        count: Number of games.
-        seed: Random seed.
-    """
+    """Yields random games, the same ones for the same seed. Their moves are not policy targets."""
     random = np.random.default_rng(seed)
     state = random.integers(0, 2**63, 1, np.uint64)
     for number in range(count):

@@ -81,17 +81,11 @@ class Batch(NamedTuple, Generic[Array]):
 
 
 class ReplayWorkspace(NamedTuple):
-    """Scratch memory of a thread, made by `new_workspace`.
+    """Scratch memory of a thread, made by `new_workspace`."""
 
-    Attributes:
-        inputs: Scratch memory for `write_inputs`.
-        boards: BOARD [1], the board on which games are replayed.
-        history: uint64 [MOST_MOVES + 1], superko keys of the earlier positions.
-    """
-
-    inputs: Workspace
-    boards: np.ndarray
-    history: np.ndarray
+    inputs: Workspace  # for `write_inputs`
+    boards: np.ndarray  # BOARD [1], on which games are replayed
+    history: np.ndarray  # uint64 [MOST_MOVES + 1], superko keys of the earlier positions
 
 
 def new_workspace() -> ReplayWorkspace:
@@ -160,14 +154,7 @@ def _set_turn(board: Board, colour: int) -> bool:
 
 @njit
 def replay(games: GameSet, number: int, ahead: int, w: ReplayWorkspace) -> None:
-    """Sets the workspace's board to a position of a legal game, with the marks that `write_inputs` requires.
-
-    Args:
-        games: The games.
-        number: The game.
-        ahead: The number of moves that are played.
-        w: Scratch memory.
-    """
+    """Sets the workspace's board to a legal game after `ahead` moves, with the marks that `write_inputs` requires."""
     board = w.boards[0]
     _begin(board, games, number)
     width, height = int(board["width"]), int(board["height"])
@@ -190,11 +177,9 @@ def replay(games: GameSet, number: int, ahead: int, w: ReplayWorkspace) -> None:
 
 @njit
 def find_illegal(games: GameSet, number: int, w: ReplayWorkspace) -> int:
-    """Returns the number of the first illegal move of a game, from 0; superko is not checked.
+    """Returns the number of the first illegal move of a game, from 0, or LEGAL if all are; superko is not checked.
 
-    Returns:
-        LEGAL if all moves are legal; ILLEGAL_SETUP if a chain of the starting position has no liberty, or if two stones
-        are on one point.
+    It is ILLEGAL_SETUP if a chain of the starting position has no liberty, or if two stones are on one point.
     """
     board = w.boards[0]
     start = games.setup_starts[number]

@@ -46,21 +46,13 @@ GAME = np.dtype(
 
 
 class Column(NamedTuple):
-    """A column of `GameSet`.
+    """A column of `GameSet`."""
 
-    Attributes:
-        dtype: Its type in memory.
-        stored: Its type on disk.
-        counted: What it has an entry for: GAMES, STONES, ...
-        shape: Shape of an entry.
-        default: Value of the entries if a set lacks the column; None if it is required.
-    """
-
-    dtype: np.dtype
-    stored: np.dtype
-    counted: str
-    shape: tuple[int, ...] = ()
-    default: float | None = None
+    dtype: np.dtype  # in memory
+    stored: np.dtype  # on disk
+    counted: str  # what it has an entry for: GAMES, STONES, ...
+    shape: tuple[int, ...] = ()  # of an entry
+    default: float | None = None  # value of the entries if a set lacks the column; None if it is required
 
 
 GAMES, STONES, POSITIONS, POINTS, TARGETS = "games", "stones", "positions", "points", "targets"
@@ -151,11 +143,9 @@ class GameSet(NamedTuple):
         return self.moves[self.move_starts[game] : self.move_starts[game + 1]]
 
     def begin(self, game: int, **options: Any) -> Game:
-        """Returns a new game from the starting position of one of these.
+        """Returns a new game from the starting position of one of these, with options of `Game` such as its rules.
 
-        Args:
-            game: Its index.
-            **options: Options of `Game`, such as its rules; komi and rules are not those of the game by themselves.
+        Komi and rules are not those of the game by themselves.
         """
         record = self.games[game]
         begun = Game(int(record["width"]), int(record["height"]), **options)
@@ -248,8 +238,7 @@ class SampleGame:
     """One game with its training targets. Empty arrays are unknown targets.
 
     Attributes:
-        width: Width of the board.
-        height: Height of the board.
+        width, height: The size of the board.
         rules: The rules.
         komi: Komi, including the handicap bonus.
         to_move: Side to move at the start.
@@ -285,12 +274,7 @@ class SampleGame:
 
     @classmethod
     def from_game(cls, game: Game, **known: Any) -> "SampleGame":
-        """Returns a sample of a game.
-
-        Args:
-            game: The game, from its start to the present position.
-            **known: The other fields: `winner` and what follows it.
-        """
+        """Returns a sample of a game up to its present position; `known` are `winner` and the fields that follow it."""
         given: dict[str, Any] = {
             "width": game.width,
             "height": game.height,

@@ -77,11 +77,9 @@ class SourceFiles:
 
 
 def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) -> list[SourceFiles]:
-    """Returns the files that contain games, grouped by shard, in a fixed order.
+    """Returns the files of files, folders and archives that contain games, grouped by shard, in a fixed order.
 
-    Args:
-        sources: Files, folders and archives.
-        on_error: Called with a message for each damaged archive in a folder.
+    `on_error` is called with a message for each damaged archive in a folder.
 
     Raises:
         FileNotFoundError: A source does not exist.
@@ -104,9 +102,8 @@ def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) 
                 if path == source:
                     raise
                 on_error(error_text(error))
-    many = [entry for entry in files if _name(entry).endswith(LINES_SUFFIX)]
     single = [entry for entry in files if not _name(entry).endswith(LINES_SUFFIX)]
-    shards = [SourceFiles(_shown(path, member), ((path, member),)) for path, member in many]
+    shards = [SourceFiles(_shown(*entry), (entry,)) for entry in files if _name(entry).endswith(LINES_SUFFIX)]
     for first in range(0, len(single), FILES_PER_SHARD):
         chosen = tuple(single[first : first + FILES_PER_SHARD])
         shards.append(SourceFiles(f"{len(chosen)} files from {printable(_name(chosen[0]))}", chosen))

@@ -31,16 +31,7 @@ class ShardError(UserError):
 
 
 def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = None) -> None:
-    """Writes a shard atomically.
-
-    Args:
-        games: The games.
-        path: The file.
-        notes: Plain data to store with the games.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Writes a shard atomically, with plain data as notes; OSError if it cannot be written."""
     stored = {name: column.astype(COLUMNS[name].stored) for name, column in games.columns().items()}
     arrays: dict[str, Any] = {
         name: column for name, column in stored.items() if len(column) or COLUMNS[name].default is None
@@ -100,9 +91,7 @@ def shard_files(folder: Path) -> list[Path]:
 def read_shards(paths: Iterable[Path], on_error: Callable[[ShardError], None]) -> Iterator[GameSet]:
     """Reads several shards; one that was removed since the files were listed is left out.
 
-    Args:
-        paths: The files.
-        on_error: Called for each damaged file, which is skipped.
+    `on_error` is called for each damaged file, which is skipped.
     """
     for path in paths:
         try:

@@ -58,14 +58,9 @@ class Task(NamedTuple):
 
 
 def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Task]:
-    """Returns the tasks for about a number of labels.
+    """Returns the tasks for about a number of labels, given the weights of the board sizes.
 
-    Args:
-        positions: Number of labels.
-        sizes: Weights of the board sizes.
-
-    Returns:
-        The tasks. Any initial part of the list has about the same mixture of board sizes.
+    Any initial part of the list has about the same mixture of board sizes.
     """
     total = sum(sizes.values())
     tasks = []
@@ -76,11 +71,7 @@ def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Ta
 
 
 def facts_of(records: RecordSettings) -> dict[str, Any]:
-    """Returns what determines the labels of a run with a teacher, as FACTS contains it.
-
-    Raises:
-        OSError: The teacher's file cannot be read.
-    """
+    """Returns what determines the labels of a run with a teacher, as FACTS contains it; OSError without its file."""
     with open(records.teacher, "rb") as file:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
     teacher = {"format": FORMAT, "teacher": network_name(Path(records.teacher)), "checksum": checksum}
@@ -139,18 +130,13 @@ def _refuse_other_shards(folder: Path) -> None:
 
 
 def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], observer: Observer, limit: Limit) -> bool:
-    """Makes missing and damaged shards, sharing the work with other processes that do the same.
+    """Makes the missing and damaged shards of some tasks, sharing the work with other processes that do the same.
 
-    Args:
-        settings: The settings of a run with a teacher, which is loaded only if a shard is missing.
-        folder: The folder of labels.
-        tasks: The tasks whose shards are wanted.
-        observer: Receives the progress.
-        limit: Ends the work: its minutes, which begin when all files are read and the teacher is loaded, after a
-            shard, and a stop at once.
+    The teacher is loaded only if a shard is missing. The limit ends the work: its minutes, which begin when all files
+    are read and the teacher is loaded, after a shard, and a stop at once.
 
     Returns:
-        Whether all shards are there; False if it was stopped.
+        Whether all shards are there.
 
     Raises:
         UserError: The folder contains other labels, or the records contain no games.
@@ -261,11 +247,7 @@ def _places_of(task: Task, games: GameSet, seed: int) -> list[int]:
 
 
 def read_labels(folder: Path, on_error: Callable[[str], None]) -> GameSet:
-    """Reads all labels of a folder.
-
-    Args:
-        folder: The folder.
-        on_error: Called with a message for each damaged shard, which is skipped.
+    """Reads all labels of a folder; `on_error` is called with a message for each damaged shard, which is skipped.
 
     Raises:
         UserError: The folder contains no labels, or shards that are not known to be labels.

@@ -52,18 +52,13 @@ CPU_BATCH, GPU_BATCH = 32, 512  # positions; larger batches are not faster
 
 
 class Walk(ABC):
-    """A walk through positions.
+    """A walk through positions, from that of `game`, whose own komi includes the handicap bonus.
 
     Attributes:
         game: The next position to evaluate, unless `is_over`.
         number: Number of the record, or of the game that is played.
         random: Makes all random choices of this walk.
         is_over: Whether the walk has ended.
-
-    Args:
-        game: The first position.
-        number, random: As above.
-        komi: The game's own komi, including the handicap bonus.
     """
 
     def __init__(self, game: Game, number: int, random: np.random.Generator, komi: float) -> None:
@@ -93,13 +88,7 @@ class Walk(ABC):
 
 
 class RecordWalk(Walk):
-    """A walk along a game record, to some of its positions, with excursions by random moves.
-
-    Args:
-        games: A set of games.
-        place: Index of the game in the set.
-        random: Makes all random choices of this walk.
-    """
+    """A walk along a game of a set, by its index, to some of its positions, with excursions by random moves."""
 
     def __init__(self, games: GameSet, place: int, random: np.random.Generator) -> None:
         record = games.games[place]
@@ -138,14 +127,7 @@ class RecordWalk(Walk):
 
 
 class PlayedWalk(Walk):
-    """A walk through a game that the teacher plays by its policy, at a random temperature and with some random moves.
-
-    Args:
-        width: Width of the board.
-        height: Height of the board.
-        number: Number of the game.
-        random: Makes all random choices of this walk.
-    """
+    """A walk through a game that the teacher plays by its policy at a random temperature, with some random moves."""
 
     def __init__(self, width: int, height: int, number: int, random: np.random.Generator) -> None:
         komi = default_komi(width, height)
@@ -181,15 +163,9 @@ def even_komi(game: Game, found: EvaluationRow) -> float:
 
 
 def drawn_move(policy: np.ndarray, temperature: float, random: np.random.Generator) -> int:
-    """Draws a move from the policy.
+    """Draws the index of a move from a policy [area + 1], above 0 for legal moves.
 
-    Args:
-        policy: [area + 1], above 0 for legal moves.
-        temperature: Below 1 for sharper, above 1 for flatter; infinite for a uniform choice.
-        random: Makes the choice.
-
-    Returns:
-        The index of the move.
+    A temperature below 1 makes it sharper, above 1 flatter; an infinite one makes the choice uniform.
     """
     moves = np.flatnonzero(policy)
     logits = np.log(policy[moves].astype(np.float64)) / temperature
@@ -198,12 +174,7 @@ def drawn_move(policy: np.ndarray, temperature: float, random: np.random.Generat
 
 
 def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher":
-    """Loads a teacher.
-
-    Args:
-        path: File of the network.
-        device: Device, as in `evaluate.choices`.
-        threads: CPU threads.
+    """Loads a teacher to a device, as in `evaluate.choices`.
 
     Raises:
         UserError: It is not a network, or imitates humans.
@@ -237,11 +208,7 @@ class Teacher:
         self._workspace = new_workspace()
 
     def label(self, walks: Iterable[Walk], is_stopped: Callable[[], bool]) -> list[SampleGame] | None:
-        """Follows walks to their ends and labels their positions.
-
-        Args:
-            walks: The walks, all on the same board size.
-            is_stopped: Returns whether to stop.
+        """Follows walks, all on one board size, to their ends and labels their positions.
 
         Returns:
             The labels, in the order of the walks; None if it was stopped.
@@ -287,11 +254,8 @@ class Teacher:
 def label_of(game: Game, found: EvaluationRow, number: int) -> SampleGame:
     """Returns a label: a game that ends with the position, so that all targets belong to its last position.
 
-    Args:
-        game: The game up to the position.
-        found: The evaluation of the position. Its scores count a game without a result as 0 points; those of a label,
-            like a network's raw outputs, are conditional on a result.
-        number: `SampleGame.number`.
+    The scores of the evaluation count a game without a result as 0 points; those of a label, like a network's raw
+    outputs, are conditional on a result.
     """
     count = len(game.moves)
     moves = policy_moves(found.policy)
