@@ -464,6 +464,8 @@ class Engine:
     def analyze(self, request: SearchRequest | None = None) -> "Future[SearchReport]":
         """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.
 
+        With a network and area rules a game that ends in the search is counted without the stones that are dead now.
+
         Args:
             request: What to search, from `Engine.request`. If it has no limits, as `engine.request()`, the search runs
                 until `stop` is called. None for the present position within the limits of the settings.
@@ -473,7 +475,7 @@ class Engine:
         if noise := self.settings.analysis_wide_root_noise:
             parameters = search_request.parameters or self.parameters
             search_request = replace(search_request, parameters=parameters.widened(noise))
-        return self._thread.submit(lambda worker: worker.search(search_request), search_request.stop)
+        return self._thread.submit(lambda worker: worker.analyze(search_request), search_request.stop)
 
     def raw_evaluations(
         self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None

@@ -1,8 +1,8 @@
 """The status of groups: which stones are alive, dead or in seki, and what is still undecided.
 
-Passing, counting and the status lists of clients ask here; the targets of self-play take proven stones only. What is
-pass-alive is certain; of the rest the ownership decides that a search or a network finds, float [height, width] in
--1..1.
+Passing, counting, analyses, reviews and the status lists of clients ask here; the targets of self-play take proven
+stones only. What is pass-alive is certain; of the rest the ownership decides that a search or a network finds, float
+[height, width] in -1..1.
 
 During a game every chain is judged by itself, and whatever depends on who moves first is undecided. After two passes
 nobody has anything left to gain, so the stones make sense together: a region is one player's or a few neutral points.
@@ -17,11 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..go.coords import BLACK, EMPTY, WHITE
+from ..go.coords import BLACK, EMPTY, WHITE, opponent
 from ..go.game import Game
 from ..go.life import dead_stones, proven_owners, seki_stones
 from ..go.regions import Cell, cells_of, find_liberties, find_regions, points_of
 from ..go.scoring import enclosed, living_stones
+from ..go.symmetry import ALL_SYMMETRIES
+from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.features import new_workspace, root_position_of
+from ..search.evaluate.row import EvaluationRow
 from .seki_reading import uncapturable_stones
 
 # The share of the board played before which nobody looks for the end. Chosen by judgement.
@@ -97,6 +101,47 @@ def in_their_own_turn(
     ownership = (black_first + white_first) / 2
     ownership = np.where(stones == BLACK, np.maximum(black_first, white_first), ownership)
     return np.where(stones == WHITE, np.minimum(black_first, white_first), ownership)
+
+
+def evaluated_ownership(
+    game: Game, evaluator: Evaluator, profile: str = "", symmetry: int = ALL_SYMMETRIES
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Evaluates a position twice, without a search, and returns Black's ownership with Black and with White to move.
+
+    Args:
+        game: The position. After the end of a game the evaluator sees neither the moves nor the passes before it.
+        evaluator: A network.
+        profile: As in `Evaluator.submit`.
+        symmetry: The symmetry under which it is evaluated; ALL_SYMMETRIES for the mean.
+    """
+    positions, workspace = [], new_workspace()
+    for colour in (BLACK, WHITE):
+        position = game.copy()
+        if game.is_over:
+            position.to_move = opponent(colour)  # begins a history without the passes, whoever was to move
+        position.to_move = colour
+        positions.append(root_position_of(position, workspace))
+    ticket = evaluator.submit(np.concatenate(positions), np.arange(2), np.full(2, symmetry), profile=profile)
+    black, white = (
+        EvaluationRow(row.copy(), game.area).ownership.reshape(game.height, game.width)
+        for row in evaluator.collect(ticket)
+    )
+    return black, -white
+
+
+def agreed_before_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> frozenset[int]:
+    """Returns the dead stones on which the players would agree if they passed now (`SearchRequest.dead`).
+
+    There are none early in the game, under rules that count stones as they stand or leave the end to the evaluator, and
+    without a network: a few rollouts know too little.
+    """
+    is_counted = game.rules.scoring == "AREA" and not game.rules.stones_stand
+    if evaluator.is_rollout or not is_counted or not (game.passes or has_filled_up(game)):
+        return frozenset()
+    # A second pass may be the next move: then it counts more that the stones are dead than how long that takes.
+    symmetry = ALL_SYMMETRIES if game.passes else 0
+    ownerships = evaluated_ownership(game, evaluator, profile, symmetry)
+    return frozenset(dead_stones(game, in_their_own_turn(game, *ownerships)))
 
 
 def _undecided(

@@ -12,7 +12,7 @@ from ..base.errors import UserError
 from ..base.jit import is_cold
 from ..base.messages import plural
 from ..base.warm_up import Step, warm_up
-from ..go.coords import BLACK, PASS, WHITE, opponent
+from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
 from ..nets.library import default_network
@@ -27,7 +27,7 @@ from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
-from .status import chain_statuses, find_dead, in_their_own_turn
+from .status import agreed_before_the_end, chain_statuses, evaluated_ownership, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
     from ..search.evaluate.batch import Evaluation
@@ -158,6 +158,15 @@ class SearchWorker:
             self._search = search = Search(evaluator, request.parameters, self._seed)
         return run_search(search, request)
 
+    def analyze(self, request: SearchRequest) -> SearchReport:
+        """Searches as `search` does; a game that ends in the tree is counted without its dead stones."""
+        if request.limits.visits != 1:
+            evaluator, fitted = self._fitted(request)
+            assert fitted.parameters is not None
+            dead = agreed_before_the_end(request.game, evaluator, fitted.parameters.profile)
+            request = replace(request, dead=dead)
+        return self.search(request)
+
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership and without reports on the way."""
         evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
@@ -272,32 +281,24 @@ class SearchWorker:
         position = (game.width, game.height, game.rules, game.komi, parameters, *history)
         if self._ownership is not None and self._ownership[0] == position:
             return self._ownership[1]
-        ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
-        combined = np.mean(ownerships, 0) if game.is_over else in_their_own_turn(game, *ownerships)
+        if game.is_over and not self.is_rollout(game):  # nothing is left to be searched
+            profile = (parameters or default_parameters(self.network_name)).profile
+            combined = np.mean(evaluated_ownership(game, self.evaluator(), profile), 0)
+        else:
+            ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
+            combined = np.mean(ownerships, 0) if game.is_over else in_their_own_turn(game, *ownerships)
         if not request.is_stopped:
             self._ownership = (position, combined)
         return combined
 
     def _ownership_moving_first(self, request: SearchRequest, colour: int) -> np.ndarray:
-        """Returns Black's ownership if this player moves first.
-
-        A search finds it, with limits of its own. After the end of a game nothing is left to be searched: a network's
-        evaluations under all symmetries know as much.
-        """
+        """Returns Black's ownership if this player moves first, by a search with limits of its own."""
         game = request.game.copy()
-        if game.is_over and self.network_name not in WITHOUT_NETWORK and not self.is_rollout(game):
-            game.to_move = opponent(colour)  # begins a history without the passes, whoever was to move
-            game.to_move = colour
-            profile = (request.parameters or default_parameters(self.network_name)).profile
-            evaluations = self.raw_evaluations(game, range(SYMMETRIES), 0.0, profile)
-            ownership = np.mean([evaluation.ownership for evaluation in evaluations], 0)
-        else:
-            game.to_move = colour
-            # With a seed the rest of the game must not depend on the speed of the machine.
-            limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
-            found = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
-            assert found is not None
-            ownership = found
+        game.to_move = colour
+        # With a seed the rest of the game must not depend on the speed of the machine.
+        limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
+        ownership = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
+        assert ownership is not None
         return ownership if colour == BLACK else -ownership
 
     def dead_stones(self, request: SearchRequest) -> set[int]:

@@ -116,7 +116,7 @@ def _empty_state() -> SearchState:
     )
     banned = np.zeros((3, 2), np.int16)
     boards, history, priors = np.zeros(1, BOARD), np.zeros(1, np.uint64), np.zeros(2, np.float32)
-    root = Root(0, boards, history, 0, priors, False, banned, False, NO_HALVING)
+    root = Root(0, boards, history, 0, priors, False, banned, False, np.zeros(0, np.int16), NO_HALVING)
     rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
     scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
     return SearchState(tree, root, rule, scale, averaging, no_ownership(0), False, 0, 0, np.zeros(1, np.uint64))

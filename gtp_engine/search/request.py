@@ -112,6 +112,7 @@ class RequestOptions(TypedDict, total=False):
     first_report: float | None
     stop: threading.Event | None
     early_stop: bool
+    dead: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class SearchRequest:
         stop: Set by another thread to end the search. The root is evaluated in any case.
         early_stop: Whether a time limit need not be used up: the search then ends as soon as no other move can
             overtake the most visited one.
+        dead: Points of stones that both players would agree are dead: where two passes end the game in the tree, the
+            count takes off those that still stand. It is ignored under rules whose end the evaluator judges.
 
     Raises:
         UserError: A field is of another type, or a root move is not on the board.
@@ -147,6 +150,7 @@ class SearchRequest:
     first_report: float | None = None
     stop: threading.Event | None = None
     early_stop: bool = True
+    dead: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if not isinstance(self.limits, Limits):

@@ -70,6 +70,7 @@ class Search:
         self._workspace = new_workspace()
         self._tree: Tree | None = None
         self._spare: Tree | None = None  # the last arena, once it was cleared
+        self._dead: frozenset[int] = frozenset()  # of the last request
         self.game = Game()
         self.clear()
 
@@ -112,6 +113,9 @@ class Search:
         """Prepares the tree for a search of the request's position and returns the search."""
         self.set_position(request.game)
         parameters, visits = request.parameters or self.parameters, request.limits.visits
+        if request.dead != self._dead and self._has_counts():
+            self.clear()  # games that ended in it were counted with other stones dead
+        self._dead = request.dead
         lacks_ownership = request.needs_ownership and not self.root_knows_ownership()
         if lacks_ownership and (visits is not None or self.is_full):
             self.clear()  # its visits would count towards the limit, or take all the memory, but have no ownership
@@ -135,8 +139,18 @@ class Search:
         banned_until = _banned_until(game, request.root_moves)
         noisy = parameters.root_noise > 0 or parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
-        hides_passes = self.hides_passes
-        return Root(self.root, boards, history, len(known), priors, noisy, banned_until, hides_passes, NO_HALVING)
+        return Root(
+            node=self.root,
+            boards=boards,
+            history=history,
+            length=len(known),
+            priors=priors,
+            noisy=noisy,
+            banned_until=banned_until,
+            hides_passes=self.hides_passes,
+            dead=np.array(sorted(request.dead), np.int16),
+            halving=NO_HALVING,
+        )
 
     def choose(self, report: "SearchReport", temperature: float | None = None) -> int:
         """Chooses the point to play (`SearchReport.choose`); None is the temperature that the parameters have now."""
@@ -205,6 +219,11 @@ class Search:
         size = trees.bytes_per_node(self.game.area, self._layout)
         most = int(self._made_with.tree_megabytes * 1e6) // size
         return most if self._most_in_memory is None else min(most, self._most_in_memory)
+
+    def _has_counts(self) -> bool:
+        """Returns whether a finished game in the tree has been counted."""
+        tree = self._tree
+        return tree is not None and bool(np.any(tree.nodes["state"][: tree.size[0]] == trees.TERMINAL))
 
     @property
     def is_full(self) -> bool:

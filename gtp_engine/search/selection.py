@@ -35,6 +35,7 @@ class Root(NamedTuple):
         noisy: Whether selection at the root follows these instead of the evaluator's policy.
         banned_until: int16 [3, area+1], the depth from which on a colour may make a move.
         hides_passes: Whether the evaluator does not see that the last moves were passes (`Search.hides_passes`).
+        dead: int16, the points of the root's stones that a count in the tree takes off (`SearchRequest.dead`).
         halving: The plan of sequential halving at the root; NO_HALVING for the usual selection.
     """
 
@@ -46,6 +47,7 @@ class Root(NamedTuple):
     noisy: bool
     banned_until: np.ndarray
     hides_passes: bool
+    dead: np.ndarray
     halving: SequentialHalving
 
 

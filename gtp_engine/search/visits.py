@@ -106,7 +106,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
                     collisions += 1
                     break
                 if _is_counted(board):
-                    _count_final_position(tree, root.node, node, board, search.scale, averaging)
+                    _count_final_position(tree, root, node, board, search.scale, averaging)
                     done += 1
                     break
                 _prepare_leaf(tree, root, node, board, root.length + depth)
@@ -139,9 +139,9 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
 def _is_counted(board: Board) -> bool:
     """Returns whether the board is over and counted, which is exact and cheaper than an evaluation.
 
-    That is after two passes under plain area scoring. Dead stones count as alive under friendly passes too, although
-    the players would agree on them: if an evaluation ended the game, self-play (`training.selfplay`) and rollouts would
-    pass with stones still in doubt.
+    That is after two passes under plain area scoring. Stones are alive unless the request names them as dead, under
+    friendly passes too: if an evaluation ended the game, self-play (`training.selfplay`) and rollouts would pass with
+    stones still in doubt.
     """
     return board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX
 
@@ -250,8 +250,15 @@ def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None
 
 
 @njit
-def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale: Utility, averaging: Averaging) -> None:
-    """Makes a leaf after two passes terminal and backs up the exact count of the board."""
+def _count_final_position(
+    tree: Tree, root: Root, leaf: int, board: Board, scale: Utility, averaging: Averaging
+) -> None:
+    """Makes a leaf after two passes terminal and backs up the exact count of the board without the dead stones."""
+    for point in root.dead:
+        if board["stones"][point] == root.boards[0]["stones"][point]:
+            board["stones"][point] = EMPTY
+            board["empties"][board["empty_count"]] = point
+            board["empty_count"] += 1
     margin = area_margin(board)
     if board["to_move"] != BLACK:
         margin = -margin
@@ -259,7 +266,7 @@ def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale:
     tree.nodes[leaf]["bias_key"] = 0  # an exact count needs no correction
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
-    _back_up_leaf(tree, root, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
+    _back_up_leaf(tree, root.node, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
 
 
 @njit

@@ -59,6 +59,8 @@ class MoveReview:
         is_checked: Whether both are the longer searches of a second look (`searches.look_again`).
         has_setup: Whether the record sets up or removes stones between the two positions. They cannot be compared then:
             the move costs nothing, and is not judged.
+        ends_game: Whether it is one of the two passes that end the record. Both players agreed that nothing was left,
+            and the count that follows is no worse than that: the move costs nothing.
     """
 
     number: int
@@ -67,6 +69,7 @@ class MoveReview:
     after: SearchReport
     is_checked: bool = False
     has_setup: bool = False
+    ends_game: bool = False
 
     @property
     def best(self) -> int:
@@ -101,7 +104,7 @@ class MoveReview:
 
     def drop(self, by: Unit) -> float:
         """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises."""
-        if self.has_setup:
+        if self.has_setup or self.ends_game:
             return 0.0
         value = black_lead if by == "points" else black_winrate
         fall = value(self.before) - value(self.after)

@@ -9,6 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+import numpy as np
+
+from ..engine.status import agreed_before_the_end, evaluated_ownership, find_dead
+from ..go.coords import BLACK
 from ..go.game import Game
 from ..go.rules import Rules
 from ..go.sgf import GameRecord, SgfError
@@ -57,10 +61,31 @@ class Searches:
         one_by_one = self.evaluator.is_rollout or self.limits.seconds is not None
         kept = self._new_search()
         # The values of a position still change when its best move is settled.
-        requests = (SearchRequest(game, self.limits, ownership=ownership, early_stop=False) for game in games)
+        requests = (
+            SearchRequest(game, self.limits, ownership=ownership, early_stop=False, dead=self._dead(game))
+            for game in games
+        )
         searches = ((kept if one_by_one else self._new_search(), request) for request in requests)
         scheduler = Scheduler(self.evaluator, slots=1 if one_by_one else None)
         return run_in_order(scheduler, searches, self.is_stopped)
+
+    def _dead(self, game: Game) -> frozenset[int]:
+        return agreed_before_the_end(game, self.evaluator, self.parameters.profile)
+
+    def counted(self, report: SearchReport, game: Game) -> SearchReport:
+        """Returns the report of a finished game with the value of its count, without the dead stones.
+
+        Without a network it stays as it is: rollouts play the game to its end.
+        """
+        if self.evaluator.is_rollout:
+            return report
+        profile = self.parameters.profile
+        dead = find_dead(game, lambda: np.mean(evaluated_ownership(game, self.evaluator, profile), 0))
+        points = game.score(dead).points
+        lead = points if report.to_move == BLACK else -points
+        winrate = 1.0 if lead > 0 else 0.0 if lead < 0 else 0.5
+        exact = replace(report, winrate=winrate, utility=2 * winrate - 1, moves=())
+        return replace(exact, lead=lead, score_mean=lead, score_stdev=0.0)
 
     def _new_search(self) -> Search:
         return Search(self.evaluator, self.parameters, self.seed)
@@ -78,6 +103,7 @@ class Positions:
         moves: Its moves.
         count: How many positions there are, up to the first move that cannot be played.
         problem: Why that move cannot be played; "" if all can.
+        final: The number of the last position if two passes end the record; None if it ends otherwise.
     """
 
     def __init__(self, record: GameRecord, rules: Rules | None = None, komi: float | None = None) -> None:
@@ -92,6 +118,8 @@ class Positions:
                 self.count += 1
         except SgfError as error:
             self.problem = str(error)
+        last = len(self.moves)
+        self.final = last if self.count > last and self[last].is_over else None
 
     def __getitem__(self, number: int) -> Game:
         """Returns a position, which belongs to the caller; raises SgfError if a move before it cannot be played."""
@@ -99,6 +127,13 @@ class Positions:
         if number < len(self.moves):
             game.to_move = self.moves[number].colour
         return game
+
+
+def _reports(searches: Searches, positions: Positions, numbers: Iterable[int]) -> Iterator[SearchReport]:
+    """Searches positions and yields their reports in order; two passes at the end of a record are its count."""
+    numbers = tuple(numbers)
+    for number, report in zip(numbers, searches.reports(positions[number] for number in numbers), strict=False):
+        yield searches.counted(report, positions[number]) if number == positions.final else report
 
 
 def review_moves(searches: Searches, positions: Positions, numbers: range | None = None) -> Iterator[MoveReview]:
@@ -111,11 +146,18 @@ def review_moves(searches: Searches, positions: Positions, numbers: range | None
     """
     set_up = _followed_by_setup(positions.record)
     first, stop = (1, positions.count) if numbers is None else (numbers.start, min(numbers.stop, positions.count))
-    reports = searches.reports(positions[number] for number in range(first - 1, stop))
+    reports = _reports(searches, positions, range(first - 1, stop))
     before = next(reports, None)
     for number, after in zip(range(first, stop), reports, strict=False):  # fewer reports if the review is stopped
         assert before is not None
-        yield MoveReview(number, positions.moves[number - 1], before, after, has_setup=number in set_up)
+        yield MoveReview(
+            number,
+            positions.moves[number - 1],
+            before,
+            after,
+            has_setup=number in set_up,
+            ends_game=positions.final is not None and number > positions.final - 2,
+        )
         before = after
 
 
@@ -155,7 +197,7 @@ def look_again(
     known = tuple(moves)
     while numbers := _next_positions(_candidates(known, by, player), checked, most):
         found = 0
-        for number, report in zip(numbers, longer.reports(positions[number] for number in numbers), strict=False):
+        for number, report in zip(numbers, _reports(longer, positions, numbers), strict=False):
             reports[number] = report
             checked.add(number)
             found += 1

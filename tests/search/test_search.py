@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from drawn_positions import game_of
 from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
 from searching import run, search_of
@@ -192,6 +193,28 @@ def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -
     game.play(WHITE, answer.point)
     search.set_position(game)
     assert search.visits == answer.visits > 0
+
+
+FINISHED = """
+    . X . O .
+    X X O O O
+    o X . O x
+    . X . O .
+    X X . O O
+"""
+
+
+def test_games_that_end_in_the_tree_are_counted_without_dead_stones() -> None:
+    game = game_of(FINISHED, komi=0.5, to_move=WHITE)
+    game.play(WHITE, PASS)
+    search = search_of(game, UniformEvaluator())
+    passes = RootMoves(allow=((BLACK, PASS, 9), (WHITE, PASS, 9)))
+    leads = []
+    for dead in ({"A3"}, {"A3", "E3"}, set()):
+        points = frozenset(parse_vertex(name, 5, 5) for name in dead)
+        leads.append(run(search, Limits(visits=20), root_moves=passes, dead=points).moves[0].lead)
+        assert leads[-1] == game.score(dead).points
+    assert leads[1] < leads[0] != leads[2]
 
 
 def test_the_root_of_a_finished_game_shows_no_moves() -> None:

@@ -6,14 +6,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from drawn_positions import game_of
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, write_sgf
 from gtp_engine.search.evaluate.evaluator import Evaluator, make_evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
+from gtp_engine.search.request import Limits
 from gtp_engine.study.game_review import GameReview
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
@@ -146,3 +149,39 @@ def test_wrong_arguments_are_refused_before_the_search(game: Game, tmp_path: Pat
     (tmp_path / "bad.sgf").write_text("(;SZ[5];B[bb];W[bb])")
     with pytest.raises(SgfError, match="move 2"):
         review(tmp_path / "bad.sgf", SETTINGS)
+
+
+# White's two stones in the corner are dead, though it takes four moves to capture them.
+AGREED = """
+    . X . X O . O . .
+    X X X X O O . O .
+    . X . X O . O O O
+    X . X X O O . O .
+    . X . X O . O O O
+    X X X X O O O . O
+    . . X X O . O O .
+    . O O X O . O . O
+    . . . X O . O O .
+"""
+
+
+@pytest.mark.parametrize(("rules", "dead"), [("chinese", {"B2", "C2"}), ("tromp-taylor", set())])
+def test_passes_that_end_a_game_are_no_mistakes_and_the_last_value_is_the_count(rules: str, dead: set[str]) -> None:
+    game = game_of(AGREED, rules, komi=7.0)
+    for _ in range(2):
+        game.play(game.to_move, "pass")
+    found = review(game, EngineSettings("b4c32-9x9", visits=60, threads=1, seed=1))
+    assert found.leads[-1] == game.score(dead).points
+    assert [move.points_loss for move in found.moves] == [0, 0]
+    assert found.mistakes == []
+
+
+def test_an_analysis_values_a_pass_by_the_count_without_dead_stones() -> None:
+    game = game_of(AGREED, komi=-12.0, to_move=WHITE)  # Black wins only without them
+    game.play(WHITE, "pass")
+    with Engine(EngineSettings("b4c32-9x9", threads=1, seed=1)) as engine:
+        engine.load(game)
+        report = engine.analyze(engine.request(limits=Limits(visits=100))).result()
+    passing = next(move for move in report.moves if move.vertex == "pass")
+    assert passing.lead == game.score({"B2", "C2"}).points > 0 > game.score().points
+    assert report.winrate > 0.9

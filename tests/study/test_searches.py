@@ -95,7 +95,7 @@ class Numbers(Positions):
     """Numbers of moves instead of the positions after them."""
 
     def __init__(self) -> None:
-        pass
+        self.final = None
 
     def __getitem__(self, number: int) -> Any:
         return number
