@@ -24,7 +24,8 @@ from typing import IO
 
 from kept_results import PACKAGE
 
-from gtp_engine.clients.gtp.commands import COMMANDS as GTP_COMMANDS
+import gtp_engine.clients.gtp.program_commands  # noqa: F401  (which registers the commands)
+from gtp_engine.clients.gtp.session import COMMANDS as GTP_COMMANDS
 
 BLOCK = 1000  # lines of one generator
 WINDOW = 300  # commands without a response yet

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+import gtp_engine.clients.gtp.program_commands  # noqa: F401  (which registers the commands)
 from gtp_engine.base.fields import Flag, Words
 from gtp_engine.base.settings import UNLIMITED, meanings, settings_of
 from gtp_engine.clients.cli import COMMANDS as PROGRAM_COMMANDS
@@ -21,7 +22,7 @@ from gtp_engine.clients.cli import main as program
 from gtp_engine.clients.cli.command import Command
 from gtp_engine.clients.cli.defaults import COMMON_SETTINGS
 from gtp_engine.clients.cli.options import variable
-from gtp_engine.clients.gtp.commands import COMMANDS as GTP_COMMANDS
+from gtp_engine.clients.gtp.session import COMMANDS as GTP_COMMANDS
 from gtp_engine.go.rules import RULESETS, Rules
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.run_settings import RunSettings, SearchSettings

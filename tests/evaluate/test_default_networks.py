@@ -7,7 +7,7 @@ import pytest
 from click import UsageError
 from click.testing import CliRunner
 
-import gtp_engine.clients.gtp.commands  # noqa: F401  (which registers them)
+import gtp_engine.clients.gtp.program_commands  # noqa: F401  (which registers them)
 from gtp_engine.clients.analysis.schedulers import Schedulers
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.cli.doctor import doctor

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conversation import Conversation
 
-from gtp_engine.clients.gtp.commands.analysis import raw_text
+from gtp_engine.clients.gtp.game_commands import raw_text
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.batch import Evaluation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...base import VERSION
 from ...base.log import NOTICE, log_to_stderr
 from ...base.system import EXIT_INTERRUPTED
-from . import commands  # noqa: F401  (which registers them)
+from . import program_commands  # noqa: F401  (which registers its commands, and those about the game)
 from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output, terminal_keeper
 from .session import Session
 

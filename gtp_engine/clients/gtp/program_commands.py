@@ -1,24 +1,29 @@
-"""GoGui's own commands, and what its Analyze window shows: maps of the board, variations, the last search.
+"""GTP commands about the program: the conversation, parameters, servers (GTP version 2, section 6.3.1), and GoGui.
 
-The commands of its ruler, `gogui-rules_*`, stay unlisted: GoGui would treat the engine as a referee.
+Those about the conversation need no engine; `list_commands` and `known_command` are answered at once. The commands of
+GoGui's ruler, `gogui-rules_*`, stay unlisted: GoGui would treat the engine as a referee.
 """
 
+import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ....base.messages import plural
-from ....go.coords import BLACK, WHITE, colour_letter, point_of_index
-from ....search.request import Limits
-from ..formats import grid, influence, main_line, visit_map, win_rate_map
-from ..session import GtpError, Session, colour, coloured_points, command
-from .game import expect_empty, play_all, set_up
+from ...base import VERSION
+from ...base.fields import Words
+from ...base.messages import plural
+from ...go.coords import BLACK, WHITE, colour_letter, point_of_index
+from ...search.parameters import PARAMETERS
+from ...search.request import Limits
+from .formats import grid, influence, main_line, visit_map, win_rate_map
+from .game_commands import expect_empty, play_all, set_up
+from .session import COMMANDS, SYNTAX_ERROR, GtpError, Session, colour, coloured_points, command
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ....search.report import SearchReport
+    from ...search.report import SearchReport
 
 # type/Label/command, with %m for the colour to move (GoGui's documentation, "Analyze Commands").
 ANALYZE_COMMANDS = (
@@ -39,10 +44,126 @@ _SHOWN_MOVES = 10
 # What a map needs if the position has hardly been searched; visits of earlier searches count.
 _MAP_LIMITS = Limits(visits=100, seconds=1.0)
 
+# The conversation.
 
-@command("gogui-analyze_commands")
-def gogui_analyze_commands(session: Session, arguments: list[str]) -> str:
-    return "\n".join(ANALYZE_COMMANDS)
+
+command("protocol_version")(lambda session, arguments: "2")
+command("name")(lambda session, arguments: session.name)
+command("version")(lambda session, arguments: session.version)
+command("known_command", takes=1)(lambda session, arguments: "true" if arguments[0] in COMMANDS else "false")
+command("list_commands")(
+    # LizzieYzy recognises the list by `protocol_version` at its top.
+    lambda session, arguments: "\n".join(sorted(COMMANDS, key=lambda name: (name != "protocol_version", name)))
+)
+
+
+@command("quit")
+def quit_program(session: Session, arguments: list[str]) -> None:
+    session.quitting = True
+
+
+@command("stop")
+def stop(session: Session, arguments: list[str]) -> None:
+    """Does nothing itself: every line ends pondering and analysis."""
+
+
+@command("cputime")
+def cputime(session: Session, arguments: list[str]) -> str:
+    """Returns the wall seconds spent on choosing moves so far, as in KataGo."""
+    return f"{session.searching_seconds:.3f}"
+
+
+# The limits of a move and the search's parameters, by our names and KataGo's.
+
+
+command("kata-list-params")(lambda session, arguments: " ".join(session.engine.parameter_names()))
+command("kata-get-param", takes=1)(lambda session, arguments: _text(session.engine.parameter(arguments[0])))
+
+
+@command("kata-get-params")
+def kata_get_params(session: Session, arguments: list[str]) -> str:
+    """Returns all parameters as one JSON object; a limit that is not set is null."""
+    names = session.engine.parameter_names()
+    return json.dumps({name: session.engine.parameter(name) for name in names}, separators=(",", ":"))
+
+
+command("kata-set-param", takes=2)(lambda session, arguments: session.engine.set_parameter(*arguments))
+
+
+@command("kata-set-params")
+def kata_set_params(session: Session, arguments: list[str]) -> None:
+    """Sets the parameters of a JSON object, all of them or none."""
+    before = session.engine.settings
+    try:
+        for name, value in _json_object(" ".join(arguments)).items():
+            session.engine.set_parameter(name, value)
+    except ValueError:
+        session.engine.settings = before
+        raise
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise GtpError(SYNTAX_ERROR, "expected a JSON object of names and values")
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _text(value: object) -> str:
+    """Returns a value as `kata-set-param` accepts it."""
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@command("gtp_engine-param", takes=(0, 2))
+def param(session: Session, arguments: list[str]) -> str | None:
+    """Serves GoGui's parameter window: lists all parameters with their types, or sets one.
+
+    GoGui sends only the name for an empty field: that removes a limit and is an invalid value for other parameters.
+    """
+    if arguments:
+        session.engine.set_parameter(arguments[0], "".join(arguments[1:]))
+        return None
+    engine = session.engine
+    return "\n".join(_param_line(name, engine.parameter(name)) for name in engine.parameter_names())
+
+
+def _param_line(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"[bool] {name} {int(value)}"
+    if name in PARAMETERS and isinstance(accepts := PARAMETERS[name].metadata["accepts"], Words):
+        return f"[list/{'/'.join(accepts.words)}] {name} {value}"
+    return f"[string] {name} {_text(value)}"
+
+
+# What KGS and CGOS send about the opponent.
+
+
+@command("kgs-chat")
+def kgs_chat(session: Session, arguments: list[str]) -> str:
+    """Answers `game|private NAME MESSAGE...` with a summary of the last search."""
+    report = session.last_report
+    if report is None or not report.moves:
+        return f"I am gtp_engine {VERSION}"
+    best = report.moves[0]
+    variation = " ".join(session.vertex(point) for point in best.pv)
+    visits = plural(report.visits, "visit")
+    return f"win rate {report.winrate:.0%}, score {report.lead:+.1f}, {visits}, expecting {variation}"
+
+
+@command("cgos-opponent_name", "cgos-opponent_rating", "cgos-gameover")
+def cgos_news(session: Session, arguments: list[str]) -> None:
+    """Accepts the players and the result that CGOS announces; nothing depends on them."""
+
+
+# GoGui, and what its Analyze window shows: maps of the board, variations, the last search.
+
+
+command("gogui-analyze_commands")(lambda session, arguments: "\n".join(ANALYZE_COMMANDS))
 
 
 @command("gogui-interrupt")
@@ -57,9 +178,7 @@ def gogui_sigint(session: Session, arguments: list[str]) -> str:
     return str(os.getpid())
 
 
-@command("gogui-play_sequence")
-def gogui_play_sequence(session: Session, arguments: list[str]) -> None:
-    play_all(session, coloured_points(session, arguments))
+command("gogui-play_sequence")(lambda session, arguments: play_all(session, coloured_points(session, arguments)))
 
 
 @command("gogui-setup")
@@ -70,12 +189,7 @@ def gogui_setup(session: Session, arguments: list[str]) -> None:
     set_up(session, stones)
 
 
-@command("gogui-setup_player", takes=1)
-def gogui_setup_player(session: Session, arguments: list[str]) -> None:
-    session.engine.set_to_move(colour(arguments[0]))
-
-
-# What GoGui's Analyze window shows.
+command("gogui-setup_player", takes=1)(lambda session, arguments: session.engine.set_to_move(colour(arguments[0])))
 
 
 def present_report(session: Session) -> "SearchReport":
@@ -147,7 +261,7 @@ def pass_alive(session: Session, arguments: list[str]) -> str:
     """Returns the points that are pass-alive for each colour (Benson)."""
     import numpy as np
 
-    from ....go.benson import find_pass_alive
+    from ...go.benson import find_pass_alive
 
     game = session.game
     owner = np.zeros(game.area, np.int8)
@@ -160,7 +274,7 @@ def ladders(session: Session, arguments: list[str]) -> str:
     """Returns the stones that are caught in a ladder (marked) and the moves that start a ladder (circles)."""
     import numpy as np
 
-    from ....go.ladders import find_ladders, new_workspace
+    from ...go.ladders import find_ladders, new_workspace
 
     game = session.game
     caught, working = np.zeros(game.area, np.bool_), np.zeros(game.area, np.bool_)
