@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -14,14 +15,16 @@ import pytest
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.analysis import protocol
 from gtp_engine.clients.analysis.answers import answer
-from gtp_engine.clients.analysis.protocol import Conversation
+from gtp_engine.clients.analysis.protocol import Conversation, Schedulers
 from gtp_engine.clients.analysis.query import Defaults, Query, QuerySettings, parse_query
-from gtp_engine.clients.analysis.schedulers import Schedulers
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.scheduler import Scheduler
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import Scheduler, run_search
+from gtp_engine.search.search import Search
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 BASE: dict[str, Any] = {"moves": [], "rules": "chinese", "komi": 5, "boardXSize": 5, "boardYSize": 5}
@@ -357,3 +360,20 @@ def test_the_policy_of_humans_is_part_of_the_last_answer() -> None:
     assert [index for index, prior in enumerate(policy) if prior == -1] == [12]  # the stone on C3
     assert policy[0] == policy[25] == pytest.approx(1 / 26)
     assert "humanPolicy" not in found["b"]
+
+
+@pytest.mark.parametrize("moves", ["E5 C3", "E5 pass", "E5 pass pass"])
+def test_humans_are_asked_about_the_position_that_a_search_begins_with(moves: str) -> None:
+    human = NETWORKS / "human.bin.gz"
+    game = Game(9, rules="tromp-taylor")
+    for name in moves.split():
+        game.play(game.to_move, name)
+    settings = EngineSettings(network="uniform", device="cpu", precision="float32")
+    with closing(Schedulers(settings, str(human))) as schedulers:
+        policy = schedulers.human_policy(game, "rank_5k")
+        assert [(model["name"], model["usesHumanSLProfile"]) for model in schedulers.models()] == [(str(human), True)]
+    evaluator = NetworkEvaluator(human, device="cpu", precision="float32")
+    search = Search(evaluator, SearchParameters(profile="rank_5k"))
+    root = run_search(search, SearchRequest(game, Limits(visits=1))).root_evaluation
+    assert policy is not None and root is not None
+    assert np.allclose(policy, root.policy, atol=1e-6)

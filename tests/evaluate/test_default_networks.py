@@ -8,7 +8,7 @@ from click import UsageError
 from click.testing import CliRunner
 
 import gtp_engine.clients.gtp.program_commands  # noqa: F401  (which registers them)
-from gtp_engine.clients.analysis.schedulers import Schedulers
+from gtp_engine.clients.analysis.protocol import Schedulers
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.cli.doctor import doctor
 from gtp_engine.clients.cli.selfplay import _network

@@ -17,16 +17,24 @@ from functools import partial
 from queue import Empty, Queue
 from typing import Any
 
+import numpy as np
+
 from ...base import VERSION
 from ...base.errors import EXPECTED, UserError, answer_text, error_text
 from ...base.system import WAIT_SECONDS
+from ...engine.settings import EngineSettings
+from ...engine.worker import SearchWorker
 from ...go.game import Game
+from ...nets.library import find_network
+from ...search.evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK
+from ...search.evaluate.evaluator import Evaluator, make_evaluator
+from ...search.evaluate.features import new_workspace, root_position_of
+from ...search.evaluate.row import EvaluationRow
 from ...search.report import SearchReport
 from ...search.scheduler import QueuedSearch, Scheduler
 from ...search.search import Search
 from .answers import answer, no_results
 from .query import Defaults, Query, QueryError, parse_query, turn_numbers
-from .schedulers import Schedulers
 
 logger = logging.getLogger(__name__)
 
@@ -63,11 +71,80 @@ class _Position:
     queued: QueuedSearch | None = None
 
 
+class Schedulers:
+    """One scheduler for each network, since the settings may choose another one for each board size."""
+
+    def __init__(self, settings: EngineSettings, human_model: str | None = None) -> None:
+        """Loads the human model, a second network in this file, which imitates humans.
+
+        Raises:
+            UserError: It does not imitate humans.
+            OSError: Its file cannot be read.
+        """
+        self._settings = settings
+        self._by_network: dict[str, tuple[SearchWorker, Scheduler]] = {}
+        self._human_model = human_model or ""
+        self._human: Evaluator | None = None
+        if human_model is not None:
+            self._human = make_evaluator(
+                human_model, seed=settings.seed, device=settings.device, precision=settings.precision
+            )
+            if not self._human.takes_profile:
+                self.close()
+                raise UserError(f"-human-model {human_model}: this network was not trained on the games of humans")
+
+    def on_board(self, width: int, height: int) -> Scheduler:
+        """Returns the scheduler for boards of that size; the first call for a network loads it."""
+        settings = self._settings.on_board(width, height)
+        if settings.network not in self._by_network:
+            worker = settings.new_worker()
+            worker.warm_up()
+            worker.announce(settings.search_parameters(settings.network))
+            self._by_network[settings.network] = worker, Scheduler(worker.evaluator())
+        return self._by_network[settings.network][1]
+
+    def human_policy(self, game: Game, profile: str) -> np.ndarray | None:
+        """Returns the human model's policy, float32 [area + 1] in move-index order; None if it has none here."""
+        if self._human is None or max(game.width, game.height) > LARGEST_BOARD:
+            return None
+        ticket = self._human.submit(root_position_of(game, new_workspace()), np.arange(1), profile=profile)
+        rows = self._human.collect(ticket)
+        policy: np.ndarray = EvaluationRow(rows[0], game.area).policy.copy()
+        return policy
+
+    def models(self) -> list[dict[str, Any]]:
+        """Returns the loaded networks as KataGo's `query_models` reports them."""
+        networks = [(name, scheduler.evaluator) for name, (_, scheduler) in self._by_network.items()]
+        networks += [] if self._human is None else [(self._human_model, self._human)]
+        return [_model(name, evaluator) for name, evaluator in networks if name not in WITHOUT_NETWORK]
+
+    def close(self) -> None:
+        """Closes all evaluators."""
+        for worker, _ in self._by_network.values():
+            worker.close()
+        if self._human is not None:
+            self._human.close()
+
+
+def _model(network: str, evaluator: Evaluator) -> dict[str, Any]:
+    from ...search.evaluate.network_evaluator import NetworkEvaluator
+
+    assert isinstance(evaluator, NetworkEvaluator)
+    return {
+        "name": str(find_network(network)),
+        "internalName": evaluator.config.name,
+        "maxBatchSize": evaluator.batch_size,
+        "usesHumanSLProfile": evaluator.config.metadata_version > 0,
+        "version": evaluator.config.version,
+        "usingFP16": "true" if evaluator.precision == "float16" else "false",
+    }
+
+
 class Conversation:
     """Answers lines. It belongs to one thread.
 
     Args:
-        schedulers: The schedulers for boards of each size.
+        schedulers: Search the positions.
         defaults: The settings that apply unless a query overrides them.
         lines: The lines to answer, and None at their end (`lines_ahead`).
         write: Writes an answer, a whole line. An error that it raises ends the conversation.

@@ -140,9 +140,8 @@ def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolO
 
 def _converse(search: EngineSettings, katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
     """Answers queries from standard input until it ends."""
-    from ..analysis.protocol import LONGEST_LINE, Conversation
+    from ..analysis.protocol import LONGEST_LINE, Conversation, Schedulers
     from ..analysis.query import Defaults
-    from ..analysis.schedulers import Schedulers
 
     settings, queries = katago.apply_to(search)
     lines = lines_ahead(0, LONGEST_LINE, _LINES_AHEAD)

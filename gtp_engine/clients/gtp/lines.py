@@ -8,6 +8,7 @@ import codecs
 import contextlib
 import os
 import queue
+import re
 import select
 import signal
 import sys
@@ -23,6 +24,7 @@ from ...base.messages import printable
 from ...base.system import WAIT_SECONDS
 
 _MAX_ID = 2**31 - 1  # section 2.3: an unsigned integer that fits 31 bits
+_ID = re.compile(r"0*(\d{1,10})", re.ASCII)
 _INTERRUPT = "# interrupt"  # GoGui's comment line that stops the running command
 _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n")
 
@@ -58,27 +60,17 @@ def parse_line(line: bytes) -> Line:
     words = [word for word in text.partition("#")[0].split(" ") if word]
     if not words:
         return Line(None, text == _INTERRUPT)
-    number = _parse_id(words[0])
+    id_word = _ID.fullmatch(words[0])
+    number = int(id_word[1]) if id_word and int(id_word[1]) <= _MAX_ID else None
     name, *arguments = words if number is None else words[1:] or [""]
     return Line(Command(number, name, arguments), name == "quit")
 
 
-def _parse_id(word: str) -> int | None:
-    """Returns the id that a word represents; None if it is not an id."""
-    digits = word.lstrip("0") or "0"
-    if not (word.isascii() and word.isdecimal()) or len(digits) > len(str(_MAX_ID)):
-        return None
-    return int(digits) if int(digits) <= _MAX_ID else None
-
-
 def response(number: int | None, text: str = "", *, failed: bool = False) -> str:
-    """Returns a whole response, including the empty line that ends it.
+    """Returns a whole response to the command with this id, including the empty line that ends it.
 
-    Args:
-        number: The command's id, if it has one.
-        text: May have several lines; empty ones are left out, because the first of them would end the response. Text
-            that begins with a line feed (a board) starts on the line below the sign.
-        failed: Start with `?` instead of `=`.
+    Empty lines of the text are left out, because the first of them would end the response. Text that begins with a line
+    feed (a board) starts on the line below the sign.
     """
     first, *rest = text.split("\n")
     lines = [opening(number, failed=failed) + (f" {first.rstrip()}" if first.strip() else "")]
@@ -87,7 +79,7 @@ def response(number: int | None, text: str = "", *, failed: bool = False) -> str
 
 
 def opening(number: int | None, *, failed: bool = False) -> str:
-    """Returns the sign and the id that a response begins with."""
+    """Returns what a response begins with: the sign, "?" for a failure, and the id."""
     return ("?" if failed else "=") + ("" if number is None else str(number))
 
 

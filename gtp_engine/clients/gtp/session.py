@@ -174,11 +174,7 @@ class Session:
 
         `quit`, GoGui's interrupt and SIGINT end the search early. The end of input does so only if nobody reads the
         response either: scripts end their input right after the last command, but a client that has gone away must not
-        leave the engine thinking.
-
-        Args:
-            future: The result of the search.
-            on_news: Called on the main thread after all news.
+        leave the engine thinking. `on_news` is called on the main thread after all news.
         """
         future.add_done_callback(lambda _: self.inbox.post_news())
         patience_ends: float | None = None
@@ -220,15 +216,11 @@ COMMANDS: dict[str, Handler] = {}  # by name
 
 
 def command(*names: str, takes: int | tuple[int, float] = (0, math.inf)) -> Callable[[Handler], Handler]:
-    """Registers a function as the handler of GTP commands.
+    """Registers a function as the handler of GTP commands, which take a number of arguments or from one to another.
 
     The handler receives the session and the command's arguments, and returns the text of the response (None: empty).
     To refuse the command it raises GtpError or another UserError with a text for the user, or lets an OSError pass,
     before it has changed anything. Any other exception is reported as an internal error.
-
-    Args:
-        names: The command's name, and further names for the same command.
-        takes: The number of its arguments, or the least and the largest one.
     """
     least, most = (takes, takes) if isinstance(takes, int) else takes
 
