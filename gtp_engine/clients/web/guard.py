@@ -23,17 +23,14 @@ class Guard:
     """The keys of one server, and its checks.
 
     Attributes:
-        key: The key of this computer's pages, which is also what their cookie holds.
-        cookie: The name of the cookie. Cookies of one computer's servers share their names, so it has the port.
-        host: The address in the network, as it stands in a URL; "" if only this computer reaches the server.
         headers: The headers of every answer: what its page may load, and who may read it.
         on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
 
     def __init__(self, port: int, host: str = "") -> None:
-        self.key = _new_key()
-        self.cookie = f"gtp_engine_{port}"
-        self.host = f"[{host}]" if ":" in host else host
+        self.key = _new_key()  # of this computer's pages, which is also what their cookie holds
+        self.cookie = f"gtp_engine_{port}"  # with the port, since the servers of one computer share their cookies
+        self.host = f"[{host}]" if ":" in host else host  # in a URL; "" if only this computer reaches the server
         self._one_time_key = _new_key()
         self._cookies = {self.key}
         names = (*_NAMES, self.host) if host else _NAMES

@@ -32,15 +32,11 @@ _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 
 
 class Opening(Part):
-    """Games that take the place of each other.
-
-    Attributes:
-        networks: What `EngineSettings.network` is for each network that a page may choose, by name: it never names a
-            file.
-    """
+    """Games that take the place of each other."""
 
     def __init__(self, session: Session, values: Values) -> None:
         super().__init__(session, values)
+        # Those that a page may choose by their names; it never names a file.
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
         session.about = self._described()

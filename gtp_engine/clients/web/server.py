@@ -70,12 +70,7 @@ def new_session(
 
 
 class Server:
-    """A server for one session.
-
-    Attributes:
-        guard: The addresses to open, with their keys, and the checks of requests.
-        files: The type and the content of each file of the page, by its name in addresses.
-    """
+    """A server for one session."""
 
     def __init__(self, port: int | None = None, host: str | None = None) -> None:
         """Reserves a port.
@@ -97,12 +92,7 @@ class Server:
         self.session: Session
 
     async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
-        """Serves the game until `stop` is called.
-
-        Args:
-            played: The game.
-            opened: Called once pages can be opened.
-        """
+        """Serves the game until `stop` is called; calls `opened` once pages can be opened."""
         self._loop = asyncio.get_running_loop()
         self.session = new_session(played, self.publish, self._call)
         routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
@@ -172,29 +162,20 @@ class Server:
 
 
 def own_address(host: str) -> str:
-    """Returns the address that other computers reach this one by.
-
-    Args:
-        host: The address, or "auto" for that of the interface to the network.
+    """Returns the address that other computers reach this one by; "auto" stands for that of the network interface.
 
     Raises:
         UserError: This computer is in no network, or `host` is not the address of one of its network interfaces.
     """
-    if host != _OWN:
-        _check_host(host)
-        return host
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
-        try:
-            chosen.connect(_SOMEWHERE)
-            return str(chosen.getsockname()[0])
-        except OSError as error:
-            raise UserError(
-                f"no address in a network was found ({error.strerror}): connect to one, or use --host ADDRESS"
-            ) from None
-
-
-def _check_host(host: str) -> None:
-    """Raises UserError for an address that other computers cannot reach this one by."""
+    if host == _OWN:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
+            try:
+                chosen.connect(_SOMEWHERE)
+                return str(chosen.getsockname()[0])
+            except OSError as error:
+                raise UserError(
+                    f"no address in a network was found ({error.strerror}): connect to one, or use --host ADDRESS"
+                ) from None
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -207,6 +188,7 @@ def _check_host(host: str) -> None:
             )
         if ip.is_loopback:
             raise UserError(f"only this computer reaches {host}: leave out --host, or use --host {_OWN}")
+    return host
 
 
 def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:

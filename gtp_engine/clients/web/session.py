@@ -35,7 +35,6 @@ Message = Mapping[str, Any]
 
 MOST_NODES = 10**9  # more than there are nodes or trees
 _FIRST_TREES = 10**8  # far less than that
-_OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
 _PIXELS = 1000  # the drawing's own size, which the page's style replaces
 # The page offers less; the bound only keeps a wrong message from starting a search of a week.
 _VISITS = Range(1, 1_000_000, whole=True)
@@ -62,15 +61,12 @@ class Task:
     @property
     def is_of_the_game(self) -> bool:
         """Whether it goes on while an earlier position is shown."""
-        return self.kind in _OF_THE_GAME
+        return self.kind in ("judgement", "move", "count")
 
 
 @dataclass
 class Drawn:
-    """What is drawn on the board besides stones: texts and shapes by point, moves to consider, and owners.
-
-    `ownership` is float [height, width] in -1..1, + for Black; None for none.
-    """
+    """What is drawn on the board besides stones: texts, shapes, moves, float owners [height, width], + for Black."""
 
     labels: dict[int, str] = field(default_factory=dict)
     shapes: Mapping[int, str] = field(default_factory=dict)
@@ -84,12 +80,9 @@ class Session:
     What changes the game ends what the engine is doing first.
 
     Attributes:
-        played: The game.
-        call: Calls a function soon on this thread; other threads may call it.
-        parts: What pages may ask for.
         next_task: Returns what the engine is to do next in the game; the part that plays sets it.
         task: What the engine is doing; None if nothing.
-        tried: The positions that were to be judged, and their turns; none of them before the present task.
+        tried: The positions that were to be judged, and their turns, since the game was changed.
         node: The position that is shown.
         report: The last search of that position that is to be shown; None if there is none.
         shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
@@ -111,10 +104,7 @@ class Session:
     ) -> None:
         """Begins with a game, and without parts.
 
-        Args:
-            played: The game.
-            publish: Called with each document for all pages, which it sends at once.
-            call: Calls a function soon on this thread; it is called from others.
+        `publish` sends a state to all pages at once; `call`, on any thread, calls a function soon on this one.
         """
         self.played = played
         played.keep = lambda: call(self.save_changes)  # after the pages have been sent the change
@@ -171,11 +161,7 @@ class Session:
         return self.played.position(node or self.node)
 
     def to_move(self, node: TreeNode) -> int:
-        """Returns the player to move at a node; replays the game only if neither its move nor the next one tells.
-
-        Raises:
-            SgfError: As `position`.
-        """
+        """Returns the player to move at a node; replays the game only if neither its move nor the next one tells."""
         if node is not self.played.node:
             if node.next is not None and node.next.move is not None:
                 return node.next.move.colour
@@ -188,6 +174,7 @@ class Session:
     def state(self) -> Document:
         """Returns all that a page shows: what the session has and what its parts add."""
         played, game, line = self.played, self.position(), self.line
+        last = game.moves[-1] if game.moves else None
         siblings, variation, _ = played.tree.branching(self.node)
         state = {
             "board": _empty_board(game.width, game.height),
@@ -201,7 +188,7 @@ class Session:
             "place": line.index(self.node),
             "moveNumbers": [sum(node.move is not None for node in nodes) for nodes in (self.node.path, line)],
             "variation": {"number": variation + 1, "of": len(siblings)},
-            "lastMove": _last_move(game),
+            "lastMove": {"colour": colour_name(last[0]), "vertex": game.vertex(last[1])} if last else None,
             "toMove": colour_name(game.to_move),
             "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
             "comment": self.node.comment,
@@ -255,13 +242,9 @@ class Session:
             self.changed()
 
     def receive(self, message: Message) -> Document | None:
-        """Does what a page asks for; all pages get the new state.
+        """Does what a page asks for; all pages get the new state. Returns what only this page gets.
 
-        Args:
-            message: An object with a text as its `type`. Its other values are checked before anything is done.
-
-        Returns:
-            What only this page gets; None for nothing.
+        The message has a text as its `type`; its other values are checked before anything is done.
 
         Raises:
             UserError: It cannot be done.
@@ -313,11 +296,7 @@ class Session:
     # What the parts share: the position that is shown, and the engine.
 
     def look_at(self, node: TreeNode) -> None:
-        """Shows another position. In a game against the engine the game itself stays as it is.
-
-        Raises:
-            SgfError: A move that leads to it is illegal.
-        """
+        """Shows another position. In a game against the engine the game itself stays as it is."""
         self.position(node)
         is_game = self.played.mode is Mode.GAME
         if self.task is not None and not (is_game and self.task.is_of_the_game):
@@ -401,14 +380,7 @@ class Session:
 
 
 class Part:
-    """What pages may ask for about one subject: `stop-review` is the method `on_stop_review` of the part that has it.
-
-    Attributes:
-        session: The session.
-        played: Its game.
-        values: What has been found about the positions of the game.
-        methods: What is done for each type of message.
-    """
+    """What pages may ask for about one subject: `stop-review` is the method `on_stop_review` of one of the parts."""
 
     def __init__(self, session: Session, values: "Values") -> None:
         self.session = session
@@ -439,11 +411,7 @@ class Part:
         """Follows that the program ends."""
 
     def node_of(self, message: Message) -> TreeNode:
-        """Returns the node that a message is about, by its `tree` and its `node`.
-
-        Raises:
-            UserError: It is in another game, or has been deleted.
-        """
+        """Returns the node that a message names; raises UserError if it is in another game, or has been deleted."""
         if whole_number(message, "tree", 0, MOST_NODES) != self.session.tree_number:
             raise UserError("another game is shown now")
         return self.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
@@ -513,13 +481,6 @@ def _as_document(game: Game, drawn: Drawn) -> Document:
 def _empty_board(width: int, height: int) -> str:
     """Returns the drawing in which pages draw the positions of a board."""
     return BoardDrawing(np.zeros((height, width), np.int8), pixels=_PIXELS).to_svg()
-
-
-def _last_move(game: Game) -> dict[str, str] | None:
-    if not game.moves:
-        return None
-    colour, point = game.moves[-1]
-    return {"colour": colour_name(colour), "vertex": game.vertex(point)}
 
 
 def phrase_parts(phrase: Phrase) -> Document:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 _LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
-LAYERS = ("candidates", "ownership", "policy")
+_LAYERS = ("candidates", "ownership", "policy")
 _REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little beside the search
 _LISTED = 9  # candidates
 _PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
@@ -57,15 +57,9 @@ _BEST = "#5cc48d"  # the colour of the better move on the board
 
 @dataclass(frozen=True)
 class Value:
-    """What a search has found about a position.
+    """What a search has found about a position: Black's win rate and lead in points, and the best move.
 
-    Attributes:
-        to_move: The player to move.
-        winrate: Black's win rate.
-        lead: Black's lead in points.
-        visits: The visits behind them.
-        best: The best move.
-        losses: What each move that was searched loses in points against the best one, by vertex.
+    `losses` is what each move that was searched loses in points against the best one, by vertex.
     """
 
     to_move: int
@@ -153,19 +147,13 @@ class Values:
 
 
 class Searches(Part):
-    """What is searched, and what is drawn of it.
-
-    Attributes:
-        layer: What an analysis draws on the board, one of `LAYERS`.
-        analysis_visits: Visits after which an analysis ends; None while nothing is analysed.
-        is_teaching: Whether moves that lose points are marked.
-    """
+    """What is searched, and what is drawn of it."""
 
     def __init__(self, session: Session, values: Values) -> None:
         super().__init__(session, values)
-        self.layer = LAYERS[0]
-        self.analysis_visits: int | None = None
-        self.is_teaching = False
+        self.layer = _LAYERS[0]  # of what is found, on the board
+        self.analysis_visits: int | None = None  # after which an analysis ends; None while nothing is analysed
+        self.is_teaching = False  # moves that lose points are marked
 
     @property
     def is_studying(self) -> bool:
@@ -208,7 +196,7 @@ class Searches(Part):
 
     def on_layer(self, message: Message) -> None:
         """Chooses what an analysis draws."""
-        self.layer = parse_word("layer", message.get("layer"), LAYERS)
+        self.layer = parse_word("layer", message.get("layer"), _LAYERS)
         self.session.publish()
 
     def _next_to_judge(self) -> TreeNode | None:
@@ -373,11 +361,9 @@ def values_of(report: SearchReport) -> Document:
 
 @dataclass(eq=False)
 class Job:
-    """A review and how far it is.
+    """A review of the main line as it was then, and how far it is.
 
     Attributes:
-        reviewer: Makes it.
-        task: The main line when it was begun.
         positions: The node of the position after each number of moves.
         moves: The nodes of the moves in order.
         step: How far it is; None before the network is there.
@@ -404,12 +390,7 @@ class Job:
 
 
 class Reviewing(Part):
-    """The review of the present game.
-
-    Attributes:
-        end_guessing: Ends guessing, which a review would make easy.
-        job: The review; None if there is none.
-    """
+    """The review of the present game, which ends guessing."""
 
     def __init__(self, session: Session, values: Values, end_guessing: Callable[[], object]) -> None:
         super().__init__(session, values)
