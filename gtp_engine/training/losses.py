@@ -104,8 +104,8 @@ def huber(error: Tensor, delta: float) -> Tensor:
 def stdev_loss(stdev: Tensor, error: Tensor, target: Tensor) -> Tensor:
     """Returns a loss [n] that is lowest if `stdev` is the standard deviation of the score.
 
-    `error` is how far the predicted mean is from the score, assumed to be normally distributed; `target` is the standard
-    deviation of the score itself, 0 for the result of a game.
+    `error` is how far the predicted mean is from the score, assumed to be normally distributed. `target` is the
+    standard deviation of the score itself, 0 for the result of a game.
     """
     own = error.abs() * _DEVIATION_OF_MEAN_ERROR
     return huber(stdev - torch.hypot(own, target), STDEV_DELTA)
