@@ -6,17 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, Progress, play_networks
+from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from gtp_engine.arena.results import GameResult, MatchResult, OnGame
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.files import folder_lock
-from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.evaluator import Evaluator
@@ -34,23 +32,19 @@ def play(
     visits: int = 20,
     parameters: tuple[SearchParameters | None, SearchParameters | None] = (None, None),
     on_game: OnGame | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
     **options: object,
 ) -> MatchResult:
-    settings = NetworkMatchSettings(games=games, visits=visits, width=5, **options)  # type: ignore[arg-type]
+    settings = NetworkMatchSettings(games=games, visits=visits, **({"width": 5} | options))  # type: ignore[arg-type]
     player_a, player_b = (NetworkPlayer(*both) for both in zip((a, b), parameters, strict=True))
-    return play_networks(player_a, player_b, settings, on_game=on_game, on_progress=on_progress)
+    return play_networks(player_a, player_b, settings, on_game=on_game)
 
 
 def test_rollouts_beat_knowing_nothing_with_either_colour(tmp_path: Path) -> None:
     shown: list[GameResult] = []
     result = play(folder=tmp_path, visits=60, on_game=lambda match, game: shown.append(game))
     assert (result.tally.wins, result.tally.losses, result.is_over) == (0, 6, True)
-    assert (result.name("A"), result.name("B"), result.commands) == (
-        "uniform",
-        "rollouts",
-        {"A": "uniform", "B": "none"},
-    )
+    assert result.commands == {"A": "uniform", "B": "none"}
+    assert (result.name("A"), result.name("B")) == ("uniform", "rollouts")
     assert sorted(game.number for game in shown) == list(range(6))
     assert [game.black for game in result.games] == ["A", "B"] * 3
     records = [read_sgf(tmp_path / game.sgf) for game in result.games]
@@ -99,10 +93,7 @@ def test_the_same_again_for_a_seed() -> None:
 
 
 def test_a_network_plays() -> None:
-    progress: list[Progress] = []
-    result = play(
-        str(TINY), str(TINY), games=2, visits=2, device="cpu", precision="float32", on_progress=progress.append
-    )
+    result = play(str(TINY), str(TINY), games=2, visits=2, device="cpu", precision="float32")
     assert len(result.games) == 2
     assert result.name("A") == result.name("B") == "tiny"
 
@@ -129,8 +120,10 @@ def test_other_rules_have_a_count_too(rules: str) -> None:
 
 def test_a_won_game_is_not_played_to_its_end() -> None:
     games = play("none", "none", games=2, visits=60, komi=-200).games
-    assert [(game.result, game.reason) for game in games] == [("B+R", "resignation")] * 2
-    assert {BLACK: "A", WHITE: "B"}[BLACK] == games[0].winner and games[1].winner == "B"
+    assert [(game.winner, game.result, game.reason) for game in games] == [
+        ("A", "B+R", "resignation"),
+        ("B", "B+R", "resignation"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -138,17 +131,12 @@ def test_a_won_game_is_not_played_to_its_end() -> None:
     [
         ({"visits": 0}, "invalid visits 0: expected a whole number of 1 or more"),
         ({"a": "nowhere"}, "no network 'nowhere'"),
+        ({"a": str(TINY), "width": 21, "device": "cpu"}, "tiny plays on boards up to 19x19"),
     ],
 )
 def test_wrong_settings(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         play(**options)  # type: ignore[arg-type]
-
-
-def test_a_board_too_large_for_a_network() -> None:
-    with pytest.raises(ValueError, match="tiny plays on boards up to 19x19"):
-        settings = NetworkMatchSettings(games=1, width=21, device="cpu")
-        play_networks(NetworkPlayer(str(TINY)), NetworkPlayer("none"), settings)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -40,16 +40,20 @@ def capped(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return lambda moves: monkeypatch.setattr(referee, "MOVES_PER_POINT", moves / 25)
 
 
-def test_two_passes_end_the_game_and_the_board_is_counted(scripted: Script) -> None:
-    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL))
-    assert (outcome.winner, outcome.result, outcome.reason) == ("A", "B+4.5", "score")
-    assert outcome.moves == 12
+@pytest.mark.parametrize(
+    ("black", "white", "komi", "ending"),
+    [
+        (BLACK_WALL, WHITE_WALL, 0.5, ("A", "B+4.5", "score", 12)),
+        (BLACK_WALL, WHITE_WALL, 5.0, (None, "0", "score", 12)),
+        (("C3",), ("resign",), 0.5, ("A", "B+R", "resignation", 1)),
+    ],
+)
+def test_two_passes_and_a_resignation_end_the_game(
+    scripted: Script, black: tuple[str, ...], white: tuple[str, ...], komi: float, ending: tuple[object, ...]
+) -> None:
+    outcome = play(scripted(*black), scripted(*white), komi=komi)
+    assert (outcome.winner, outcome.result, outcome.reason, outcome.moves) == ending
     assert outcome.notes == ()
-
-
-def test_a_draw_has_no_winner(scripted: Script) -> None:
-    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), komi=5.0)
-    assert (outcome.winner, outcome.result) == (None, "0")
 
 
 def test_opening_stones_are_played_on_all_boards(scripted: Script) -> None:
@@ -59,11 +63,6 @@ def test_opening_stones_are_played_on_all_boards(scripted: Script) -> None:
     outcome, game = play_out(scripted("C3"), scripted(), opening)
     assert game.moves[0] == opening[0]
     assert outcome.result == "B+0.5"
-
-
-def test_resignation(scripted: Script) -> None:
-    outcome = play(scripted("C3"), scripted("resign"))
-    assert (outcome.winner, outcome.result, outcome.reason) == ("A", "B+R", "resignation")
 
 
 @pytest.mark.parametrize(
@@ -159,22 +158,22 @@ def test_dead_are_the_stones_that_their_own_side_gives_up(scripted: Script) -> N
     )
 
 
-def test_stones_that_one_side_alone_takes_for_dead_have_to_be_captured(scripted: Script) -> None:
-    def cleaned(black_moves: str, white_moves: str) -> GameResult:
-        black = scripted("--dead", "A1", "--cleanup", black_moves, *BLACK_WALL)
-        return play(black, scripted("--dead", "", "--cleanup", white_moves, *WHITE_INVADES))
+def dispute(scripted: Script, dead: tuple[str, str], cleanup: tuple[str, str], **changes: object) -> GameResult:
+    """A game whose sides list these stones as dead, and play these moves to capture them."""
+    black = scripted("--dead", dead[0], "--cleanup", cleanup[0], *BLACK_WALL)
+    return play(black, scripted("--dead", dead[1], "--cleanup", cleanup[1], *WHITE_INVADES), **changes)
 
-    disputed = "the engines disagreed about dead stones and played on"
-    captured = cleaned("A2 B1", "")
-    assert (captured.result, captured.notes) == ("B+10.5", (disputed,))
+
+def test_stones_that_one_side_alone_takes_for_dead_have_to_be_captured(scripted: Script) -> None:
+    captured = dispute(scripted, ("A1", ""), ("A2 B1", ""))
+    assert (captured.result, captured.notes) == ("B+10.5", ("the engines disagreed about dead stones and played on",))
     assert captured.moves == 12 + 5  # after a capture both pass once more
-    assert cleaned("", "").result == "W+0.5"  # A1 lives: nobody has the left side either
-    assert cleaned("pass A2 B1", "E5").moves == 12 + 7  # one pass ends nothing
+    assert dispute(scripted, ("A1", ""), ("", "")).result == "W+0.5"  # A1 lives: nobody has the left side either
+    assert dispute(scripted, ("A1", ""), ("pass A2 B1", "E5")).moves == 12 + 7  # one pass ends nothing
 
 
 def test_playing_on_may_be_a_fault(scripted: Script) -> None:
-    black = scripted("--dead", "A1", "--cleanup", "C1", *BLACK_WALL)
-    outcome = play(black, scripted("--dead", "", "--cleanup", "", *WHITE_INVADES))
+    outcome = dispute(scripted, ("A1", ""), ("C1", ""))
     assert (outcome.result, outcome.reason) == ("W+F", "illegal move")
     assert outcome.notes[0] == "the engines disagreed about dead stones and played on"
 
@@ -183,9 +182,7 @@ def test_a_finished_game_is_counted_where_playing_on_reaches_the_cap(
     scripted: Script, capped: Callable[[int], None]
 ) -> None:
     capped(13)
-    black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
-    white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
-    assert play(black, white).result == "B+0.5"
+    assert dispute(scripted, ("A1", ""), ("A2 B1", "")).result == "B+0.5"
 
 
 def test_an_error_at_time_left_loses_the_game(scripted: Script, tmp_path: Path) -> None:
@@ -195,18 +192,13 @@ def test_an_error_at_time_left_loses_the_game(scripted: Script, tmp_path: Path) 
 
 
 def test_stones_stand_under_rules_that_say_so(scripted: Script) -> None:
-    black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
-    white = scripted("--dead", "A1", "--cleanup", "", *WHITE_INVADES)
-    assert play(black, white).result == "B+10.5"
-    assert play(black, white, rules=RULESETS["tromp-taylor"]).result == "W+0.5"
+    assert dispute(scripted, ("A1", "A1"), ("A2 B1", "")).result == "B+10.5"
+    assert dispute(scripted, ("A1", "A1"), ("A2 B1", ""), rules=RULESETS["tromp-taylor"]).result == "W+0.5"
 
 
 def test_under_territory_rules_nobody_plays_on(scripted: Script) -> None:
-    black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
-    white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
-    outcome = play(black, white, rules=RULESETS["japanese"])
-    assert outcome.moves == 12
-    assert outcome.notes == ("the engines disagreed about dead stones",)
+    outcome = dispute(scripted, ("A1", ""), ("A2 B1", ""), rules=RULESETS["japanese"])
+    assert (outcome.moves, outcome.notes) == (12, ("the engines disagreed about dead stones",))
 
 
 def test_agreement_leaves_no_note(scripted: Script) -> None:
@@ -224,11 +216,7 @@ def test_an_engine_that_cannot_score_leaves_the_count_to_the_others(scripted: Sc
     assert outcome.notes[1] == "engine 'Script' answered 'final_score' with an error: refused"
 
 
-def test_an_engine_without_oblong_boards_loses_nothing(scripted: Script) -> None:
-    with pytest.raises(CommandError, match="'rectangular_boardsize 7 3' with an error: refused"):
-        play(scripted(), scripted("--refuse", "rectangular_boardsize"), width=7, height=3)
-
-
-def test_refused_size_is_no_loss_but_an_error(scripted: Script) -> None:
-    with pytest.raises(CommandError, match="refused"):
-        play(scripted("--refuse", "boardsize"), scripted())
+@pytest.mark.parametrize(("command", "height"), [("rectangular_boardsize", 3), ("boardsize", None)])
+def test_a_refused_size_is_no_loss_but_an_error(scripted: Script, command: str, height: int | None) -> None:
+    with pytest.raises(CommandError, match=f"'{command} 7.*' with an error: refused"):
+        play(scripted(), scripted("--refuse", command), width=7, height=height)

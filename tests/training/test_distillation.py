@@ -97,21 +97,19 @@ def test_labels_are_the_outputs_of_the_network(records: Path, tmp_path: Path, sm
         for number in range(games.game_count):
             position = position_of(game_of(games, number), workspace)
             outputs = [evaluator.evaluate(position, symmetry) for symmetry in range(8)]
-            ends = [1 - each.value[2] for each in outputs]
             found = [
                 torch.cat((batch.value[number], batch.score[number, None], batch.lead[number, None])),
                 batch.policy[number],
                 batch.ownership[number],
             ]
+            values = [
+                torch.tensor([*e.value, e.score_mean / (1 - e.value[2]), e.lead / (1 - e.value[2])]) for e in outputs
+            ]
             assert any(
-                torch.allclose(
-                    found[0],
-                    torch.tensor([*each.value, each.score_mean / end, each.lead / end]),
-                    atol=2e-3,
-                )
+                torch.allclose(found[0], value, atol=2e-3)
                 and (found[1] - torch.from_numpy(each.policy)).abs().sum() < 0.02
                 and torch.allclose(found[2], torch.from_numpy(each.ownership), atol=0.5 / 127 + 1e-3)
-                for each, end in zip(outputs, ends, strict=True)
+                for each, value in zip(outputs, values, strict=True)
             ), f"{task.name}, label {number}"
 
 
@@ -119,7 +117,8 @@ def test_walks_leave_the_records_and_vary_komi_and_rules(records: Path, tmp_path
     run(tmp_path, [records], [Task(5, 5, number) for number in range(4)])
     games = labelling.read_labels(tmp_path, pytest.fail)
     numbers, counts = np.unique(games.games["number"], return_counts=True)
-    known = dict(zip(*_records(tmp_path), strict=True))
+    read = join([read_shard(path) for path in shard_files(tmp_path / labelling.GAMES)])
+    known = {number: read.moves_of(place) for place, number in enumerate(read.games["number"].tolist())}
     assert set(numbers.tolist()) <= known.keys() and counts.max() > 1
     strayed = [
         not np.array_equal(known[int(record["number"])][: len(moves) - 1], moves[:-1])
@@ -165,11 +164,6 @@ def test_a_record_with_a_suicide_ends_the_walk_under_other_rules() -> None:
         walk = teaching.RecordWalk(games, 0, np.random.default_rng(seed))
         while not walk.is_over:
             proceed(walk, np.array([0.5, 0.5, 0], np.float32), 0.0)
-
-
-def _records(folder: Path) -> tuple[list[int], list[np.ndarray]]:
-    games = join([read_shard(path) for path in shard_files(folder / labelling.GAMES)])
-    return games.games["number"].tolist(), [games.moves_of(number) for number in range(games.game_count)]
 
 
 def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path, small_tasks: None) -> None:
@@ -225,10 +219,8 @@ def test_a_shard_that_vanishes_while_the_labels_are_read_is_left_out(
     run(tmp_path, [records], tasks_for(120, {(5, 5): 1}))
     listed = shard_files(tmp_path)
     monkeypatch.setattr(labelling, "shard_files", lambda folder: [folder / "5x5-00002.shard", *listed])
-    assert len(listed) == 2
-    assert labelling.read_labels(tmp_path, pytest.fail).game_count == sum(
-        read_shard(path).game_count for path in listed
-    )
+    count = sum(read_shard(path).game_count for path in listed)
+    assert len(listed) == 2 and labelling.read_labels(tmp_path, pytest.fail).game_count == count
 
 
 def test_labels_that_are_there_already_do_not_count_as_time(records: Path, tmp_path: Path, small_tasks: None) -> None:
@@ -246,39 +238,29 @@ def test_labels_that_are_there_already_do_not_count_as_time(records: Path, tmp_p
     assert limit.times == before + 1
 
 
-def begin(folder: Path, records: RecordSettings) -> None:
-    """Makes a folder of labels without any."""
-    folder.mkdir(exist_ok=True)
-    (folder / labelling.FACTS).write_text(json.dumps(facts_of(records)))
-
-
-def test_a_folder_belongs_to_one_teacher(tmp_path: Path) -> None:
+def test_a_folder_belongs_to_one_teacher_to_records_and_a_seed(records: Path, tmp_path: Path) -> None:
     folder = tmp_path / "labels"
     before, other, namesake, moved = (tmp_path / name for name in ("a.bin.gz", "b.bin.gz", "c/a.bin.gz", "d.bin.gz"))
     namesake.parent.mkdir()
     for path, content in ((before, b"1"), (other, b"2"), (namesake, b"2"), (moved, b"1")):
         path.write_bytes(content)
-    begin(folder, records_of(teacher=before))
-    check_labels(folder, facts_of(records_of(teacher=moved)))
-    for path, difference in ((other, "teacher = 'a', not 'b'"), (namesake, "checksum = '6b86b2.*', not 'd4735e.*'")):
-        with pytest.raises(ValueError, match=f"contains labels with {difference}; choose another folder"):
-            check_labels(folder, facts_of(records_of(teacher=path)))
-
-
-def test_a_folder_belongs_to_records_and_a_seed(records: Path, tmp_path: Path) -> None:
-    facts = facts_of(records_of(records))
-    begin(tmp_path, records_of(records))
-    check_labels(tmp_path, facts)
-    for difference, other in {
-        "sources = .*": records_of(),
-        "least_moves = 5, not 6": records_of(records, least_moves=6),
-        "seed = 1, not 2": records_of(records, seed=2),
+    facts = facts_of(records_of(records, teacher=before))
+    folder.mkdir()
+    (folder / labelling.FACTS).write_text(json.dumps(facts))
+    for same in (before, moved):
+        check_labels(folder, facts_of(records_of(records, teacher=same)))
+    for difference, changed in {
+        "teacher = 'a', not 'b'": records_of(records, teacher=other),
+        "checksum = '6b86b2.*', not 'd4735e.*'": records_of(records, teacher=namesake),
+        "sources = .*": records_of(teacher=before),
+        "least_moves = 5, not 6": records_of(records, teacher=before, least_moves=6),
+        "seed = 1, not 2": records_of(records, teacher=before, seed=2),
     }.items():
         with pytest.raises(ValueError, match=f"contains labels with {difference}; choose another folder"):
-            check_labels(tmp_path, facts_of(other))
-    (tmp_path / labelling.FACTS).write_text("{")
+            check_labels(folder, facts_of(changed))
+    (folder / labelling.FACTS).write_text("{")
     with pytest.raises(ValueError, match=r"labels.json: damaged .*choose another folder"):
-        check_labels(tmp_path, facts)
+        check_labels(folder, facts)
 
 
 def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,29 +151,21 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
     report = tmp_path / "report.html"
     assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}; open it in a browser"]
     assert results in report.read_text()
-    refused = run(*arguments[:-1], "0", status=2)
-    assert "'--minutes': invalid number '0': expected a number above 0" in refused
+    for option, value in (("--minutes", "0"), ("--learning-rate", "0")):
+        assert f"'{option}': invalid number '0': expected a number above 0" in run(option, value, status=2)
     assert "--compare needs --report" in run("--out", out, "--compare", out, status=2)
 
 
-def test_no_game_is_an_error(games: Path, tmp_path: Path) -> None:
-    text = run(str(games), "--out", str(tmp_path / "run"), "--rank", "1p", *SMALL, status=1)
+def test_nothing_to_learn_is_an_error(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = ["--out", str(tmp_path / "run"), *SMALL]
+    text = run(str(games), "--rank", "1p", *out, status=1)
     assert "no games to learn from: 63 records read (rank: 62, damaged: 1)" in text.replace("\n", " ")
-
-
-def test_games_that_are_all_held_back_are_an_error(
-    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(record_run, "is_held", lambda numbers: np.ones(len(numbers), bool))
-    text = run(str(games), "--out", str(tmp_path / "run"), "--board-size", "7", *SMALL, status=1)
-    assert "nothing to learn: 1 game read, all held back for validation; add more games" in text
-
-
-def test_a_file_without_games_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "games.txt"
     file.touch()
-    text = run(str(file), "--out", str(tmp_path / "run"), *SMALL, status=1)
-    assert "expected a folder, or a file that ends in" in text
+    assert "expected a folder, or a file that ends in" in run(str(file), *out, status=1)
+    monkeypatch.setattr(record_run, "is_held", lambda numbers: np.ones(len(numbers), bool))
+    text = run(str(games), "--board-size", "7", *out, status=1)
+    assert "nothing to learn: 1 game read, all held back for validation; add more games" in text
 
 
 def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
@@ -458,9 +450,3 @@ def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     assert found.game_count == 2 and observer.messages == ["3 records read", "skipped: damaged: 1"]
     (error,) = observer.errors
     assert "games.zip:1.sgf: " in error and "CRC" in error
-
-
-def test_a_learning_rate_of_zero_is_refused() -> None:
-    result = CliRunner().invoke(main, ["learn", "--learning-rate", "0"])
-    assert result.exit_code == 2
-    assert "expected a number above 0" in result.output

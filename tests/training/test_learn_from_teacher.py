@@ -42,6 +42,12 @@ def invoke(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def succeed(*arguments: str) -> str:
+    code, text = invoke(*arguments)
+    assert code == 0, text
+    return text
+
+
 QUICK = ["--batch-size", "32", "--warm-up", "100", "--precision", "float32"]
 SMALL = [*QUICK, "--least-moves", "5"]
 TINY_STUDENT = ["--config", "b2c16", "--samples", "64", "--batch-size", "16"]
@@ -50,18 +56,15 @@ TINY_STUDENT = ["--config", "b2c16", "--samples", "64", "--batch-size", "16"]
 def test_from_a_teacher_to_a_student(records: Path, tmp_path: Path, small_tasks: None) -> None:
     labels, first, second = (str(tmp_path / name) for name in ("labels", "first", "second"))
     teaching_options = [*command(records, Path(labels))[:-4], "--positions", "300", "--threads", "1", *SMALL]
-    code, text = invoke(*teaching_options, "--config", "b1c8", "--out", first, "--samples", "640")
-    assert code == 0, text
+    text = succeed(*teaching_options, "--config", "b1c8", "--out", first, "--samples", "640")
     assert "5x5-00000: " in text and "off the teacher's policy " in text and "larger" not in text
     log = [json.loads(line) for line in (Path(first) / "log.jsonl").read_text().splitlines()]
     assert {"off_policy", "off_winrate", "off_lead", "off_ownership", "value"} <= log[-1]["validation"].keys()
     # Another student learns from the same labels, without the teacher.
-    code, text = invoke(
-        "--labels", labels, "--config", "b1c16", "--out", second, "--samples", "64", "--threads", "1", *QUICK
-    )
-    assert code == 0 and "off the teacher" in text, text
-    code, text = invoke(*teaching_options, "--config", "b6c96", "--out", str(tmp_path / "third"), "--samples", "32")
-    assert code == 0 and "warning: the network is larger than its teacher" in text, text
+    heir = ["--labels", labels, "--config", "b1c16", "--out", second, "--samples", "64", "--threads", "1", *QUICK]
+    assert "off the teacher" in succeed(*heir)
+    text = succeed(*teaching_options, "--config", "b6c96", "--out", str(tmp_path / "third"), "--samples", "32")
+    assert "warning: the network is larger than its teacher" in text
 
 
 def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, small_tasks: None) -> None:
@@ -78,8 +81,7 @@ def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, sma
         [str(records), "--least-moves", "5", "--out", str(plain)],
         ["--labels", str(labels), "--out", str(heir)],
     ):
-        code, text = invoke(*arguments, *usual)
-        assert code == 0, text
+        succeed(*arguments, *usual)
 
     def refused(run: Path, teacher: Path) -> str:
         before = (run / "settings.toml").read_bytes()
@@ -90,13 +92,11 @@ def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, sma
     for run_folder in (plain, heir):
         assert f"contains a run with teacher = '', not '{TINY}': leave the option out" in refused(run_folder, TINY)
     assert f"{labels} contains labels with teacher = 'tiny', not 'other'" in refused(student, other)
-    code, text = invoke("--out", str(student))
-    assert code == 0, text
-    code, text = invoke("--out", str(student), "--teacher", str(moved))
-    assert code == 0 and str(moved) in (student / "settings.toml").read_text(), text
+    succeed("--out", str(student))
+    succeed("--out", str(student), "--teacher", str(moved))
+    assert str(moved) in (student / "settings.toml").read_text()
     moved.unlink()  # all labels are there
-    code, text = invoke("--out", str(student))
-    assert code == 0, text
+    succeed("--out", str(student))
     (labels / labelling.FACTS).unlink()
     assert f"contains a run with teacher = '{moved}', not '{TINY}'" in refused(student, TINY)
 
@@ -107,37 +107,36 @@ def test_a_mistyped_teacher_does_not_replace_a_run_that_has_labels(
     other, out = tmp_path / "other.bin.gz", tmp_path / "run"
     other.write_bytes((NETWORKS / "human.bin.gz").read_bytes())
     options = ["--board-sizes", "5=1", "--positions", "300", "--out", str(out), "--config", "b1c8", *SMALL]
-    code, text = invoke(str(records), "--teacher", str(TINY), *options, "--minutes", "0.000001")
-    assert code == 0 and not (out / "state.pt").exists() and shard_files(out / "labels"), text
+    succeed(str(records), "--teacher", str(TINY), *options, "--minutes", "0.000001")
+    assert not (out / "state.pt").exists() and shard_files(out / "labels")
     before = (out / "settings.toml").read_bytes()
     for arguments in ([str(records), "--teacher", str(other)], ["--teacher", str(other)]):
         code, text = invoke(*arguments, *options)
         assert code == 1 and "contains labels with teacher = 'tiny', not 'other'; choose another folder" in text
         assert (out / "settings.toml").read_bytes() == before
-    code, text = invoke("--out", str(out), "--samples", "32")
-    assert code == 0 and "32 of 32 (100%) samples learned" in text, text
+    assert "32 of 32 (100%) samples learned" in succeed("--out", str(out), "--samples", "32")
 
 
 def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
-    labels = tmp_path / "labels"
-    code, text = invoke(str(records), "--label-only", "--teacher", str(TINY))
-    assert code == 2 and "--label-only needs --teacher and --labels" in text
-    for option, value in (("--config", "b1c8"), ("--out", "run"), ("--samples", "100"), ("--report", "run.html")):
-        code, text = invoke(*command(records, labels, "--label-only"), option, value)
-        assert code == 2 and f"--label-only trains no network: omit {option}" in text
-    assert invoke("--config", "b1c8")[0] == 2
-    code, text = invoke(str(records), "--labels", str(labels))
-    assert code == 2 and "omit the games" in text
-    code, text = invoke("--labels", str(labels), "--board-size", "9")
-    assert code == 2 and "without --teacher all the --labels are learned: omit --board-size" in text
-    code, text = invoke(*command(records, labels, "--label-only"), "--board-sizes", "9=1,25=1")
-    assert code == 2 and "invalid board size '25'" in text
-    human = [str(records), "--teacher", str(NETWORKS / "human.bin.gz"), "--labels", str(labels), "--label-only"]
-    code, text = invoke(*human)
-    assert code == 1 and text.strip().splitlines()[-1].startswith("Error: ") and "imitates humans" in text
-    code, text = invoke("--labels", str(tmp_path / "empty"), "--out", str(tmp_path / "run"), "--config", "b1c8")
-    assert code == 1 and f"{tmp_path / 'empty'}: it contains no labels; make some with --teacher" in text
-    assert not (tmp_path / "empty").exists()
+    labels, human, empty = tmp_path / "labels", str(NETWORKS / "human.bin.gz"), str(tmp_path / "empty")
+    only = command(records, labels, "--label-only")
+    without = "--label-only trains no network: omit"
+    for arguments, code, error in (
+        ([str(records), "--label-only", "--teacher", str(TINY)], 2, "--label-only needs --teacher and --labels"),
+        ([*only, "--config", "b1c8"], 2, f"{without} --config"),
+        ([*only, "--out", "run"], 2, f"{without} --out"),
+        ([*only, "--samples", "100"], 2, f"{without} --samples"),
+        ([*only, "--report", "run.html"], 2, f"{without} --report"),
+        (["--config", "b1c8"], 2, "give game records, a --teacher, or a folder of --labels to learn from"),
+        ([str(records), "--labels", str(labels)], 2, "omit the games"),
+        (["--labels", str(labels), "--board-size", "9"], 2, "all the --labels are learned: omit --board-size"),
+        ([*only, "--board-sizes", "9=1,25=1"], 2, "invalid board size '25'"),
+        ([*only, "--teacher", human], 1, "imitates humans"),
+        (["--labels", empty, "--out", str(tmp_path / "run")], 1, f"{empty}: it contains no labels; make some with"),
+    ):
+        found, text = invoke(*arguments)
+        assert found == code and error in text.splitlines()[-1], text
+    assert not Path(empty).exists()
 
 
 def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
@@ -153,8 +152,7 @@ def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
 def test_labels_that_exist_already_are_enough_to_learn_from(records: Path, tmp_path: Path, small_tasks: None) -> None:
     labels = [*command(records, tmp_path / "labels")[:-6], "--board-sizes", "5=1", "--positions"]
     for more in (["300", "--label-only"], ["60", "--out", str(tmp_path / "run"), *TINY_STUDENT]):
-        code, text = invoke(*labels, *more)
-        assert code == 0, text
+        succeed(*labels, *more)
 
 
 @pytest.mark.parametrize(
@@ -170,8 +168,7 @@ def test_what_fails_before_the_first_label_does_not_tie_the_folder_to_it(
     labels = [*command(records, tmp_path)[:-6], "--board-sizes", "5=1", "--positions", "120", "--label-only"]
     code, text = invoke(*labels, *wrong)
     assert (code, error in text) == (1, True)
-    code, text = invoke(*labels)
-    assert code == 0, text
+    succeed(*labels)
     name = wrong[0].removeprefix("--")
     assert re.search(f"contains labels with {name} = .*; choose another folder", invoke(*labels, *wrong)[1])
 

@@ -56,20 +56,14 @@ def test_results(result: str, winner: int, margin: float | None) -> None:
     assert math.isnan(game.margin) if margin is None else game.margin == margin
 
 
-def test_moves_rules_and_komi() -> None:
+def test_moves_rules_komi_and_handicap() -> None:
     game = read_record(record("SZ[9]KM[5.5]RU[Japanese]RE[B+R]", ";B[aa];W[ia];B[]"))
     assert game.moves.tolist() == [0, 8 | WHITE_BIT, 81]
     assert (game.komi, game.rules, game.to_move) == (5.5, RULESETS["japanese"], BLACK)
-
-
-def test_without_komi_the_winner_is_unknown() -> None:
-    game = read_record(record("SZ[9]RE[B+2.5]"))
-    assert (game.winner, game.komi) == (UNKNOWN, 7) and math.isnan(game.margin)
-
-
-def test_handicap_counts_by_the_rules() -> None:
-    game = read_record(record("SZ[9]KM[0.5]HA[2]AB[cc][gg]RE[W+R]", ";W[ee];B[ef]"))
-    assert (game.komi, game.to_move, len(game.setup)) == (2.5, WHITE, 2)
+    without_komi = read_record(record("SZ[9]RE[B+2.5]"))
+    assert (without_komi.winner, without_komi.komi) == (UNKNOWN, 7) and math.isnan(without_komi.margin)
+    handicap = read_record(record("SZ[9]KM[0.5]HA[2]AB[cc][gg]RE[W+R]", ";W[ee];B[ef]"))
+    assert (handicap.komi, handicap.to_move, len(handicap.setup)) == (2.5, WHITE, 2)
 
 
 def test_stones_set_up_in_the_middle_are_refused() -> None:
@@ -133,36 +127,27 @@ def test_wrong_filters_are_told(wrong: dict[str, str]) -> None:
         RecordSettings(**wrong)  # type: ignore[arg-type]
 
 
-def test_numbers_are_those_of_the_shared_archives(shared: object) -> None:
+def test_numbers_are_those_of_the_shared_archives(shared: Path) -> None:
     """Their README names the games that were held back there, by the ends of their numbers: those are missing."""
-    import zipfile
-    from pathlib import Path
-
-    with zipfile.ZipFile(Path(str(shared)) / "games" / "pro19.zip") as archive:
+    with zipfile.ZipFile(shared / "games" / "pro19.zip") as archive:
         lines = archive.read("aeb-pro-03.sgfs").splitlines()[:200]
     games = [read_record(game) for game in read_sgf_games(b"\n".join(lines), name="aeb.sgfs")]
     held = np.array([(game.number >> 32) % 20 == 0 for game in games])
     assert not held.any()
 
 
-def test_a_file_that_unpacks_to_gigabytes_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_read_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that unpacks to gigabytes is skipped, and names are shown without escape sequences."""
     monkeypatch.setattr(sgf_dataset, "LARGEST_MEMBER", 100)
     with zipfile.ZipFile(tmp_path / "games.zip", "w") as archive:
         archive.writestr("bomb.sgf", b"0" * 101)
-        archive.writestr("game.sgf", b"0" * 100)
+        archive.writestr("\x1b[31mred.sgf", b"0" * 100)
     (source,) = find_source_files([tmp_path / "games.zip"], print)
     errors: list[object] = []
     assert [(name, len(content)) for name, content in source.read(errors.append)] == [
-        (f"{tmp_path / 'games.zip'}:game.sgf", 100)
+        (f"{tmp_path / 'games.zip'}:?[31mred.sgf", 100)
     ]
     assert errors == [f"{tmp_path / 'games.zip'}:bomb.sgf: unpacks to 101 bytes, at most 100 are read"]
-
-
-def test_names_are_shown_without_escape_sequences(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "games.zip", "w") as archive:
-        archive.writestr("\x1b[31mred.sgf", b"(;)")
-    (source,) = find_source_files([tmp_path / "games.zip"], print)
-    assert [name for name, _ in source.read(print)] == [f"{tmp_path / 'games.zip'}:?[31mred.sgf"]
 
 
 def test_a_damaged_archive_in_a_folder_is_left_out(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
-"""Self-play: in this process with a small network, how games are counted, in workers, and as `gtp_engine selfplay`."""
+"""Self-play: in this process with a small network, in workers, as `gtp_engine selfplay`, and as an iterator."""
 
+import itertools
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ import torch
 from drawn_positions import game_of
 from making import finished_game
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, WHITE, point_of_index
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, read_sgf_games
@@ -33,12 +35,14 @@ from gtp_engine.training.data.shards import read_shard
 from gtp_engine.training.progress import ProcessLostError
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game
+from gtp_engine.training.selfplay_games import selfplay as iterate
 from gtp_engine.training.settings_toml import parse_settings
 from gtp_engine.training.workers import SelfPlayPool, _Member
 
 LIMIT = 400  # seconds; the first start may compile the core
 SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--network", "none", "--workers", "1", "--seed", "3"]
 SELFPLAY += ["--board-size", "5"]
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +74,18 @@ def as_samples(settings: str, network: str, games: int) -> list[SampleGame]:
     return [game.sample for game in play(parse_settings(settings), network, games)]
 
 
-def check_against_record(sample: SampleGame, record: GameRecord) -> None:
-    """The record's moves lead to the sample's result."""
-    game = record.to_game()
-    assert (game.width, game.height, game.komi, game.rules) == (
-        sample.width,
-        sample.height,
-        sample.komi,
-        sample.rules,
-    )
-    np.testing.assert_array_equal(pack_moves(game.moves, game.width, game.height), sample.moves)
+def check_count(game: Game, sample: SampleGame) -> None:
     score, ownership = score_game(game)
     assert (score.points, score.winner) == (sample.margin, sample.winner)
     np.testing.assert_array_equal(ownership, sample.ownership)
+
+
+def check_against_record(sample: SampleGame, record: GameRecord) -> None:
+    """The record's moves lead to the sample's result."""
+    game = record.to_game()
+    assert all(getattr(game, name) == getattr(sample, name) for name in ("width", "height", "komi", "rules"))
+    np.testing.assert_array_equal(pack_moves(game.moves, game.width, game.height), sample.moves)
+    check_count(game, sample)
     winner = {BLACK: "B+", WHITE: "W+", DRAW: "0"}[sample.winner]
     assert record.result.startswith(winner)
     assert game.is_over or len(game.moves) == 2 * game.area
@@ -249,7 +252,8 @@ def test_stones_that_are_proven_dead_come_off_where_players_may_agree(rules: str
 def test_random_games_are_legal_and_counted_exactly() -> None:
     rules = ["tromp-taylor", "chinese", "aga-button", "stone-scoring"]
     settings = GameSettings(sizes={"7": 1.0, "9x6": 1.0}, rules=rules, wide_komi_share=0.5)
-    games = list(random_games(settings, 60, seed=5))
+    games, again = (list(random_games(settings, 60, seed=5)) for _ in range(2))
+    assert all(np.array_equal(one.moves, other.moves) for one, other in zip(games, again, strict=True))
     assert {(game.width, game.height) for game in games} == {(7, 7), (9, 6)}
     assert len({game.komi for game in games}) > 5
     for sample in games:
@@ -260,15 +264,7 @@ def test_random_games_are_legal_and_counted_exactly() -> None:
             assert (WHITE if packed & WHITE_BIT else BLACK) == game.to_move
             game.play(game.to_move, point)
         assert game.is_over
-        score, ownership = score_game(game)
-        assert (score.points, score.winner) == (sample.margin, sample.winner)
-        np.testing.assert_array_equal(ownership, sample.ownership)
-
-
-def test_a_seed_repeats_random_games() -> None:
-    first, second = (list(random_games(GameSettings(), 3, seed)) for seed in (1, 1))
-    assert all(np.array_equal(a.moves, b.moves) for a, b in zip(first, second, strict=True))
-    assert not np.array_equal(first[0].moves, first[1].moves)
+        check_count(game, sample)
 
 
 SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSettings(workers=1, concurrency=2))
@@ -304,3 +300,61 @@ def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
     workers.close()
     with pytest.raises(EOFError):  # it is not called again, and ends
         playing.recv()
+
+
+def test_games_are_finished_and_come_again_with_the_same_seed() -> None:
+    options = {"games": 3, "width": 4, "visits": 4}
+    first, again, others = (list(iterate("none", **options | {"seed": seed})) for seed in (5, 5, 6))
+    assert len(first) == 3
+    for record in first:
+        assert record.to_game().is_over or len(record.moves) == 2 * 16
+        assert record.result[:2] in ("B+", "W+", "0")
+        assert (record.width, record.height) == (4, 4)
+    texts = [[record.to_sgf() for record in records] for records in (first, again, others)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_a_network_plays_with_given_rules_and_komi() -> None:
+    (record,) = iterate(TINY, games=1, width=5, height=4, visits=2, rules="chinese", komi=0.5, seed=1, comments=True)
+    assert (record.width, record.height, record.komi, record.rules) == (5, 4, 0.5, "Chinese")
+    assert "win rate" in record.main_line[1].comment
+    assert record.black == "tiny"
+
+
+def test_without_a_number_the_games_do_not_end() -> None:
+    games = iterate("none", width=3, visits=2, concurrency=2, seed=1)
+    assert len(list(itertools.islice(games, 5))) == 5
+    games.close()  # type: ignore[attr-defined]
+
+
+def test_games_that_nobody_finishes_end_with_the_program_in_silence() -> None:
+    program = (
+        "from gtp_engine import selfplay\n"
+        "games = selfplay('none', width=3, visits=2, concurrency=2, seed=1)\n"
+        "next(games)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"network": "nosuch"},
+        {"network": 5},
+        {"games": 0},
+        {"games": "3"},
+        {"visits": 0},
+        {"visits": None},
+        {"concurrency": 1.5},
+        {"width": "9"},
+        {"width": 20, "network": "none"},
+        {"rules": "go"},
+        {"rules": "japanese"},
+        {"komi": "7"},
+        {"seed": -1},
+    ],
+)
+def test_wrong_arguments_are_refused_before_the_first_game(options: dict[str, object]) -> None:
+    with pytest.raises(UserError):
+        iterate(**options)  # type: ignore[arg-type]

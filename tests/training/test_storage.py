@@ -87,15 +87,22 @@ def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     assert "000004.shard: not a shard, or cut short" in str(errors[2])
 
 
-def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def three_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that have played three games."""
+    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished_game, range(3)))
+    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+
+
+def test_games_that_a_full_disk_refuses_do_not_count_as_saved(
+    three_games: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*arguments: object) -> None:
         if (tmp_path / "000001.shard").exists():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write_shard(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(storage, "write_shard", refuse)
-    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished_game, range(3)))
-    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
         games.play(1, Kept())
@@ -103,11 +110,11 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
     assert [path.name for path in sorted(tmp_path.glob("[!.]*"))] == ["000001.sgf", "000001.shard"]
 
 
-def test_a_full_disk_at_the_first_shard_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_at_the_first_shard_is_one_line(
+    three_games: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "disk")
     monkeypatch.setattr(storage, "write_shard", Mock(side_effect=error))
-    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished_game, range(3)))
-    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     command = ["selfplay", "--network", "none", "--games", "3", "--sgf-dir", str(tmp_path)]
     done = CliRunner().invoke(main, command)
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (1, "Error: disk: No space left on device")

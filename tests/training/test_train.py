@@ -314,14 +314,9 @@ def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than 1 is impossible
     folder = new_run(tmp_path, cycles="2", every=match)
     assert SelfPlayRun(folder, Kept()).go()
-    lines = folder.log()
-    assert [(line["player"], line["accepted"], line["against"]) for line in lines] == [
-        ("0000.bin.gz", False, 0),
-        ("0000.bin.gz", False, 1),
-    ]
-    state, _ = folder.load()
-    assert state.player == 0
-    first, second = lines
+    first, second = folder.log()
+    assert [(line["player"], line["accepted"]) for line in (first, second)] == [("0000.bin.gz", False)] * 2
+    assert (first["against"], second["against"], folder.load()[0].player) == (0, 1, 0)
     assert first["elo_low"] < first["elo"] < first["elo_high"]
     assert first["elo"] == pytest.approx(round(elo_difference((6 * first["score"] + 0.5) / 7), 1), abs=0.5)
     assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)

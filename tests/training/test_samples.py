@@ -1,7 +1,15 @@
-"""Rows: inputs as the search sees them, and targets from the mover's view."""
+"""Samples on their way to a batch: rows, the order in which they are drawn, and shards.
+
+Inputs are as the search sees them, and targets from the mover's view.
+"""
+
+import pickle
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from making import random_game, sample_game
 
 from gtp_engine.go import symmetry as symmetries
@@ -10,10 +18,11 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search.evaluate.features import PLANES, SCALARS, new_workspace, position_of, write_inputs
 from gtp_engine.training.data import rows as columns_
-from gtp_engine.training.data.loader import Samples, Tensors
+from gtp_engine.training.data.loader import Loader, Samples, Tensors, draws, fixed_batches
 from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, find_illegal
 from gtp_engine.training.data.rows import new_workspace as new_replay_workspace
-from gtp_engine.training.data.samples import DRAW, NO_RESULT, UNKNOWN, GameSet, SampleGame, pack
+from gtp_engine.training.data.samples import DRAW, NO_RESULT, UNKNOWN, GameSet, SampleGame, game_set, join, pack
+from gtp_engine.training.data.shards import ShardError, read_notes, read_shard, write_shard
 
 
 def batch_of(games: GameSet, symmetry: int = 0, **options: float) -> Tensors:
@@ -34,15 +43,19 @@ def inputs_on_the_way(game: Game) -> tuple[np.ndarray, np.ndarray]:
     return planes, scalars
 
 
+def check_inputs(game: Game) -> None:
+    """Checks that the inputs are those of the search."""
+    planes, scalars = inputs_on_the_way(game)
+    batch = batch_of(pack([sample_game(game)]))
+    np.testing.assert_array_equal(batch.planes.permute(0, 2, 3, 1), planes)
+    np.testing.assert_array_equal(batch.scalars, scalars)
+
+
 @pytest.mark.parametrize("rules", ["tromp-taylor", "japanese", "chinese", "aga-button"])
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (7, 4)])
 def test_inputs_are_those_of_the_search(rules: str, width: int, height: int) -> None:
     for seed in range(4):
-        game = random_game(seed, width, height, moves=70, rules=rules)
-        planes, scalars = inputs_on_the_way(game)
-        batch = batch_of(pack([sample_game(game)]))
-        np.testing.assert_array_equal(batch.planes.permute(0, 2, 3, 1), planes)
-        np.testing.assert_array_equal(batch.scalars, scalars)
+        check_inputs(random_game(seed, width, height, moves=70, rules=rules))
 
 
 def test_a_move_out_of_turn_begins_a_new_history() -> None:
@@ -50,10 +63,7 @@ def test_a_move_out_of_turn_begins_a_new_history() -> None:
     for _ in range(3):
         colour = 3 - game.to_move
         game.play(colour, next(p for p in range(7, 36) if game.is_legal(p, colour)))
-    planes, scalars = inputs_on_the_way(game)
-    batch = batch_of(pack([sample_game(game)]))
-    np.testing.assert_array_equal(batch.planes.permute(0, 2, 3, 1), planes)
-    np.testing.assert_array_equal(batch.scalars, scalars)
+    check_inputs(game)
 
 
 def test_handicap_stones_and_their_bonus() -> None:
@@ -160,3 +170,125 @@ def test_passes_end_up_last() -> None:
     game = Game(3)
     game.play(BLACK, PASS)
     assert batch_of(pack([sample_game(game)])).policy[0].tolist() == [0] * 9 + [1]
+
+
+@pytest.mark.parametrize("total", [1, 2, 17, 100])
+def test_each_epoch_has_each_sample_once_in_an_order_of_its_own(total: int) -> None:
+    numbers, symmetries = (np.concatenate(parts) for parts in zip(*islice(draws(total, 7, seed=5), total), strict=True))
+    epochs = numbers.reshape(7, total)
+    assert np.all(np.sort(epochs) == np.arange(total))
+    if total > 10:
+        assert len({epoch.tobytes() for epoch in epochs}) == 7
+        assert set(symmetries.tolist()) == set(range(8))
+
+
+def test_draws_go_on_where_others_were_and_depend_on_the_seed() -> None:
+    first = list(islice(draws(100, 16, seed=5), 20))
+    for before in (3, 9):
+        later = islice(draws(100, 16, seed=5, drawn=16 * before), 5)
+        np.testing.assert_array_equal(list(later), first[before : before + 5])
+    assert not np.array_equal(next(draws(100, 16, seed=6))[0], first[0][0])
+
+
+def same(a: Tensors, b: Tensors) -> bool:
+    return a.full_board == b.full_board and all(torch.equal(*pair) for pair in zip(a[:-1], b[:-1], strict=True))
+
+
+def test_a_loader_goes_on_where_another_was() -> None:
+    samples = Samples(pack([sample_game(random_game(seed, 5, moves=20)) for seed in range(5)]))
+    first = Loader(samples, 16, seed=3, threads=3)
+    batches = [next(first) for _ in range(9)]
+    second = Loader(samples, 16, seed=3, drawn=4 * 16)
+    assert all(same(next(second), batch) for batch in batches[4:])
+    assert first.drawn == second.drawn == 9 * 16
+    first.close()
+    second.close()
+
+
+def test_samples_travel_to_another_process() -> None:
+    games = [sample_game(random_game(seed, 5 + seed, moves=20), weights=np.ones(20)) for seed in range(3)]
+    samples = Samples(pack(games), searched_share=0.25)
+    there = pickle.loads(pickle.dumps(samples))
+    assert all(same(*pair) for pair in zip(*(fixed_batches(each, 30, 1) for each in (there, samples)), strict=True))
+
+
+def test_no_samples_are_an_error() -> None:
+    games = pack([sample_game(random_game(0, 5, moves=5), weights=np.zeros(5))])
+    with pytest.raises(ValueError, match="no sample"):
+        Loader(Samples(games), 8, seed=0)
+
+
+def searched(seed: int) -> GameSet:
+    game = random_game(seed, 5, moves=12)
+    policies = [None if number % 3 else (np.array([number, 25]), np.array([0.3, 0.7])) for number in range(12)]
+    values = np.linspace(-1, 1, 24).reshape(12, 2)
+    weights = np.arange(12) % 2
+    ownership = np.ones(25, np.int8)
+    extra = {"policies": policies, "values": values, "weights": weights, "ownership": ownership}
+    return pack([sample_game(game, seed, **extra)])
+
+
+def recorded(seed: int) -> GameSet:
+    return pack([sample_game(random_game(seed, 7, 4, moves=9), seed)])
+
+
+def assert_equal(a: GameSet, b: GameSet) -> None:
+    for one, other in zip(a, b, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    games = join([searched(1), recorded(2), searched(3)])
+    write_shard(games, tmp_path / "a.shard", {"portion": "x"})
+    assert_equal(read_shard(tmp_path / "a.shard"), games)
+    assert read_notes(tmp_path / "a.shard") == {"portion": "x"}
+    assert [file.name for file in tmp_path.iterdir()] == ["a.shard"]
+
+
+def test_choosing_undoes_joining() -> None:
+    parts = [searched(1), recorded(2), searched(3)]
+    games = join(parts)
+    for number in (0, 2):
+        chosen = games.choose(np.arange(3) == number)
+        assert_equal(chosen, join([games.choose(np.zeros(3, np.bool_)), parts[number]]))
+
+
+def test_a_changed_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path, games = tmp_path / "a.shard", recorded(1)
+    write_shard(games, path)
+    good, noticed = path.read_bytes(), 0
+    for place in range(len(good)):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 4]) + good[place + 1 :])
+        try:
+            assert_equal(read_shard(path), games)  # the byte is part of a date, for example
+        except ShardError as error:
+            assert str(error).startswith((f"{path}: a damaged shard (", f"{path}: not a shard, or cut short"))
+            noticed += 1
+    assert noticed > len(good) / 2
+    for length in range(0, len(good), 7):
+        path.write_bytes(good[:length])
+        for read in (read_shard, read_notes):
+            with pytest.raises(ShardError, match="not a shard, or cut short"):
+                read(path)
+
+
+def test_other_files_are_no_shards(tmp_path: Path) -> None:
+    path, games = tmp_path / "a.shard", recorded(1)
+    for content in (b"", b"no shard", pickle.dumps({}), b"\x93NUMPY"):
+        path.write_bytes(content)
+        with pytest.raises(ShardError, match=r"a\.shard: not a shard, or cut short$"):
+            read_shard(path)
+    with open(path, "wb") as file:
+        np.savez(file, **games.columns())
+    with pytest.raises(ShardError, match=r"a\.shard: a damaged shard \(an archive of something else\)$"):
+        read_shard(path)
+
+
+def test_columns_that_do_not_fit_are_refused() -> None:
+    games = recorded(1)
+    off_board = games.moves.copy()
+    off_board[0] = 29
+    with pytest.raises(ValueError, match="a move off the board"):
+        game_set(**(games.columns() | {"moves": off_board})).check()
+    with pytest.raises(ValueError, match="moves has 8 entries, expected 9"):
+        game_set(**(games.columns() | {"moves": games.moves[1:]})).check()
