@@ -32,12 +32,7 @@ class Accepts(Protocol):
 
 
 def setting(
-    default: Any,
-    low: float | None = None,
-    high: float | None = None,
-    *,
-    accepts: Any = None,
-    **more: Any,
+    default: Any, low: float | None = None, high: float | None = None, *, accepts: Any = None, **more: Any
 ) -> Any:
     """Returns a dataclass field that is a setting; its meaning stands in the docstring of the class (`meanings`).
 

@@ -12,14 +12,13 @@ from ..base.folders import data_dir
 from ..base.settings import settings_of
 from ..nets.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, facts_of
-from .presets import preset_file
+from .presets import DEFAULT_PRESET, preset_file
 from .run_folder import RunFolder
 from .run_settings import DECAYS, OF_RECORDS, RATES, RunSettings
 from .settings_toml import read_settings
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_PRESET = "laptop"
 RECORDS = RunSettings(learn=OF_RECORDS)  # what options of `learn` change
 
 

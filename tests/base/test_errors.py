@@ -60,10 +60,7 @@ def test_the_place_of_an_error_is_where_it_was_raised() -> None:
 
 @pytest.mark.parametrize(
     ("handler", "response", "is_logged"),
-    [
-        (broadcast, INTERNAL, True),
-        (refuse, "no such thing: expected another", False),
-    ],
+    [(broadcast, INTERNAL, True), (refuse, "no such thing: expected another", False)],
 )
 def test_gtp_tells_bugs_from_refusals(
     handler: Any, response: str, is_logged: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -122,13 +119,7 @@ def analyse(evaluator: UniformEvaluator, *ids: str) -> list[dict[str, Any]]:
     return [json.loads(answer) for answer in answers]
 
 
-@pytest.mark.parametrize(
-    ("fail", "text"),
-    [
-        (broadcast, INTERNAL),
-        (refuse, "no such thing: expected another"),
-    ],
-)
+@pytest.mark.parametrize(("fail", "text"), [(broadcast, INTERNAL), (refuse, "no such thing: expected another")])
 def test_analysis_tells_bugs_from_refusals(fail: Any, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert analyse(FailingEvaluator(fail), "a") == [{"error": text, "id": "a", "turnNumber": 0}]
     assert (f"{HERE}:" in capsys.readouterr().err) == (fail is broadcast)

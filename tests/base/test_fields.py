@@ -6,15 +6,7 @@ from typing import Any
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.base.fields import (
-    Range,
-    did_you_mean,
-    parse_board_size,
-    parse_bool,
-    parse_number,
-    parse_word,
-    unknown,
-)
+from gtp_engine.base.fields import Range, did_you_mean, parse_board_size, parse_bool, parse_number, parse_word, unknown
 
 KOMI = Range(-150, 150)
 

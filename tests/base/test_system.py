@@ -15,12 +15,7 @@ from gtp_engine.base.system import available_cpus, command_arguments, configure_
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({}, "3000"),
-        ({"GOMP_SPINCOUNT": "7"}, "7"),
-        ({"OMP_WAIT_POLICY": "passive"}, None),
-    ],
+    ("given", "expected"), [({}, "3000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "passive"}, None)]
 )
 def test_threads_wait_quietly_unless_the_user_wants_otherwise(
     given: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch

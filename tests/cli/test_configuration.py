@@ -104,10 +104,7 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("visits = -1", "visits: invalid number '-1': expected a whole number of 1 or more"),
         ("[paly]", "unknown setting 'paly': did you mean 'play'?"),
         ("gtp = 1", "'gtp' is not a table; write [gtp]"),
-        (
-            "[rank]\nthreads = 2",
-            "'rank' is a setting, not a table; write rank = VALUE at the top",
-        ),
+        ("[rank]\nthreads = 2", "'rank' is a setting, not a table; write rank = VALUE at the top"),
         ("[network]", "'network' is a setting, not a table; write network = VALUE at the top; the command `network`"),
         ("[visits]\nplay = 1", "'visits' is a setting, not a table; write visits = VALUE at the top\n"),
         ("search = 1", "'search' is not a table; write [search]"),

@@ -68,11 +68,7 @@ class KataGoOptions:
         None, accepts=Text(), flags=["-analysis-threads", "--analysis-threads"], metavar="N"
     )
     overrides: tuple[str, ...] = setting(
-        (),
-        accepts=Text(),
-        flags=["-override-config", "--override-config"],
-        multiple=True,
-        metavar="NAME=VALUE,...",
+        (), accepts=Text(), flags=["-override-config", "--override-config"], multiple=True, metavar="NAME=VALUE,..."
     )
 
     def apply_to(self, search: EngineSettings) -> "tuple[EngineSettings, QuerySettings]":
@@ -105,11 +101,7 @@ class KataGoOptions:
 
 @command(
     common=("network", "visits", "seconds", "threads"),
-    groups={
-        "search": search_options(visits=str(DEFAULT_VISITS)),
-        "protocol": ProtocolOptions,
-        "katago": KataGoOptions,
-    },
+    groups={"search": search_options(visits=str(DEFAULT_VISITS)), "protocol": ProtocolOptions, "katago": KataGoOptions},
 )
 @click.pass_context
 def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolOptions, katago: KataGoOptions) -> None:
@@ -156,12 +148,7 @@ def _converse(search: EngineSettings, katago: KataGoOptions, output: "Output", *
             has_human_model=katago.human_model is not None,
         )
         conversation = Conversation(
-            schedulers,
-            defaults,
-            lines,
-            output.write,
-            is_closed=lambda: output.is_closed,
-            seed=settings.seed,
+            schedulers, defaults, lines, output.write, is_closed=lambda: output.is_closed, seed=settings.seed
         )
         # KataGo's words, which some scripts wait for
         logger.log(NOTICE, "Started, ready to begin handling requests")

@@ -16,6 +16,11 @@ from .common_options import BOARD_SIZE, search_options
 SIZES = ((9, 9), (13, 13), (19, 19))
 NETWORK_SIZES = ((19, 19),)
 SECONDS, NETWORK_SECONDS = 3.0, 2.0
+_USUAL_SECONDS = f"{NETWORK_SECONDS:g}; {SECONDS:g} without a network"
+
+
+def _in_words(sizes: Sequence[tuple[int, int]]) -> str:
+    return " and ".join(", ".join(str(width) for width, _ in sizes).rsplit(", ", 1))
 
 
 @dataclass(frozen=True)
@@ -31,14 +36,17 @@ class BoardOptions:
         accepts=BOARD_SIZE,
         flags=["--board-size"],
         multiple=True,
-        shown="9, 13 and 19; 19 for a network file",
+        shown=f"{_in_words(SIZES)}; {_in_words(NETWORK_SIZES)} for a network file",
         heading="Game",
     )
 
 
 @command(
     common=("network", "board-size", "threads", "seconds"),
-    groups={"boards": BoardOptions, "search": search_options(seconds="2; 3 without a network")},
+    groups={
+        "boards": BoardOptions,
+        "search": search_options(seconds=_USUAL_SECONDS),
+    },
 )
 def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
     """Measure visits per second, and find the best number of threads and batch size for a network.

@@ -10,8 +10,8 @@ from ...base.errors import UserError
 from ...base.fields import Range, Text, parse_board_size
 from ...base.settings import setting, settings_of
 from ...engine.ranks import parse_rank
-from ...engine.settings import EngineSettings
-from ...go.rules import LARGEST_KOMI, RULESETS, Rules, as_rules
+from ...engine.settings import DEFAULT_SECONDS, EngineSettings
+from ...go.rules import LARGEST_KOMI, RULESETS, Rules, as_rules, default_komi
 from ...nets.library import find_network
 from ...search.evaluate import choices
 from ...search.parameters import PROFILE, SearchParameters, split_setting
@@ -26,6 +26,7 @@ SECONDS = Range(0, above=True, noun="number of seconds", example="2 or 0.5")
 MINUTES = Range(0, above=True)
 RANK = Text(parsed(parse_rank), "rank")  # unlike that of the settings it refuses an empty text
 THREADS = Range(1, 256, whole=True)
+_USUAL_KOMI = f"{default_komi(19, 19):g}; {default_komi(9, 9):g} on 9x9 and smaller"
 _OF_ENGINE = ("network", "visits", "seconds", "strict", "seed", "threads", "device", "precision")
 
 
@@ -40,7 +41,7 @@ class GameOptions:
     """
 
     board_size: tuple[int, int] = setting("19", accepts=BOARD_SIZE, heading="Game")
-    komi: float | None = setting(None, accepts=KOMI, what="komi", metavar="KOMI", shown="7.5; 7 on 9x9 and smaller")
+    komi: float | None = setting(None, accepts=KOMI, what="komi", metavar="KOMI", shown=_USUAL_KOMI)
     rules: Rules = setting("chinese", accepts=RULES, common=True)
 
     @property
@@ -113,7 +114,7 @@ def search_options(names: Sequence[str] = (), **shown: str) -> SearchGroup:
 
     Args:
         names: Further settings of the engine that are options: the rank for commands that play, for example.
-        **shown: The limits without --visits and --seconds, for the help.
+        **shown: The limits without --visits and --seconds, for the help; by default the engine's.
     """
     changes: dict[str, dict[str, Any]] = {
         "network": {"heading": "Search"},
@@ -122,7 +123,7 @@ def search_options(names: Sequence[str] = (), **shown: str) -> SearchGroup:
         "threads": {"heading": "Machine", "accepts": THREADS},
         "ponder": {"heading": "Behaviour"},
     }
-    for name, text in shown.items():
+    for name, text in (shown or {"seconds": f"{DEFAULT_SECONDS:g}"}).items():
         changes[name] = {**changes.get(name, {}), "shown": text}
     order = settings_of(EngineSettings)
     return SearchGroup(EngineSettings, [name for name in order if name in (*_OF_ENGINE, *names)], changes=changes)

@@ -29,7 +29,7 @@ class ClientOptions:
     common=("network", "seconds", "visits", "rank"),
     groups={
         "game": GameOptions,
-        "search": search_options(["rank", "ponder", "resign"], seconds="5"),
+        "search": search_options(["rank", "ponder", "resign"]),
         "client": ClientOptions,
     },
 )

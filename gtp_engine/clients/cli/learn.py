@@ -14,7 +14,7 @@ from ...base.interrupts import end_on_signals
 from ...base.settings import like, meanings, setting, settings_of
 from ...engine.settings import NETWORK
 from ...nets.library import find_network
-from ...training.run_settings import OF_RECORDS, LearnSettings, MachineSettings, RecordSettings, parse_size
+from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSettings, RecordSettings, parse_size
 from .command import command
 from .common_options import BOARD_SIZE, MINUTES
 from .defaults import is_given
@@ -32,6 +32,7 @@ _START = "Start from this network instead: a file or a name."
 _TEACHER = "Learn the outputs of this larger network: a file or a name."
 _LABELS = "Folder for the teacher's outputs; a run learns all that it contains."
 _SAMPLES = "Positions to learn; a larger number prolongs a run."
+_RATES = "{adamw:g}; sgd: {sgd:g}".format(**RATES)
 _DROP = "Share of the run, at its end, over which the learning rate decays."
 
 
@@ -105,7 +106,11 @@ class LearnOptions:
     batch_size: Any = _setting(LearnSettings, "batch_size", of_run=True)
     optimizer: Any = _setting(LearnSettings, "optimizer", of_run=True)
     learning_rate: Any = _setting(
-        LearnSettings, "learning_rate", accepts=Range(0, above=True), shown="0.002; sgd: 0.05", of_run=True
+        LearnSettings,
+        "learning_rate",
+        accepts=Range(0, above=True),
+        shown=_RATES,
+        of_run=True,
     )
     warm_up: Any = _setting(LearnSettings, "warm_up", of_run=True)
     drop_share: Any = _setting(LearnSettings, "drop_share", help=_DROP, of_run=True)

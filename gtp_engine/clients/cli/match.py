@@ -93,7 +93,7 @@ class MatchOptions(GameOptions):
         callback=_check_clock,
         heading="Limits",
     )
-    timeout: float = setting(300.0, accepts=SECONDS, what="time", metavar="SECONDS", shown="300")
+    timeout: float = setting(300.0, accepts=SECONDS, what="time", metavar="SECONDS")
     visits: int = setting(NETWORK_VISITS, 1)
     concurrency: int | None = setting(
         None, accepts=COUNT, shown=f"1; {NETWORK_CONCURRENCY} with networks", heading="Machine"
@@ -106,10 +106,7 @@ class MatchOptions(GameOptions):
     force: bool = setting(False)
 
 
-@command(
-    common=("network", "games", "board-size", "sgf-dir"),
-    groups={"options": MatchOptions},
-)
+@command(common=("network", "games", "board-size", "sgf-dir"), groups={"options": MatchOptions})
 @click.pass_context
 def match(context: click.Context, options: MatchOptions) -> None:
     """Play two GTP engines, given by their command lines, or two networks against each other.

@@ -158,6 +158,8 @@ def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Paramet
         settings.pop("type")
     if default is not None and default != ():
         settings["default"] = default
+        if isinstance(default, float):
+            settings["show_default"] = f"{default:g}"
     if "shown" in more:
         settings["show_default"] = more["shown"]
     if more.get("common"):

@@ -34,7 +34,7 @@ class DisplayOptions:
 
 @command(
     common=("board-size", "colour", "handicap", "rank"),
-    groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["rank"], seconds="5")},
+    groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["rank"])},
     context_settings={"default_map": DEFAULTS},
 )
 @click.pass_context

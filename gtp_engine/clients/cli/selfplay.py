@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,16 +14,15 @@ from ...base.settings import like, setting
 from ...engine.settings import COUNT, EngineSettings
 from ...go.rules import RULESETS
 from ...search.evaluate.choices import network_on
+from ...training.run_settings import GameSettings, MachineSettings, RunSettings, SearchSettings
 from .command import command
 from .common_options import BOARD_SIZE, KOMI, network_file, parameters
 from .first_game import PlayersOptions
 from .options import ANY_PATH, EXISTING_FILE
 from .outputs import new_folder
 
-if TYPE_CHECKING:
-    from ...training.run_settings import RunSettings
-
 RULES_NAME = Text(None, "rules", lambda: RULESETS)
+_GAMES, _SEARCH, _MACHINE = GameSettings(), SearchSettings(), MachineSettings()  # a whole `RunSettings` imports numpy
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,19 @@ class SelfPlayOptions:
 
     games: int = setting(100, 1, heading="Games")
     sizes: tuple[tuple[int, int], ...] = setting(
-        (), accepts=BOARD_SIZE, flags=["--board-size"], multiple=True, shown="9"
+        (), accepts=BOARD_SIZE, flags=["--board-size"], multiple=True, shown=", ".join(_GAMES.sizes)
     )
     komi: float | None = setting(None, accepts=KOMI, what="komi", metavar="KOMI", shown="varied around 7")
     rules: tuple[str, ...] = setting(
-        (), accepts=RULES_NAME, multiple=True, metavar="RULES", shown="tromp-taylor and chinese"
+        (), accepts=RULES_NAME, multiple=True, metavar="RULES", shown=" and ".join(_GAMES.rules)
     )
     network: str = like(EngineSettings, "network", heading="Search")
-    visits: int | None = setting(None, accepts=COUNT, shown="32")
+    visits: int | None = setting(None, accepts=COUNT, shown=str(_SEARCH.visits["0"]))
     seed: int | None = setting(None, accepts=Range(0, whole=True))
     parameters: Any = parameters(flags=["--set"])
     settings: Path | None = setting(None, accepts=EXISTING_FILE)
     workers: int | None = setting(None, accepts=COUNT, shown="one per CPU", heading="Machine")
-    concurrency: int | None = setting(None, accepts=COUNT, shown="32")
+    concurrency: int | None = setting(None, accepts=COUNT, shown=str(_MACHINE.concurrency))
     device: str | None = like(EngineSettings, "device", default=None)
     precision: str | None = like(EngineSettings, "precision", default=None)
     sgf_dir: Path | None = like(PlayersOptions, "sgf_dir", heading="Output")
@@ -68,10 +67,7 @@ class SelfPlayOptions:
     comments: bool = setting(False)
 
 
-@command(
-    common=("games", "network", "board-size", "visits"),
-    groups={"options": SelfPlayOptions},
-)
+@command(common=("games", "network", "board-size", "visits"), groups={"options": SelfPlayOptions})
 def selfplay(options: SelfPlayOptions) -> None:
     """Play the engine against itself and save the games as SGF and as training samples.
 
@@ -115,10 +111,9 @@ def selfplay(options: SelfPlayOptions) -> None:
         click.echo(run.summary())
 
 
-def _settings(options: SelfPlayOptions) -> "RunSettings":
+def _settings(options: SelfPlayOptions) -> RunSettings:
     """Returns the file's settings, or the defaults, with the options applied; BadParameter for a wrong --set."""
     from ...training.new_run import given_settings
-    from ...training.run_settings import RunSettings
 
     settings = given_settings(None, options.settings) or RunSettings()
     games, search, machine = settings.games, settings.search, settings.machine
@@ -140,7 +135,7 @@ def _settings(options: SelfPlayOptions) -> "RunSettings":
     return replace(settings, games=games, search=search, machine=machine, cycle=cycle)
 
 
-def _network(name: str, settings: "RunSettings") -> str:
+def _network(name: str, settings: RunSettings) -> str:
     """Returns the evaluator for all boards of the settings; UsageError if they have different networks."""
     networks = {network_on(network_file(name), *board) for board in settings.games.boards}
     if len(networks) > 1:

@@ -9,7 +9,7 @@ import click
 
 from ...base.settings import setting
 from ...engine.settings import NETWORK
-from ...training.presets import NAMES
+from ...training.presets import DEFAULT_PRESET, NAMES
 from .command import command
 from .common_options import MINUTES
 from .defaults import is_given
@@ -35,7 +35,7 @@ class TrainOptions:
     """
 
     run: Path = setting(None, accepts=FOLDER, argument=True)
-    preset: str | None = setting(None, accepts=NAMES, shown="laptop")
+    preset: str | None = setting(None, accepts=NAMES, shown=DEFAULT_PRESET)
     settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"])
     start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")

@@ -43,7 +43,7 @@ class ServerOptions:
     groups={
         "players": PlayersOptions,
         "server_options": ServerOptions,
-        "search": search_options(["rank"], seconds="5"),
+        "search": search_options(["rank"]),
     },
     context_settings={"default_map": DEFAULTS},
 )
@@ -89,12 +89,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         saved = saved.as_record()
     try:
         played = PlayedGame(
-            first.engine,
-            humans=first.humans,
-            folder=folder,
-            comments=players.comments,
-            saved=saved,
-            has_clock=True,
+            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=saved, has_clock=True
         )
         asyncio.run(server.serve(played, lambda: _show(server, server_options.browser)))
     finally:

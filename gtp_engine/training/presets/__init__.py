@@ -5,6 +5,7 @@ from pathlib import Path
 from ...base.errors import UserError
 
 FOLDER = Path(__file__).parent
+DEFAULT_PRESET = "laptop"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
