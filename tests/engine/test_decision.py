@@ -38,6 +38,20 @@ def worker() -> Iterator[SearchWorker]:
     worker.close()
 
 
+class ReliableWorker(SearchWorker):
+    """Treats rollouts as being as reliable as a network."""
+
+    def is_rollout(self, game):
+        return False
+
+
+@pytest.fixture
+def sure() -> Iterator[SearchWorker]:
+    worker = ReliableWorker("none", 1, 7)
+    yield worker
+    worker.close()
+
+
 def request(game: Game, visits: int = 300, root_moves: RootMoves = ANY_MOVE) -> SearchRequest:
     return SearchRequest(game.copy(), Limits(visits), root_moves, SearchParameters(), stop=threading.Event())
 
@@ -176,35 +190,24 @@ class StoppingWorker(SearchWorker):
         return super().look(request)
 
 
-class ReliableWorker(SearchWorker):
-    """Treats rollouts as being as reliable as a network."""
-
-    def is_rollout(self, game):
-        return False
-
-
-def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker):
+def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker, sure):
     """A move that seems to gain nothing over a pass, on settled ground, after equal searches."""
     asked = request(Game(7))
     report = worker.search(asked)
     after_pass = replace(report, lead=-report.lead, winrate=1 - report.winrate)
     settled = Status(0.0, 0.0, frozenset(), frozenset(), frozenset())
-    sure = ReliableWorker("none", 1, 7)
     sure.search(asked)
     best = report.moves[0].point
     assert _Choice(worker, asked, PlayStyle())._play_on(best, report, after_pass, settled) == PASS
     assert _Choice(sure, asked, PlayStyle())._play_on(best, report, after_pass, settled) == best
-    sure.close()
 
 
-def test_with_one_visit_what_is_open_is_played(worker):
+def test_with_one_visit_what_is_open_is_played(worker, sure):
     """A board with little left to play for is not a reason to pass."""
     game = game_of(BETWEEN_BOTH, "chinese")
-    sure = ReliableWorker("none", 1, 7)
     for player in (worker, sure):
         point, report = choose_move(player, request(game, 1), PlayStyle(deterministic=True))
         assert point != PASS and not report.moves
-    sure.close()
 
 
 def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
@@ -220,7 +223,7 @@ def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
     assert game.vertex(chosen) == "E7"
 
 
-def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_them_together():
+def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_them_together(sure):
     """With a network: seven open points share what the policy gives them."""
     game = game_of(
         """
@@ -234,7 +237,6 @@ def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_t
         """,
         "chinese",
     )
-    sure = ReliableWorker("none", 1, 7)
     asked = request(game, 1)
     report = sure.glance(asked)
     open_points = frozenset(parse_vertex(f"D{row}", 7, 7) for row in range(1, 8))
@@ -248,7 +250,6 @@ def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_t
             ending = _Choice(sure, asked, style)
             choices = {ending._play_on(PASS, likely, likely, status) for _ in range(20)}
             assert choices <= open_points if of_pass < 7 * share else choices == {PASS}
-    sure.close()
 
 
 def test_with_one_visit_the_policy_decides_what_is_captured(worker):
@@ -297,13 +298,11 @@ def test_no_search_of_a_network_has_more_visits_than_asked_for():
             choose_move(sure, request(game, visits), PlayStyle())
             assert sure.most <= visits
             assert not passes or bool(sure.most) == (visits > 1)  # whether to pass takes a search, if there may be one
-    sure.close()
 
 
-def test_the_answer_to_a_pass_must_gain_points():
+def test_the_answer_to_a_pass_must_gain_points(sure):
     """Who is behind does not fill the own territory as long as the search doubts a little that the game is lost."""
     game = after_a_pass(game_of(SETTLED, komi=20.5))
-    sure = ReliableWorker("none", 1, 7)
     asked = request(game, 50)
     report = replace(sure.look(asked), winrate=0.2)
     best = report.moves[0]
@@ -311,7 +310,6 @@ def test_the_answer_to_a_pass_must_gain_points():
     for lead, chosen in ((-3.8, PASS), (-3.0, best.point)):
         promising = replace(report, moves=(best._replace(lead=lead), *report.moves[1:]))
         assert _Choice(sure, asked, PlayStyle())._play_on(best.point, promising, report, status) == chosen
-    sure.close()
 
 
 def test_a_pass_is_no_answer_to_a_threat():

@@ -362,26 +362,34 @@ def test_engines_of_other_types_are_refused(options):
         Engine(**({"settings": EngineSettings("uniform")} | options))
 
 
+# What only the thread of an open engine may do.
+CHANGES = [
+    Engine.genmove,
+    Engine.request,
+    Engine.analyze,
+    Engine.evaluate,
+    Engine.best_move,
+    Engine.undo,
+    Engine.clear_board,
+    Engine.final_score,
+    lambda engine: engine.play(BLACK, "E5"),
+    lambda engine: engine.set_board_size(5),
+    lambda engine: engine.set_komi(1),
+    lambda engine: engine.set_rules("aga"),
+    lambda engine: engine.set_parameter("visits", 5),
+    lambda engine: engine.change_rank(-1),
+    lambda engine: engine.load(Game(5)),
+]
+
+
 def test_a_closed_engine_says_so():
     engine = Engine(EngineSettings(network="uniform"))
     engine.play(BLACK, "D4")
     engine.close()
     engine.close()
-    calls = (
-        engine.genmove,
-        engine.request,
-        engine.undo,
-        engine.clear_board,
-        lambda: engine.play(WHITE, "E5"),
-        lambda: engine.set_komi(5),
-        lambda: engine.set_rules("japanese"),
-        lambda: engine.set_board_size(9),
-        lambda: engine.set_parameter("visits", 5),
-        lambda: engine.change_rank(-1),
-    )
-    for call in calls:
+    for call in CHANGES:
         with pytest.raises(UserError, match="the engine is closed"):
-            call()
+            call(engine)
     assert repr(engine) == "<Engine uniform: 19x19, 1 move, W to move, komi 7.5, chinese rules, closed>"
     assert engine.game.stone_at("D4") == BLACK
 
@@ -583,28 +591,12 @@ def test_a_rank_may_be_given_for_one_move():
 
 
 def test_other_threads_may_only_stop_and_close_an_engine(engine):
-    calls = [
-        lambda: engine.play(BLACK, "D4"),
-        engine.request,
-        engine.analyze,
-        engine.evaluate,
-        engine.best_move,
-        engine.undo,
-        engine.clear_board,
-        engine.final_score,
-        lambda: engine.set_board_size(5),
-        lambda: engine.set_komi(1),
-        lambda: engine.set_rules("aga"),
-        lambda: engine.set_parameter("visits", 5),
-        lambda: engine.change_rank(-1),
-        lambda: engine.load(Game(5)),
-    ]
     errors = []
 
     def call_all():
-        for call in calls:
+        for call in CHANGES:
             try:
-                call()
+                call(engine)
             except UserError as error:
                 errors.append(str(error))
 
@@ -613,7 +605,7 @@ def test_other_threads_may_only_stop_and_close_an_engine(engine):
         thread = threading.Thread(target=target)
         thread.start()
         thread.join()
-    assert len(errors) == len(calls) and set(errors) == {
+    assert len(errors) == len(CHANGES) and set(errors) == {
         "this engine belongs to the thread that made it: make one engine for each thread"
     }
     assert future.result(PATIENCE).visits >= 1

@@ -43,27 +43,38 @@ class RecordingEvaluator(HashEvaluator):
         return super().collect(ticket)
 
 
-def made(evaluator: HashEvaluator, **settings: object) -> Search:
-    return Search(evaluator, SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
+def made(evaluator: Any, **settings: Any) -> Search:
+    return Search(evaluator, SearchParameters(**settings), seed=1)
 
 
-def add(
-    scheduler: Scheduler,
-    search: Search,
-    game: Game,
-    visits: int | None,
-    answers: list[object],
-    *,
-    priority: int = 0,
-    **options: object,
-) -> QueuedSearch:
-    """Adds a search whose report or error is appended to `answers`."""
-    request = SearchRequest(game, Limits(visits), **options)  # type: ignore[arg-type]
-    return scheduler.add(search, request, answers.append, answers.append, priority=priority)
+class Jobs(Scheduler):
+    """Keeps the reports and errors of its searches, in the order in which these end."""
+
+    def __init__(self, evaluator: HashEvaluator, slots: int = 1) -> None:
+        super().__init__(evaluator, slots)
+        self.answers: list[Any] = []
+
+    def ask(
+        self,
+        visits: int | None,
+        game: Game | None = None,
+        search: Search | None = None,
+        *,
+        answers: list[Any] | None = None,
+        priority: int = 0,
+        **options: Any,
+    ) -> QueuedSearch:
+        """Adds a search of an empty board, unless another one is given."""
+        take = (self.answers if answers is None else answers).append
+        request = SearchRequest(game or Game(5), Limits(visits), **options)
+        return self.add(search or made(self.evaluator), request, take, take, priority=priority)
+
+    def step_often(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
 
 
-def found(report: object) -> list[tuple[int, int, float, tuple[int, ...]]]:
-    assert isinstance(report, SearchReport)
+def found(report: SearchReport) -> list[tuple[int, int, float, tuple[int, ...]]]:
     return [(move.point, move.visits, move.utility, move.pv) for move in report.moves]
 
 
@@ -80,49 +91,41 @@ ALONE = {
 
 @pytest.mark.parametrize(("batch", "overlap"), ALONE)
 def test_one_job_finds_what_the_search_alone_finds(batch: int, overlap: int) -> None:
-    game = Game(7)
-    options: dict[str, object] = {"root_noise": 0.25}
-    evaluator = RecordingEvaluator(batch, overlap)
-    alone = run_search(made(evaluator, **options), SearchRequest(game, Limits(300), ownership=True))
+    game, evaluator = Game(7), RecordingEvaluator(batch, overlap)
+    alone = run_search(made(evaluator, root_noise=0.25), SearchRequest(game, Limits(300), ownership=True))
     assert [(move.point, move.visits) for move in alone.moves[:6]] == ALONE[batch, overlap]
-    answers: list[object] = []
-    scheduler = Scheduler(evaluator, slots=4)
-    add(scheduler, made(evaluator, **options), game, 300, answers, ownership=True)
+    scheduler = Jobs(evaluator, slots=4)
+    scheduler.ask(300, game, made(evaluator, root_noise=0.25), ownership=True)
     scheduler.run()
-    report = answers[0]
-    assert isinstance(report, SearchReport)
+    report = scheduler.answers[0]
     assert (found(report), report.visits, report.new_visits) == (found(alone), 300, 300)
     assert type(report.seconds) is float
-    assert report.ownership is not None and alone.ownership is not None
     assert np.array_equal(report.ownership, alone.ownership)
 
 
 def test_as_many_searches_as_places_in_a_batch_give_a_leaf_each() -> None:
     # So none of them suffers from virtual loss: each finds what it finds with batches of one.
-    games = [Game(5, komi=komi) for komi in (0.5, 5.5, 9.5, 20.5)]
     evaluator = RecordingEvaluator(4)
-    answers: dict[float, list[object]] = {game.komi: [] for game in games}
-    scheduler = Scheduler(evaluator, slots=4)
-    for game in games:
-        add(scheduler, made(evaluator), game, 100, answers[game.komi])
+    scheduler = Jobs(evaluator, slots=4)
+    jobs: list[tuple[Game, list[Any]]] = [(Game(5, komi=komi), []) for komi in (0.5, 5.5, 9.5, 20.5)]
+    for game, answers in jobs:
+        scheduler.ask(100, game, answers=answers)
     scheduler.run()
     assert {size for _, size, _ in evaluator.batches} <= {3, 4}  # positions of one search may end in a count
-    single = HashEvaluator(1)
-    for game in games:
-        assert found(answers[game.komi][0]) == found(run_search(made(single), SearchRequest(game, Limits(100))))
+    for game, answers in jobs:
+        alone = run_search(made(HashEvaluator(1)), SearchRequest(game, Limits(100)))
+        assert found(answers[0]) == found(alone)
 
 
 def test_boards_of_different_sizes_and_roots_with_their_own_optimism_have_their_own_batches() -> None:
     evaluator = RecordingEvaluator(16)
-    answers: list[object] = []
-    scheduler = Scheduler(evaluator, slots=30)
+    scheduler = Jobs(evaluator, slots=30)
     for number in range(30):
         game = Game(*((5, 5), (5, 4), (7, 7))[number % 3])
-        add(scheduler, made(evaluator, root_policy_optimism=0.25, policy_optimism=1.0), game, 80, answers)
+        scheduler.ask(80, game, made(evaluator, root_policy_optimism=0.25, policy_optimism=1.0))
     scheduler.run()
-    reports = [answer for answer in answers if isinstance(answer, SearchReport)]
-    assert [report.visits for report in reports] == [80] * 30
-    assert {report.width * report.height for report in reports} == {25, 20, 49}
+    assert [report.visits for report in scheduler.answers] == [80] * 30
+    assert {report.width * report.height for report in scheduler.answers} == {25, 20, 49}
     roots = [(area, size) for area, size, optimism in evaluator.batches if optimism == 0.25]
     assert sum(size for _, size in roots) == 30
     assert {optimism for _, _, optimism in evaluator.batches} == {0.25, 1.0}
@@ -131,88 +134,69 @@ def test_boards_of_different_sizes_and_roots_with_their_own_optimism_have_their_
 
 
 def test_priority_comes_first_and_puts_off_what_is_under_way() -> None:
-    evaluator = HashEvaluator(2)
-    order: list[str] = []
-    errors: list[Exception] = []
-    scheduler = Scheduler(evaluator, slots=2)
-
-    def add(name: str, priority: int) -> None:
-        request = SearchRequest(Game(5), Limits(50))
-        scheduler.add(made(evaluator), request, lambda _: order.append(name), errors.append, priority=priority)
-
-    for name, priority in (("a", 0), ("b", 0), ("c", 0), ("urgent", 5)):
-        add(name, priority)
+    scheduler = Jobs(HashEvaluator(2), slots=2)
+    for visits, priority in ((51, 0), (52, 0), (53, 0), (60, 5)):
+        scheduler.ask(visits, priority=priority)
     assert not scheduler.has_slot_for(0)
-    for _ in range(5):
-        scheduler.step()
+    scheduler.step_often(5)
     assert scheduler.has_slot_for(1)
-    add("late", 9)
+    scheduler.ask(61, priority=9)
     assert scheduler.has_slot_for(9) and not scheduler.has_slot_for(5)
     scheduler.run()
-    assert order[:2] in (["urgent", "late"], ["late", "urgent"])
-    assert order[2:] == ["a", "b", "c"] and not errors
+    order = [report.visits for report in scheduler.answers]
+    assert sorted(order[:2]) == [60, 61] and order[2:] == [51, 52, 53]
 
 
 def test_few_leaves_are_spread_over_the_batches_that_are_evaluated_side_by_side() -> None:
     for jobs, sizes in ((1, [1, 1, 1]), (2, [1, 1, 1]), (6, [3, 3, 3]), (40, [8, 8, 8])):
         evaluator = RecordingEvaluator(8, overlap=3)
-        answers: list[object] = []
-        scheduler = Scheduler(evaluator, slots=64)
+        scheduler = Jobs(evaluator, slots=64)
         for _ in range(jobs):
-            add(scheduler, made(evaluator), Game(5), 6, answers)
+            scheduler.ask(6)
         scheduler.run()
         assert [size for _, size, _ in evaluator.batches[:3]] == sizes
-        assert len(answers) == jobs
+        assert len(scheduler.answers) == jobs
 
 
 def test_the_start_of_a_job_may_cancel_another() -> None:
-    evaluator = RecordingEvaluator(4)
-    answers, nothing = [[] for _ in range(2)]  # type: list[object], list[object]
-    scheduler = Scheduler(evaluator, slots=2)
+    scheduler = Jobs(HashEvaluator(4), slots=2)
 
     class Canceller(Search):
         def begin(self, request: SearchRequest) -> ActiveSearch:
             scheduler.cancel(other)
             return super().begin(request)
 
-    add(scheduler, Canceller(evaluator, SearchParameters(), seed=1), Game(5), 20, answers)
-    other = add(scheduler, made(evaluator), Game(5), 50, nothing)
+    scheduler.ask(20, search=Canceller(scheduler.evaluator, seed=1))
+    other = scheduler.ask(50)
     scheduler.run()
-    assert isinstance(answers[0], SearchReport) and nothing == [None]
+    assert [answer and answer.visits for answer in scheduler.answers] in ([20, None], [None, 20])
     assert scheduler.positions <= 20
 
 
 def test_cancelled_jobs_end_with_what_is_known() -> None:
-    evaluator = RecordingEvaluator(4, overlap=2)
-    running, waiting, other = [[] for _ in range(3)]  # type: list[object], list[object], list[object]
-    scheduler = Scheduler(evaluator, slots=1)
-    endless = add(scheduler, made(evaluator), Game(5), None, running)
-    never = add(scheduler, made(evaluator), Game(5), 10, waiting)
-    add(scheduler, made(evaluator), Game(5), 10, other)
-    for _ in range(20):
-        scheduler.step()
+    scheduler = Jobs(RecordingEvaluator(4, overlap=2))
+    running: list[Any] = []
+    waiting: list[Any] = []
+    endless, never = scheduler.ask(None, answers=running), scheduler.ask(10, answers=waiting)
+    scheduler.ask(10)
+    scheduler.step_often(20)
     scheduler.cancel(endless)
     scheduler.cancel(never)
     scheduler.run()
-    assert waiting == [None]
-    assert isinstance(running[0], SearchReport) and running[0].visits > 10
-    assert isinstance(other[0], SearchReport) and other[0].visits == 10
+    assert waiting == [None] and running[0].visits > 10 == scheduler.answers[0].visits
 
 
 def test_a_cancelled_job_is_not_put_off_again_and_takes_no_slot() -> None:
-    evaluator = RecordingEvaluator(4, overlap=2)
-    answers: list[list[object]] = [[], [], []]
-    scheduler = Scheduler(evaluator, slots=1)
-    slow = add(scheduler, made(evaluator), Game(5), None, answers[0])
-    for _ in range(10):
-        scheduler.step()
-    urgent = add(scheduler, made(evaluator), Game(5), None, answers[1], priority=1)
+    answers: list[list[Any]] = [[], [], []]
+    scheduler = Jobs(RecordingEvaluator(4, overlap=2))
+    slow = scheduler.ask(None, answers=answers[0])
+    scheduler.step_often(10)
+    urgent = scheduler.ask(None, answers=answers[1], priority=1)
     scheduler.step()
     scheduler.cancel(slow)
-    most_urgent = add(scheduler, made(evaluator), Game(5), None, answers[2], priority=2)
+    most_urgent = scheduler.ask(None, answers=answers[2], priority=2)
     assert scheduler.has_slot_for(3) and not scheduler.has_slot_for(2)
-    for _ in range(4):
-        scheduler.step()
+    scheduler.step_often(4)
     assert [len(each) for each in answers] == [1, 0, 0]
     assert scheduler._running == [most_urgent] and scheduler._waiting == [urgent]
     scheduler.cancel(most_urgent)
@@ -226,14 +210,12 @@ def test_a_cancelled_job_is_not_put_off_again_and_takes_no_slot() -> None:
 @pytest.mark.parametrize("where", ["submit", "collect"])
 @pytest.mark.parametrize("overlap", [1, 2, 3])
 def test_an_evaluators_error_reaches_the_jobs_of_the_batch(where: str, overlap: int) -> None:
-    evaluator = RecordingEvaluator(4, overlap, fails_at=10, where=where)
-    answers: list[object] = []
-    scheduler = Scheduler(evaluator, slots=2)
+    scheduler = Jobs(RecordingEvaluator(4, overlap, fails_at=10, where=where), slots=2)
     for _ in range(3):
-        add(scheduler, made(evaluator), Game(5), 100, answers)
+        scheduler.ask(100)
     scheduler.run()
-    errors = [str(answer) for answer in answers if isinstance(answer, OSError)]
-    reports = [answer for answer in answers if isinstance(answer, SearchReport)]
+    errors = [str(answer) for answer in scheduler.answers if isinstance(answer, OSError)]
+    reports = [answer for answer in scheduler.answers if isinstance(answer, SearchReport)]
     assert errors and set(errors) == {"the device is gone"}
     assert len(errors) + len(reports) == 3
     assert {report.visits for report in reports} == {100}
@@ -247,12 +229,10 @@ class Unable(Search):
 
 
 def test_a_job_that_cannot_start_says_so() -> None:
-    answers: list[object] = []
-    evaluator = HashEvaluator(4)
-    scheduler = Scheduler(evaluator, slots=1)
-    add(scheduler, Unable(evaluator), Game(5), 10, answers)
+    scheduler = Jobs(HashEvaluator(4))
+    scheduler.ask(10, search=Unable(scheduler.evaluator))
     scheduler.run()
-    assert [str(answer) for answer in answers] == ["no such board"]
+    assert [str(answer) for answer in scheduler.answers] == ["no such board"]
 
 
 class Speechless(ActiveSearch):
@@ -272,42 +252,35 @@ class SpeechlessSearch(Search):
 
 @pytest.mark.parametrize("interval", [None, 1e-6])
 def test_a_report_that_fails_ends_its_search_and_no_other(interval: float | None) -> None:
-    evaluator = RecordingEvaluator(4, overlap=2)
-    answers: list[list[object]] = [[], [], []]
-    scheduler = Scheduler(evaluator, slots=3)
+    evaluator, answers = RecordingEvaluator(4, overlap=2), [[], [], []]  # type: Any, list[list[Any]]
+    scheduler = Jobs(evaluator, slots=3)
     searches = made(evaluator), SpeechlessSearch(evaluator, seed=1), made(evaluator)
     for search, own in zip(searches, answers, strict=True):
-        add(scheduler, search, Game(5), 40, own, interval=interval, on_report=lambda _: None)
+        scheduler.ask(40, search=search, answers=own, interval=interval, on_report=lambda _: None)
     scheduler.run()
-    first, failed, last = (each[0] for each in answers)
-    assert isinstance(first, SearchReport) and isinstance(last, SearchReport) and first.visits == last.visits == 40
+    (first,), (failed,), (last,) = answers
+    assert first.visits == last.visits == 40 and scheduler.is_idle
     assert str(failed) == "nothing to say" and searches[1].visits == 0
-    assert [len(each) for each in answers] == [1, 1, 1] and scheduler.is_idle
 
 
 def test_reports_on_the_way() -> None:
-    evaluator = HashEvaluator(4)
-    answers: list[object] = []
     visits: list[int] = []
-    scheduler = Scheduler(evaluator, slots=1)
-    options = {"interval": 1e-6, "on_report": lambda report: visits.append(report.visits)}
-    add(scheduler, made(evaluator), Game(5), 40, answers, **options)
+    scheduler = Jobs(HashEvaluator(4))
+    scheduler.ask(40, interval=1e-6, on_report=lambda report: visits.append(report.visits))
     scheduler.run()
     assert visits == sorted(visits) and 1 <= len(visits) < 40
-    assert len(answers) == 1
+    assert len(scheduler.answers) == 1
 
 
 def test_root_moves_and_trees_that_are_full_or_have_nothing_to_play() -> None:
-    evaluator = HashEvaluator(4)
-    answers: list[object] = []
-    scheduler = Scheduler(evaluator, slots=3)
+    scheduler = Jobs(HashEvaluator(4), slots=3)
     only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 1),))
     everything = RootMoves(avoid=tuple((BLACK, point, 1) for point in [PASS, *all_points(5, 5)]))
-    add(scheduler, made(evaluator), Game(5), 50, answers, root_moves=only)
-    add(scheduler, made(evaluator, tree_megabytes=0.1), Game(5), None, answers)
-    add(scheduler, made(evaluator), Game(5), None, answers, root_moves=everything)
+    scheduler.ask(50, root_moves=only)
+    scheduler.ask(None, search=made(scheduler.evaluator, tree_megabytes=0.1))
+    scheduler.ask(None, root_moves=everything)
     scheduler.run()
-    reports = sorted((answer for answer in answers if isinstance(answer, SearchReport)), key=lambda each: each.visits)
+    reports = sorted(scheduler.answers, key=lambda report: report.visits)
     assert [len(report.moves) for report in reports[:2]] == [0, 1]
     assert reports[1].visits == 50
     assert reports[2].visits > 200
@@ -325,14 +298,12 @@ def test_a_tree_without_memory_to_grow_is_full_and_disturbs_no_other(
 
     monkeypatch.setattr(trees, "new_tree", new_tree)
     evaluator, game = HashEvaluator(4), Game(5)
-    answers: list[object] = []
     large = made(evaluator)
-    scheduler = Scheduler(evaluator, slots=2)
-    add(scheduler, large, game, 3000, answers)
-    add(scheduler, made(evaluator), game, 900, answers)
+    scheduler = Jobs(evaluator, slots=2)
+    scheduler.ask(3000, game, large)
+    scheduler.ask(900, game)
     scheduler.run()
-    small, full = answers
-    assert isinstance(small, SearchReport) and isinstance(full, SearchReport)
+    small, full = scheduler.answers
     assert small.visits == 900 < full.visits < 3000
     assert capsys.readouterr().err.count("not enough memory for a tree of more than 1,024 nodes") == 1
     game.play(BLACK, full.moves[0].point)  # it is thinned out; that needs no more
@@ -364,29 +335,22 @@ def test_a_search_goes_on_from_job_to_job() -> None:
 
 
 def test_a_stopped_search_ends_and_others_continue() -> None:
-    evaluator = RecordingEvaluator(4, overlap=2)
-    stopped, other = [[] for _ in range(2)]  # type: list[object], list[object]
-    scheduler = Scheduler(evaluator, slots=2)
     stop = threading.Event()
-    add(scheduler, made(evaluator), Game(5), None, stopped, stop=stop)
-    add(scheduler, made(evaluator), Game(5), 100, other)
-    for _ in range(10):
-        scheduler.step()
+    scheduler = Jobs(RecordingEvaluator(4, overlap=2), slots=2)
+    scheduler.ask(None, stop=stop)
+    scheduler.ask(100)
+    scheduler.step_often(10)
     stop.set()
     scheduler.run()
-    assert isinstance(stopped[0], SearchReport) and 1 <= stopped[0].visits < 100
-    assert isinstance(other[0], SearchReport) and other[0].visits == 100
+    stopped, other = scheduler.answers
+    assert 1 <= stopped.visits < 100 == other.visits
 
 
 def test_a_stop_leaves_the_root_evaluated() -> None:
-    evaluator = RecordingEvaluator(4)
-    answers: list[object] = []
-    scheduler = Scheduler(evaluator, slots=1)
     stop = threading.Event()
     stop.set()
-    add(scheduler, made(evaluator), Game(5), None, answers, stop=stop)
-    scheduler.run()
-    assert isinstance(answers[0], SearchReport) and answers[0].visits == 1
+    report = run_search(made(HashEvaluator(4)), SearchRequest(Game(5), stop=stop))
+    assert report.visits == 1
 
 
 def test_a_full_tree_waits_for_the_stop_of_an_endless_search_and_reports() -> None:
@@ -450,11 +414,10 @@ def test_a_limit_may_be_larger_than_any_integer_of_the_machine() -> None:
 def test_alone_or_with_others_a_search_is_compiled_once() -> None:
     evaluator = HashEvaluator(4)
     run_search(made(evaluator), SearchRequest(Game(5), Limits(20)))
-    scheduler = Scheduler(evaluator, slots=2)
-    answers: list[object] = []
-    for _ in range(2):
-        add(scheduler, made(evaluator), Game(5), 20, answers)
+    scheduler = Jobs(evaluator, slots=2)
+    scheduler.ask(20)
+    scheduler.ask(20)
     scheduler.run()
-    assert len(answers) == 2
+    assert len(scheduler.answers) == 2
     compiled: tuple[Any, ...] = batches.put_state, batches.survey, batches.select_in_turn, batches.absorb
     assert [len(function.signatures) for function in compiled] == [1, 1, 1, 1]

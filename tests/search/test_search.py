@@ -229,19 +229,6 @@ def test_the_root_of_a_finished_game_shows_no_moves() -> None:
     assert child[0] == 2  # the last pass and the move after it, as in the game if it continues
 
 
-def test_a_changed_handicap_begins_another_tree() -> None:
-    game = Game(5)
-    game.play(BLACK, parse_vertex("C3", 5, 5))
-    game.play(WHITE, PASS)
-    search = search_of(game)
-    run(search, Limits(visits=200))
-    assert game.handicap == 0
-    game.play(BLACK, parse_vertex("B2", 5, 5))
-    assert game.handicap == 2
-    search.set_position(game)
-    assert search.visits == 0
-
-
 def test_other_prisoners_begin_another_tree() -> None:
     game = Game(5, rules="japanese")
     for colour, point in ((BLACK, "A1"), (WHITE, "A2"), (BLACK, PASS), (WHITE, "B1")):
@@ -256,7 +243,7 @@ def test_other_prisoners_begin_another_tree() -> None:
     assert search.visits == 0
 
 
-@pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size"])
+@pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size", "handicap"])
 def test_another_game_begins_another_tree(change: str) -> None:
     game = Game(5)
     search, _ = searched(game, 100)
@@ -273,6 +260,13 @@ def test_another_game_begins_another_tree(change: str) -> None:
         search.set_position(game)
         game.to_move = BLACK
         game.to_move = WHITE
+    elif change == "handicap":
+        for colour, name in ((BLACK, "C3"), (WHITE, "pass"), (BLACK, "B2")):
+            run(search, Limits(visits=200))
+            assert game.handicap == 0
+            game.play(colour, name)
+            search.set_position(game)
+        assert game.handicap == 2
     else:
         game = Game(6)
     search.set_position(game)
