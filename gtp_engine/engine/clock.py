@@ -247,9 +247,8 @@ class Clock:
 
         Args:
             colour: The player.
-            seconds: The seconds left; an overrun clock may be reported below 0.
-            count: 0 for main time; otherwise the stones for which the seconds are left, or with byo-yomi the periods
-                left including the running one. It means nothing in settings without overtime.
+            seconds: What is left; an overrun clock may be reported below 0.
+            count: As in `TimeLeft`. It means nothing in settings without overtime.
 
         Raises:
             UserError: A number is invalid.
@@ -285,9 +284,7 @@ class Clock:
         the controller.
 
         Args:
-            colour: The player.
-            area: The board's number of points.
-            move_number: The number of moves played by both.
+            colour, area, move_number: The player, the board's number of points, and the moves played by both.
             spent: Seconds since the move was requested, which are not charged to the clock yet.
 
         Returns:

@@ -220,13 +220,8 @@ def should_pass(game: Game, status: Status, winrate: float, *, cleanup: bool = F
 
     If stones count as they stand, that is when this count wins after the opponent's pass, or when nothing is left to
     play or to capture. Otherwise it is when nothing is left to play, or after the opponent's pass when the count
-    without dead stones wins even if everything undecided is lost (friendly passing).
-
-    Args:
-        game: The position.
-        status: Its status.
-        winrate: The search's win rate: a lost count is not accepted while it is not too low.
-        cleanup: Pass only when no dead stones of the opponent are left to capture.
+    without dead stones wins even if everything undecided is lost (friendly passing). A lost count is not accepted while
+    the search's win rate is not too low. In a cleanup no dead stones of the opponent may be left to capture.
     """
     to_capture = cleanup or game.rules.stones_stand
     if game.passes > 0 and not cleanup:

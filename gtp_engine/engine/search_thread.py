@@ -47,11 +47,7 @@ class SearchThread:
         self._thread.start()
 
     def submit(self, function: "Callable[[SearchWorker], T]", stop: threading.Event | None = None) -> "Future[T]":
-        """Calls `function` with the worker, after everything that was submitted before.
-
-        Args:
-            function: What to do.
-            stop: The event that ends it, which `stop` and `close` then set.
+        """Calls `function` with the worker, after all that was submitted before; `stop` and `close` set its event.
 
         Raises:
             UserError: The thread is closed.

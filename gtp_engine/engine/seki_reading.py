@@ -25,12 +25,9 @@ _LONGEST_LINE = 200
 
 
 def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[int]) -> set[int]:
-    """Returns those of the dead stones that the opponent cannot capture.
+    """Returns those of the stones taken for dead after the end of a game that the opponent cannot capture.
 
-    Args:
-        game: The position after the end of the game.
-        ownership: float [height, width] from -1 (White) to 1 (Black).
-        dead: The points of the stones taken for dead.
+    The ownership is float [height, width] from -1 (White) to 1 (Black).
     """
     stones = game.stones()
     liberties = [(chain.colour, find_liberties(chain.cells, stones)) for chain in find_regions(stones)]
@@ -94,13 +91,7 @@ class _Reading:
         self._known: dict[tuple[bytes, int, int, int], bool] = {}
 
     def attack_succeeds(self, game: Game, earlier: frozenset[bytes], passes: int) -> bool:
-        """Returns whether the attacker takes the stones, whoever is to move.
-
-        Args:
-            game: The position.
-            earlier: The positions on the way here, with the player to move.
-            passes: The passes in a row.
-        """
+        """Returns whether the attacker takes the stones, whoever is to move, after earlier positions and passes."""
         if passes == 2:
             is_taken = all(game.stone_at(point) != self._defender for point in self._region)
             return is_taken and self._count_elsewhere(game) == self._elsewhere

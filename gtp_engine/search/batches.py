@@ -67,8 +67,7 @@ class Leaves(NamedTuple):
     Compiled functions get the arrays one by one: as a tuple it would take longer to hand them over.
 
     Attributes:
-        boards: BOARD [size], the positions.
-        nodes: int32 [size].
+        boards, nodes: BOARD and int32 [size], the positions and their nodes.
         slots: int64 [size], the searches with leaves in the batch; NO_SLOT for one that has been removed since.
         starts: int64 [size + 1].
         symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.

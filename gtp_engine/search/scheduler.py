@@ -528,10 +528,8 @@ def run_in_order(
 ) -> Iterator[SearchReport]:
     """Runs searches, as many at once as the scheduler has slots, and yields their reports in order.
 
-    Args:
-        scheduler: The scheduler, which has no other searches.
-        searches: The trees, and what to search in them; each is taken when there is a slot for it.
-        is_stopped: Asked between two batches; there are no more reports once it returns True.
+    The scheduler has no other searches. Each tree, with what to search in it, is taken when there is a slot for it.
+    Between two batches `is_stopped` is asked; there are no more reports once it returns True.
 
     Raises:
         Exception: The error of a search or of its report.

@@ -48,6 +48,7 @@ class Search:
         root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
         origin_to_move: The colour to move at the tree's origin.
         ownership_sums: The ownership of the root's subtree (`tree.OwnershipSums`), as of `sum_ownership`.
+        symmetry_state: uint64 [1], the state of the compiled generator of symmetries.
     """
 
     def __init__(
@@ -55,17 +56,13 @@ class Search:
     ) -> None:
         """Makes an empty tree.
 
-        Args:
-            evaluator: Evaluates the leaves.
-            parameters: Those of requests that have none of their own; None for the defaults. The layout of the tree,
-                its largest size and whether it is reused depend on these in any case.
-            seed: The seed of the noise at the root, the symmetries and the choice of moves; None for a random one.
+        Its layout, its largest size and whether it is reused depend on these parameters, None for the defaults, in any
+        case. The seed is that of the noise at the root, the symmetries and the choice of moves.
         """
         self.evaluator = evaluator
         self.parameters = parameters or SearchParameters()
         self.random = np.random.default_rng(seed)
         self.symmetry_state = np.random.SeedSequence(seed).spawn(1)[0].generate_state(1, np.uint64)
-        """uint64 [1], the state of the compiled generator of symmetries."""
         self._made_with, self._layout = self.parameters, layout_for(self.parameters, evaluator)
         self._workspace = new_workspace()
         self._tree: Tree | None = None
@@ -307,8 +304,7 @@ class ActiveSearch:
     Attributes:
         search: The search of the game.
         request: The request, with the parameters that are used.
-        parameters: These parameters.
-        rule: The parameters of selection for compiled code.
+        parameters, rule: These parameters, and those of selection for compiled code.
         root: The root, with noise and the plan of sequential halving once it is evaluated.
         root_evaluation: The evaluation of the root; None if it was in the tree already, or is not there yet.
     """
@@ -362,12 +358,7 @@ class ActiveSearch:
         self._prepare_root()
 
     def is_settled(self, elapsed: float, left: int) -> bool:
-        """Returns whether no other move can overtake the most visited one within the time limit.
-
-        Args:
-            elapsed: Seconds since the search began.
-            left: Visits up to the limit.
-        """
+        """Returns whether no other move can overtake the most visited one, from seconds gone by and visits left."""
         seconds = self.request.limits.seconds
         if seconds is None or self.new_visits < _LEAST_VISITS_TO_SETTLE:
             return False

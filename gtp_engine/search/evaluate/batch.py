@@ -122,8 +122,7 @@ def evaluate_games(
     Args:
         evaluator: The evaluator; the thread is the one that owns it.
         games: The games, which the evaluations keep: they are not to be played on.
-        optimism: As in `Evaluator.submit`.
-        profile: As in `Evaluator.submit`.
+        optimism, profile: As in `Evaluator.submit`.
         average: Whether to average over the eight symmetries of the board.
         stop: Ends the work after the batches that are under way, once it is set.
 

@@ -370,11 +370,8 @@ def mark_caught(board: Board, mark: int, w: Workspace, target: Board) -> None:
 def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) -> np.ndarray:
     """Returns the game's position complete with its marks, as `write_inputs` needs it.
 
-    Args:
-        game: at the position.
-        w: the thread's memory.
-        conservative_pass: whether to show no moves and no pass when a pass would end the game under area scoring, so
-            that a network does not consider the game over; KataGo does so at the root of a search.
+    With a conservative pass it shows no moves and no pass when a pass would end the game under area scoring, so that a
+    network does not consider the game over; KataGo does so at the root of a search.
 
     Returns:
         A copy of the board (BOARD [1]) with ladders and superko marked. It is to be evaluated, not to be played on: the
@@ -447,15 +444,7 @@ def add_legal_to_keys(legal: np.ndarray, keys: np.ndarray) -> None:
 
 
 class Inputs:
-    """Memory for the inputs of a batch.
-
-    Attributes:
-        size: How many positions there is memory for.
-        planes: uint8 [size, height, width, 22].
-        scalars: float32 [size, 19].
-        metadata: float32 [size, 192], or None if the network has no inputs for it.
-        legal: bool [size, points + 1], the legal moves of the positions themselves.
-    """
+    """Memory for the inputs of a batch of `size` positions; `legal` are the legal moves of the positions themselves."""
 
     def __init__(self, size: int, width: int, height: int, metadata: bool) -> None:
         self.size = size

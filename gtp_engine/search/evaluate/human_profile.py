@@ -98,12 +98,7 @@ def parse_profile(name: str) -> Profile:
 
 
 def check_profile(network: str, takes_profile: bool, profile: str) -> None:
-    """Checks whether a profile fits a network.
-
-    Args:
-        network: the evaluator's name, for the message.
-        takes_profile: `Evaluator.takes_profile`.
-        profile: a profile's name, "" for none.
+    """Checks whether a profile, "" for none, fits an evaluator, of which name and `takes_profile` are given.
 
     Raises:
         UserError: the network needs a profile but there is none, or there is one that it does not need.
@@ -120,13 +115,7 @@ def check_profile(network: str, takes_profile: bool, profile: str) -> None:
 
 
 def metadata_row(profile: Profile, to_move: int, area: int) -> list[float]:
-    """Returns the 192 inputs for a position of a game between these players.
-
-    Args:
-        profile: the players.
-        to_move: BLACK or WHITE.
-        area: the number of points of the board.
-    """
+    """Returns the 192 inputs for a position of a game between these players."""
     row = [0.0] * METADATA
     row[0] = row[1] = 1.0
     own, other = profile.black_rank, profile.white_rank

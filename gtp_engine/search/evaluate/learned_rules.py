@@ -46,11 +46,7 @@ def rules_code(board: Board) -> int:
 def show_batch(boards: np.ndarray, indices: np.ndarray, nearest: np.ndarray, shown: np.ndarray) -> None:
     """Writes boards[indices[i]] into shown[i] as a network is to see it, complete with the marks for its inputs.
 
-    Args:
-        boards: BOARD [any].
-        indices: int [n].
-        nearest: The table of the network (`nearest_rules`).
-        shown: BOARD [n or more].
+    `nearest` is the network's table (`nearest_rules`); `boards` and `shown` are arrays of BOARD.
     """
     for row in range(len(indices)):
         board = boards[indices[row]]

@@ -158,8 +158,7 @@ class NetworkEvaluator:
     Args:
         path: the network's file.
         threads: CPU threads that it may use.
-        device: "auto" (a GPU if there is one), "cpu", "cuda", "mps".
-        precision: "float32", "bfloat16", "float16", "int8", or "auto", see `runner.make_runner`.
+        device, precision: see `runner.make_runner`.
         batch_size: see `Evaluator.batch_size`; None for the device's usual one.
         cache_megabytes: the memory for evaluations of earlier positions.
 

@@ -373,7 +373,7 @@ class RolloutEvaluator:
     Args:
         threads: CPU threads that it may use, the caller's included.
         seed: makes the rows repeatable.
-        rollouts: rollouts for each position.
+        rollouts: how many are played for each position.
         batch_size: see `Evaluator.batch_size`.
     """
 

@@ -55,12 +55,7 @@ def row_columns(area: int, *, amaf: bool = False) -> int:
 
 @dataclass(frozen=True)
 class EvaluationRow:
-    """A named view of one row for readers outside compiled code.
-
-    Args:
-        row: float32 [columns], not copied.
-        area: the number of points of the board.
-    """
+    """A named view of one row, float32 [columns], of a board of `area` points, for readers outside compiled code."""
 
     row: np.ndarray
     area: int
@@ -245,14 +240,10 @@ class Policy(Mapping[str, float]):
 
     It is a mapping over all points in move-index order, with the pass last; illegal moves have probability 0.
     `numpy.asarray(policy)` returns the probabilities in this order.
-
-    Args:
-        probabilities: float32 [area + 1] in move-index order; not copied.
-        width: The board's columns.
-        height: The board's rows.
     """
 
     def __init__(self, probabilities: np.ndarray, width: int, height: int) -> None:
+        """Takes the probabilities, float32 [area + 1] in move-index order, without copying them."""
         self._probabilities = probabilities
         self._size = width, height
 

@@ -31,14 +31,7 @@ class _PinnedInputs(Inputs):
 
 
 class TorchRunner:
-    """Implements `runner.Runner` by torch.
-
-    Args:
-        network: The network.
-        name: Its name, for messages.
-        device: "cpu", "cuda" or "mps".
-        precision: The name of a precision of torch's.
-    """
+    """Implements `runner.Runner` by torch; the precision is named as there, the network for messages."""
 
     def __init__(self, network: StoredNetwork, name: str, device: str, precision: str) -> None:
         configure_torch()  # on a CPU threads work side by side, each on its own part of a batch
