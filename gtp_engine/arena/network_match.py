@@ -198,11 +198,7 @@ class _NetworkMatch(GameRunner[_MatchGame]):
     """Plays the missing games of a match."""
 
     def __init__(
-        self,
-        players: dict[str, _LoadedPlayer],
-        settings: NetworkMatchSettings,
-        openings: Openings,
-        book: MatchBook,
+        self, players: dict[str, _LoadedPlayer], settings: NetworkMatchSettings, openings: Openings, book: MatchBook
     ) -> None:
         super().__init__(_END_RULES, settings.concurrency)
         self._players = players

@@ -32,7 +32,9 @@ def random_openings(width: int, height: int, moves: int, seed: int) -> Iterator[
     same ones.
     """
     generator = random.Random(f"openings {seed}")
-    inner = _inner_points(width, height)
+    # From the third line on; on smaller boards those inside the first line, or all points.
+    edge = 2 if min(width, height) >= 7 else 1 if min(width, height) >= 4 else 0
+    inner = [point_at(x, y, width) for y in range(edge, height - edge) for x in range(edge, width - edge)]
     seen: set[tuple[tuple[int, ...], ...]] = set()
     while True:
         for _ in range(TRIES):
@@ -125,12 +127,6 @@ def choose_openings(settings: MatchSettings) -> Openings:
             "are repeated; longer ones may differ more often"
         )
     return Openings(cycle(found))
-
-
-def _inner_points(width: int, height: int) -> list[int]:
-    """Returns the points from the third line on; on smaller boards those inside the first line, or all points."""
-    edge = 2 if min(width, height) >= 7 else 1 if min(width, height) >= 4 else 0
-    return [point_at(x, y, width) for y in range(edge, height - edge) for x in range(edge, width - edge)]
 
 
 def _random_opening(width: int, height: int, moves: int, inner: list[int], generator: random.Random) -> Opening:

@@ -24,6 +24,7 @@ LEEWAY = 0.1
 PLAY_ON = "kgs-genmove_cleanup"
 # Seconds to wait for an engine that has exceeded its time before it is ended: most need only a little longer.
 OVERTIME_PATIENCE = 5.0
+_FAULTS = {EngineDiedError: EndReason.CRASH, EngineGarbageError: EndReason.GARBAGE}
 
 
 class _ForfeitError(Exception):
@@ -132,7 +133,7 @@ class _RefereedGame:
         except CommandError:
             raise
         except EngineError as error:
-            raise _ForfeitError(colour, _fault(error), str(error)) from error
+            raise _ForfeitError(colour, _FAULTS.get(type(error), EndReason.SILENCE), str(error)) from error
 
     def demand(self, colour: int, command: str, timeout: float | None = None, *, note: str = "") -> str:
         """Returns an engine's response; an engine that fails, or refuses a command that is in order, loses."""
@@ -270,12 +271,6 @@ class _RefereedGame:
             claims={self.names[colour]: claim for colour, claim in (claims or {}).items()},
             notes=tuple(self.notes),
         )
-
-
-def _fault(error: EngineError) -> EndReason:
-    if isinstance(error, EngineDiedError):
-        return EndReason.CRASH
-    return EndReason.GARBAGE if isinstance(error, EngineGarbageError) else EndReason.SILENCE
 
 
 def _why_illegal(game: Game, colour: int, point: int) -> str:

@@ -50,12 +50,7 @@ class Run(ABC):
     command: ClassVar[str]  # whose runs these are
 
     def __init__(
-        self,
-        folder: RunFolder,
-        observer: Observer,
-        *,
-        limit: Limit | None = None,
-        group: ProcessGroup | None = None,
+        self, folder: RunFolder, observer: Observer, *, limit: Limit | None = None, group: ProcessGroup | None = None
     ) -> None:
         self.folder, self.observer, self.limit = folder, observer, limit or Limit()
         self.settings = folder.settings(self.command)

@@ -24,12 +24,10 @@ from .data.loader import Samples
 from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
-from .ddp import ProcessGroup
 from .learner import playing_network
 from .log import cycles_left, elo_fields
-from .progress import Limit, Observer, Stopped
+from .progress import Limit, Stopped
 from .run import SAVE_SECONDS, Run
-from .run_folder import RunFolder
 from .run_settings import LearnSettings
 from .selfplay import Counts
 from .storage import GameWriter, ShardFacts, shard_facts, total
@@ -47,17 +45,7 @@ class SelfPlayRun(Run):
     """A run of `train`: each cycle adds games."""
 
     command = "train"
-
-    def __init__(
-        self,
-        folder: RunFolder,
-        observer: Observer,
-        *,
-        limit: Limit | None = None,
-        group: ProcessGroup | None = None,
-    ) -> None:
-        super().__init__(folder, observer, limit=limit, group=group)
-        self._damaged: set[str] = set()  # messages about damaged shards, each logged once
+    _damaged: set[str]  # messages about damaged shards, each logged once
 
     def _learner_settings(self) -> LearnSettings:
         settings, learn = super()._learner_settings(), self.settings.learn
@@ -72,6 +60,7 @@ class SelfPlayRun(Run):
         return self.folder.network(self.state.player)
 
     def _work(self) -> bool:
+        self._damaged = set()
         cycle = self.settings.cycle
         status = f"resuming in cycle {self.state.cycle}" if self.state.cycle else "starting"
         if self.state.cycle > cycle.cycles:
@@ -263,11 +252,7 @@ class SelfPlayRun(Run):
         new, old = (player_of(self.folder.network(cycle)) for cycle in cycles)
         try:
             return play_networks(
-                new,
-                old,
-                match,
-                on_game=lambda result, _: show(len(result.games)),
-                on_progress=lambda _: limit.check(),
+                new, old, match, on_game=lambda result, _: show(len(result.games)), on_progress=lambda _: limit.check()
             ).tally
         except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
             limit.check()

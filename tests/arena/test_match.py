@@ -113,10 +113,7 @@ def test_an_engine_is_started_again_after_a_crash(scripted: Script, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        ((), "cannot start engine '/nonexistent'"),
-        (("--refuse", "boardsize"), "'boardsize 5' with an error: refused"),
-    ],
+    [((), "cannot start engine '/nonexistent'"), (("--refuse", "boardsize"), "'boardsize 5' with an error: refused")],
 )
 def test_an_engine_that_does_not_start_or_refuses_the_board_ends_the_match(
     scripted: Script, words: tuple[str, ...], message: str

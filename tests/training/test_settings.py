@@ -111,10 +111,7 @@ def test_window_grows_ever_slower() -> None:
         ("[machine]\nprecision = 'int8'", r", line 2: invalid precision 'int8': expected auto, float32, "),
         ("[search]\nroot = 'uct'", r", line 2: invalid root 'uct': expected gumbel or puct"),
         ("[search]\nvisits = { 5 = 10 }", r", line 2: invalid visits: expected a value for cycle 0"),
-        (
-            "[search]\n\n[search.parameters]\nc_putc = 1",
-            r", line 3: unknown parameter 'c_putc': did you mean 'c_puct'",
-        ),
+        ("[search]\n\n[search.parameters]\nc_putc = 1", r", line 3: unknown parameter 'c_putc': did you mean 'c_puct'"),
         (
             "[search]\nparameters = { temperature = 0.5 }",
             r", line 2: temperature is a setting of self-play, not a parameter: write it in \[search\]",

@@ -64,7 +64,8 @@ class Samples:
     def __init__(self, games: GameSet, *, searched_share: float = 0.0, suicide_areas: bool = False) -> None:
         self.games = games
         self.positions = games.samples()
-        self.full_board = games.is_one_size
+        sizes = games.games[["width", "height"]]
+        self.full_board = bool(np.all(sizes == sizes[:1]))
         self.width, self.height = games.largest_board
         self._searched_share, self._suicide_areas = searched_share, suicide_areas
         self._free: SimpleQueue[ReplayWorkspace] = SimpleQueue()

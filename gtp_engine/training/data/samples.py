@@ -129,15 +129,6 @@ class GameSet(NamedTuple):
         """The largest width and the largest height; 0 and 0 if there are no games."""
         return int(self.games["width"].max(initial=0)), int(self.games["height"].max(initial=0))
 
-    @property
-    def is_one_size(self) -> bool:
-        """Whether all boards are of the same size."""
-        return bool(np.all(self.games[["width", "height"]] == self.games[["width", "height"]][:1]))
-
-    def setup_of(self, game: int) -> np.ndarray:
-        """Returns the stones set up before a game, packed (uint16)."""
-        return self.setup[self.setup_starts[game] : self.setup_starts[game + 1]]
-
     def moves_of(self, game: int) -> np.ndarray:
         """Returns the moves of a game, packed (uint16)."""
         return self.moves[self.move_starts[game] : self.move_starts[game + 1]]
@@ -149,7 +140,8 @@ class GameSet(NamedTuple):
         """
         record = self.games[game]
         begun = Game(int(record["width"]), int(record["height"]), **options)
-        stones = unpack_moves(self.setup_of(game), begun.width, begun.height)
+        packed = self.setup[self.setup_starts[game] : self.setup_starts[game + 1]]
+        stones = unpack_moves(packed, begun.width, begun.height)
         black, white = ([point for of, point in stones if of == colour] for colour in (BLACK, WHITE))
         begun.set_up(black, white, int(record["to_move"]))
         return begun

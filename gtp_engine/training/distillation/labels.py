@@ -199,12 +199,7 @@ def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None
 
 
 def _claim_and_make(
-    task: Task,
-    folder: Path,
-    records: RecordSettings,
-    games: GameSet,
-    teacher: Teacher,
-    is_stopped: Callable[[], bool],
+    task: Task, folder: Path, records: RecordSettings, games: GameSet, teacher: Teacher, is_stopped: Callable[[], bool]
 ) -> str | None:
     """Makes the shard of a task and describes it; None if another process works on it, or if it was stopped."""
     path = shard_of(folder, task)
