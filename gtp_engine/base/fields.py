@@ -77,7 +77,7 @@ class Words:
         return f"{', '.join(others)} or {last}" if others else last
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> str:
-        """Checks that a text is one of the words; UserError if it is not."""
+        """Checks that a text is one of the words; UserError names the value and them."""
         word = str(value).strip()
         if word not in self.words:
             raise invalid(name, value, str(self))
@@ -155,12 +155,7 @@ def _as_number(value: object) -> float:
 
 
 def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
-    """Checks a bool, or one of `TRUE_WORDS` and `FALSE_WORDS` in any case.
-
-    Args:
-        name: What the value is, for the message.
-        value: The value.
-        from_text: False to accept a bool alone.
+    """Checks a bool, or one of `TRUE_WORDS` and `FALSE_WORDS` in any case; without `from_text` a bool alone.
 
     Raises:
         UserError: It is neither.
@@ -177,15 +172,7 @@ def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
 
 
 def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
-    """Parses `9`, `13x9` or `13:9`.
-
-    Args:
-        text: One side of a square board, or width and height.
-        smallest: The shortest side accepted.
-        largest: The longest side accepted.
-
-    Returns:
-        Width and height.
+    """Returns width and height of `9`, `13x9` or `13:9`, with sides from `smallest` to `largest`.
 
     Raises:
         UserError: It is not a board size, or a side is out of range.

@@ -60,13 +60,7 @@ def setting(
 
 
 def like(section: Any, name: str, **changes: Any) -> Any:
-    """Returns a field that is declared as one of another class.
-
-    Args:
-        section: The other class.
-        name: The field's name there.
-        **changes: The default, or metadata, that differ.
-    """
+    """Returns a field that is declared as one of another class; `changes` are the default or metadata that differ."""
     item = settings_of(section)[name]
     about = meanings(section).get(name) or item.metadata.get("help", "")
     metadata = {**item.metadata, "help": about, **changes}
@@ -74,23 +68,18 @@ def like(section: Any, name: str, **changes: Any) -> Any:
 
 
 def settings_of(section: Any, command: str | None = None) -> "dict[str, Field[Any]]":
-    """Returns the settings of a section, by their names; other fields are left out.
+    """Returns the settings of a dataclass or an instance, by their names; other fields are left out.
 
-    Args:
-        section: A dataclass or an instance.
-        command: Only settings that have an effect on the runs of this command, `learn` or `train`; None for all.
+    With a command, `learn` or `train`, they are those that have an effect on its runs.
     """
     found = {item.name: item for item in fields(section) if "accepts" in item.metadata}
     return {name: item for name, item in found.items() if command in (None, item.metadata.get("command", command))}
 
 
 def accepted(item: "Field[Any]", value: Any, *, from_text: bool = False) -> Any:
-    """Returns a value in a setting's type; None is accepted if it is the default.
+    """Returns a value, which may be written as a text if `from_text`, in a setting's type.
 
-    Args:
-        item: The setting.
-        value: The value.
-        from_text: Whether the value may be written as a text.
+    None is accepted if it is the default.
 
     Raises:
         UserError: The value is not accepted.

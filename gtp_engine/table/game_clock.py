@@ -116,13 +116,7 @@ class GameClock:
     """
 
     def __init__(self, tree: GameRecord, settings: TimeSettings = NO_LIMIT, used: Mapping[int, float] | None = None):
-        """Continues a game with the times in its record, also in mid-turn.
-
-        Args:
-            tree: The record.
-            settings: The time system.
-            used: The seconds that the players have used already.
-        """
+        """Continues a game with the times in its record, also in mid-turn, and the seconds that players have used."""
         self.settings = settings
         self.last = tree.main_line[-1]
         self.running: int | None = None

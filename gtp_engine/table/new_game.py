@@ -35,14 +35,7 @@ def usual_komi(width: int, height: int, handicap: int) -> float:
 
 
 def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> "Game":
-    """Returns a game at its start.
-
-    Args:
-        width: The number of columns.
-        height: The number of rows.
-        handicap: The number of handicap stones, on the fixed points; 0 for none.
-        komi: The komi; None for the usual one.
-        rules: The rules, or their name.
+    """Returns a game at its start, with handicap stones on the fixed points; by default with the usual komi.
 
     Raises:
         UserError: A value is invalid, or the board has no points for so many stones.

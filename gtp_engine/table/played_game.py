@@ -209,10 +209,7 @@ class PlayedGame:
     # Moves.
 
     def play(self, point: int | str) -> None:
-        """Plays a person's move and saves the game.
-
-        Args:
-            point: The point or its name; it may be a pass.
+        """Plays a person's move, a point or its name, which may be a pass, and saves the game.
 
         Raises:
             UserError: The move is illegal, or the game is over.
@@ -355,7 +352,6 @@ class PlayedGame:
         self._finish()
 
     def _end(self, result: str = "") -> _End:
-        """Returns an end of the game against the present engine."""
         return _End(result, self.engine.name, self.engine.settings)
 
     def _finish(self) -> None:
@@ -369,8 +365,7 @@ class PlayedGame:
     def update_record(self, *, is_copy: bool = False) -> GameRecord:
         """Writes into the tree what there is to say about the game so far, and returns the tree.
 
-        Args:
-            is_copy: Whether it is for a file in which editing does not continue.
+        A copy is for a file in which editing does not continue.
         """
         root = self.tree.root
         if self.mode is Mode.RECORD:
@@ -438,11 +433,6 @@ class PlayedGame:
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a new game instead of this one, from a position.
-
-        Args:
-            game: The position.
-            humans: The colours that people play.
-            time: The time limits.
 
         Raises:
             UserError: The engine refuses its board; the present game stays.

@@ -134,11 +134,7 @@ class Texts:
 
 @cache
 def texts(language: str = DEFAULT) -> Texts:
-    """Returns the texts of a language.
-
-    Args:
-        language: One of `LANGUAGES`.
-    """
+    """Returns the texts of one of `LANGUAGES`."""
     return Texts(language)
 
 

@@ -73,8 +73,8 @@ def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str
         if name not in (*COMMON_SETTINGS, *_TABLES):
             accepted = (*COMMON_SETTINGS, *(f"[{table}]" for table in _TABLES))
             raise unknown("setting", name, (*COMMON_SETTINGS, *_TABLES), accepted=accepted)
-    tables = {name: value for name, value in settings.items() if name in _TABLES}
-    return {name: value for name, value in settings.items() if name in COMMON_SETTINGS}, tables
+    common = {name: value for name, value in settings.items() if name in COMMON_SETTINGS}
+    return common, {name: value for name, value in settings.items() if name in _TABLES}
 
 
 def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> dict[str, Any]:

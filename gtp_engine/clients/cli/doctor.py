@@ -73,18 +73,14 @@ def doctor(options: DoctorOptions) -> None:
     _section("Networks", _networks())
     click.echo("Self-test")
     passed = [run_check(name, check) for name, check in checks_of(program, arguments, options.profile or "")]
-    click.echo()
-    click.echo("Other programs\n")
-    click.echo(client_lines(program, arguments))
+    click.echo(f"\nOther programs\n\n{client_lines(program, arguments)}")
     if not all(passed):
         sys.exit(1)
 
 
 def _section(title: str, rows: list[tuple[str, str]]) -> None:
-    click.echo(title)
-    for name, value in rows:
-        click.echo(f"  {name:<12} {printable(value)}")
-    click.echo()
+    lines = [f"  {name:<12} {printable(value)}" for name, value in rows]
+    click.echo("\n".join([title, *lines, ""]))
 
 
 def _program() -> list[tuple[str, str]]:
@@ -164,13 +160,7 @@ def _obstacle(path: Path) -> str:
 
 
 def checks_of(command: list[str], options: list[str], profile: str) -> list[tuple[str, Callable[[], str]]]:
-    """Returns the names and functions of the checks.
-
-    Args:
-        command: The command line that starts this program.
-        options: The options of `gtp` that choose the network; empty for the default networks, which are all checked.
-        profile: The profile of --profile, or empty.
-    """
+    """Returns the names and functions of the checks; without options that choose one, of all default networks."""
     checks = [("compiled", _check_compiled), ("search", _check_search), ("SGF", _check_sgf)]
     if not options:
         checks += [
@@ -267,12 +257,7 @@ def engine_command() -> list[str]:
 
 
 def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
-    """Returns the lines to paste into GUIs and servers, with a heading for each of them.
-
-    Args:
-        command: The command line that starts this program.
-        options: Options of `gtp` and `analysis` to add.
-    """
+    """Returns the lines to paste into GUIs and servers, each with a heading; options are those of `gtp`."""
     program, *first = command
     arguments = _in_quotes([*first, "gtp", *options])
     line = _in_quotes([*command, "gtp", *options])
@@ -334,13 +319,10 @@ def network_kernels() -> list[tuple[str, str]]:
     if not has_float32():
         return [("kernels", "none for this CPU: PyTorch computes networks")]
     half = "not used: this CPU has no instructions for it (AVX-512 BF16, ARM BF16)"
+    gain = "products are about {:.2g} times as fast as in float32"
     if has_bfloat16():
-        half = f"{'used' if bfloat16_is_faster() else 'not used'}: {_gain(product_gain('bfloat16'))}"
+        half = f"{'used' if bfloat16_is_faster() else 'not used'}: {gain.format(product_gain('bfloat16'))}"
     integers = "not used: this CPU has no instructions for it (VNNI, ARM I8MM)"
     if has_int8():
-        integers = f"used for networks that were rounded with --precision int8: {_gain(product_gain('int8'))}"
+        integers = f"used for networks that were rounded with --precision int8: {gain.format(product_gain('int8'))}"
     return [("kernels", f"compiled code for {VECTORS}"), ("bfloat16", half), ("int8", integers)]
-
-
-def _gain(ratio: float) -> str:
-    return f"products are about {ratio:.2g} times as fast as in float32"

@@ -98,13 +98,7 @@ def first_game(
 ) -> FirstGame:
     """Returns the game that the options ask for.
 
-    Args:
-        context: The command's context, which knows which options are given.
-        options: Who plays, the board and the rules of a new game, and which saved game.
-        search: How the engine searches.
-        folder: The folder of saved games.
-        shows_finished: Whether a saved game may be a finished one, or somebody else's: people then play on for both
-            sides.
+    With `shows_finished` a saved game may be a finished one, or somebody else's: people then play on for both sides.
 
     Raises:
         click.UsageError: Options contradict each other.

@@ -22,7 +22,6 @@ from .outputs import check_outputs, new_folder
 
 if TYPE_CHECKING:
     from ...arena.results import MatchResult
-    from ...search.parameters import SearchParameters
     from .match_display import MatchDisplay
 
 
@@ -32,7 +31,6 @@ FOR_ENGINES = ("clock", "timeout")  # options that only matches of GTP engines a
 FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
 # Options that are settings of every match.
 _COMMON = ("games", "width", "height", "komi", "rules", "openings", "opening_moves", "seed", "sprt")
-_RANK_OF_ENGINE = '--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank 5k"'
 
 
 def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -46,7 +44,7 @@ def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, i
 
 
 def _refuse_rank(_: object) -> None:
-    raise UserError(_RANK_OF_ENGINE)
+    raise UserError('--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank 5k"')
 
 
 @dataclass(frozen=True)
@@ -211,6 +209,7 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         return play_match(engine_a, engine_b, on_game=display.on_game, **common)
     from ...arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
     from ...base.system import available_cpus
+    from ...search.parameters import default_parameters
 
     settings = NetworkMatchSettings(
         visits=options.visits,
@@ -221,17 +220,10 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         **common,
     )
     player_a, player_b = (
-        NetworkPlayer(network, _search_parameters(network, values))
+        NetworkPlayer(network, default_parameters(network).with_values(values) if values else None)
         for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
     )
     return play_networks(player_a, player_b, settings, on_game=display.on_game, on_progress=display.on_progress)
-
-
-def _search_parameters(network: str, given: dict[str, str]) -> "SearchParameters | None":
-    """Returns the network's default parameters with those given; None if there are none."""
-    from ...search.parameters import default_parameters
-
-    return default_parameters(network).with_values(given) if given else None
 
 
 def _remove_unused(folder: Path) -> None:

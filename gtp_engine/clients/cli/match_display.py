@@ -11,7 +11,6 @@ from ...arena.elo import elo_difference, elo_interval, score_interval
 from ...arena.network_match import Progress
 from ...arena.results import GameResult, MatchResult
 from ...base.messages import plural, printable
-from .live import can_redraw
 
 TABLE_WIDTH = 72  # columns; in a narrower table the engines' names would have one letter per line
 
@@ -29,7 +28,9 @@ class MatchDisplay:
         self._any_played = False
         self._under_way = ""
         self._console = Console(highlight=False)
-        self._live = Live(console=self._console, auto_refresh=False) if can_redraw(self._console) else None
+        # Where the cursor cannot move, as in a pipe, rich's `Live` shows nothing before it ends.
+        can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._live = Live(console=self._console, auto_refresh=False) if can_redraw else None
 
     def __enter__(self) -> "MatchDisplay":
         if self._live:

@@ -45,36 +45,29 @@ def network(options: NetworkOptions) -> None:
 
     The exit status is 1 if a file is not a network.
     """
-    from ...nets.library import find_card, find_network, list_networks, network_folders
+    from ...nets.library import find_card, find_network, list_networks, load_network, network_folders
 
     names = options.files or tuple(map(str, list_networks()))
     if not names:
         raise click.ClickException(f"no network in {', '.join(map(str, network_folders()))}")
     if len(options.files) == 1:
         path = find_network(names[0])
-        for title, text in _description(path, _config(path)):
+        for title, text in _description(path, load_network(path).config):
             click.echo(f"{title:<12} {printable(text)}")
         if card := find_card(path):
             click.echo(f"\n{printable(card.read_text('utf-8-sig', 'replace').expandtabs(4).strip())}")
         return
-    bad = sum(not _print_row(name) for name in names)
-    if bad:
+    if sum(not _print_row(name) for name in names):
         sys.exit(1)
-
-
-def _config(path: Path) -> "NetworkConfig":
-    from ...nets.library import load_network
-
-    return load_network(path).config
 
 
 def _print_row(name: str) -> bool:
     """Prints a line of the table, or an error; returns False if the file is not a network."""
-    from ...nets.library import find_network
+    from ...nets.library import find_network, load_network
 
     try:
         path = find_network(name)
-        config = _config(path)
+        config = load_network(path).config
     except (UserError, OSError) as error:
         click.echo(f"Error: {error_text(error)}", err=True)
         return False

@@ -51,12 +51,7 @@ _OF_CLICK = ("metavar", "multiple", "nargs", "hidden", "required", "is_flag", "i
 
 
 class Value(click.ParamType):
-    """The values that a setting accepts.
-
-    Args:
-        accepts: What it accepts.
-        what: What messages call the value.
-    """
+    """The values that a setting accepts; `what` is what messages call one."""
 
     def __init__(self, accepts: Range | Text, what: str) -> None:
         self.accepts, self.what = accepts, what
@@ -80,13 +75,7 @@ class Value(click.ParamType):
 
 
 class Option(click.Option):
-    """An option of a setting.
-
-    Attributes:
-        heading: What stands above it in the help.
-        together: The word of the settings that replace each other; empty if there are no others.
-        unset: Its value if it is not given.
-    """
+    """An option of a setting, with its heading, its word `together`, and `unset`, its value if it is not given."""
 
     def __init__(self, *args: Any, heading: str = "", together: str = "", unset: Any = None, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -137,13 +126,7 @@ class Group:
 
 
 def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Parameter:
-    """Returns the option of a setting, or its argument.
-
-    Args:
-        name: The name of the command's parameter.
-        item: The declaration, as `like` returns it.
-        heading: The heading above it.
-    """
+    """Returns the option of a setting, or its argument, by its declaration as `like` returns it."""
     more = item.metadata
     settings: dict[str, Any] = {key: more[key] for key in _OF_CLICK if key in more}
     accepts = settings["type"] = more["accepts"]
@@ -164,19 +147,17 @@ def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Paramet
         settings["show_default"] = more["shown"]
     if more.get("common"):
         settings["envvar"] = variable(name)
+    words = name.replace("_", "-")
+    is_switch = isinstance(accepts, Flag) and not more.get("is_flag")
+    usual = f"--{words}/--no-{words}" if is_switch else f"--{words}"
     return Option(
-        [*(more.get("flags") or [_flag(name, more)]), name],
+        [*more.get("flags", [usual]), name],
         help=more["help"],
         heading=heading,
         together=more.get("together", ""),
         unset=default,
         **settings,
     )
-
-
-def _flag(name: str, more: Mapping[str, Any]) -> str:
-    words = name.replace("_", "-")
-    return f"--{words}/--no-{words}" if isinstance(more["accepts"], Flag) and not more.get("is_flag") else f"--{words}"
 
 
 def variable(setting: str) -> str:

@@ -58,13 +58,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
 
 
 def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:
-    """Tells that a file was written.
-
-    Args:
-        file: The file.
-        is_page: Whether it is a page for the browser.
-        err: Whether to tell it on standard error, as something else is written to standard output.
-    """
+    """Tells that a file, which may be a page for the browser, was written; on standard error if `err`."""
     click.echo(f"wrote {printable(str(file))}{'; open it in a browser' if is_page else ''}", err=err)
 
 

@@ -95,16 +95,14 @@ def _review(path: Path, search: EngineSettings, profile: str) -> None:
     """Reviews a finished game as `gtp_engine review` does. Ctrl-C ends the review, not the game's prompt.
 
     The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
-
-    Raises:
-        UserError: The review failed, or Ctrl-C ended it at once.
     """
     from ...search.evaluate.choices import AUTO
     from .review import review
 
     network = AUTO if profile else search.network
     arguments = ["--network", network, "--device", search.device, "--precision", search.precision]
-    arguments += _reporting_options()
+    reporting = {logging.INFO: ["--verbose"], logging.ERROR: ["--quiet"]}
+    arguments += reporting.get(logging.getLogger(LOGGER).level, [])
     if search.threads != available_cpus():
         arguments += ["--threads", str(search.threads)]
     on_end = signal.getsignal(signal.SIGTERM)
@@ -117,9 +115,3 @@ def _review(path: Path, search: EngineSettings, profile: str) -> None:
     finally:
         signal.signal(signal.SIGTERM, on_end)
         interrupts.raise_again()
-
-
-def _reporting_options() -> list[str]:
-    """Returns -v or -q if this command has it."""
-    level = logging.getLogger(LOGGER).level
-    return ["--verbose"] if level == logging.INFO else ["--quiet"] if level == logging.ERROR else []

@@ -149,11 +149,6 @@ def _numbers_of(record: "GameRecord", numbers: tuple[int, int | None] | None) ->
 def player_colour(record: "GameRecord", player: str, *, may_be_part: bool = True) -> int:
     """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
 
-    Args:
-        record: The game.
-        player: The text.
-        may_be_part: Whether it may be a part of a name.
-
     Raises:
         UserError: Neither player has this name, or both do.
     """

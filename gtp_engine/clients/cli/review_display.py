@@ -26,12 +26,7 @@ _LIST_HEAD = "move  played   black    lead  points  win rate  better"
 
 
 def follow(steps: Iterable[ReviewStep], name: str) -> ReviewStep:
-    """Waits for a review and returns its last step; logs its moves, with a progress bar on a terminal.
-
-    Args:
-        steps: The steps of the review, at least one.
-        name: What the bar is about.
-    """
+    """Waits for a review of at least one step and returns the last; logs its moves, with a bar on a terminal."""
     titles = {"moves": name, "again": f"{name}, second look at the worst moves", "reasons": f"{name}, why"}
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
@@ -132,11 +127,12 @@ def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("win rate", justify="right", no_wrap=True)
     for mistake in mistakes:
-        worst = mistake.worst
+        worst, misses = mistake.worst, len(mistake.misses)
+        player, played = colour_name(worst.move.colour).capitalize(), _played(worst)
         table.add_row(
             mistake.span,
-            _who(mistake),
-            _played(worst) if len(mistake.misses) == 1 else f"{worst.number} {_played(worst)}",
+            player if misses == 1 else f"{player}, {misses} times",
+            played if misses == 1 else f"{worst.number} {played}",
             worst.line_text(worst.better_line[:_LINE_SHOWN]),
             with_minus(worst.points_loss),
             f"{with_minus(100 * worst.winrate_loss)}%",
@@ -146,12 +142,7 @@ def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
 
 
 def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] | None = None) -> Table:
-    """Returns a table with a column for each player.
-
-    Args:
-        players: What the players' moves are worth, by the head of their column.
-        board: The board's width and height, if it is the same for all moves: the phases then show their moves.
-    """
+    """Returns a table with a column for each player, by its head; for one board the phases show their moves."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     for name in players:
@@ -188,12 +179,6 @@ def move_line(review: MoveReview) -> Text:
 
 def _played(review: MoveReview) -> str:
     return review.vertex(review.move.point)
-
-
-def _who(mistake: Mistake) -> str:
-    """Returns who missed the point, and how often."""
-    who = colour_name(mistake.worst.move.colour).capitalize()
-    return who if len(mistake.misses) == 1 else f"{who}, {len(mistake.misses)} times"
 
 
 def _share(count: int, numbers: PlayStatistics) -> str:

@@ -152,12 +152,7 @@ class OutputOptions:
         return self.plot if self.plot is None or games == 1 else self.plot.with_stem(f"{self.plot.stem}-{number}")
 
     def check(self, places: Sequence[Path], games: int) -> None:
-        """Raises an error before the work begins if a file could not be saved after it.
-
-        Args:
-            places: The records and folders of them, which must not be overwritten.
-            games: The number of games.
-        """
+        """Raises an error before the work begins if a file could not be saved after it, or is one of the records."""
         if self.plot is not None:
             from ...study.curves import check_picture
 
@@ -173,10 +168,6 @@ class OutputOptions:
 
     def save(self, reviews: "Mapping[int, GameReview]", games: int) -> dict[Path, str]:
         """Writes the files, each of them even if another one fails; not what goes to standard output.
-
-        Args:
-            reviews: The reviews by the number of the game, from 1.
-            games: The number of games.
 
         Returns:
             The error of each file, "" if it was written.

@@ -11,7 +11,6 @@ from rich.table import Table
 
 from ...training.log import cells, duration_text, log_table
 from ...training.progress import Observer
-from .live import can_redraw
 
 _LINE_SECONDS = 30.0  # between two lines of progress
 _SHOWN_LINES = 12
@@ -23,7 +22,7 @@ class RunDisplay(Observer):
 
     def __init__(self) -> None:
         self._console = Console(highlight=False, emoji=False)
-        self._can_redraw = can_redraw(self._console)
+        self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
         self._progress = Progress(*columns, TextColumn("{task.fields[facts]}"), console=self._console)
         self._task = self._progress.add_task("", total=None, facts="")

@@ -108,9 +108,6 @@ def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings)
         game: The position to search.
         settings: Its threads are the most that are tried on a CPU, and the only ones on a GPU; a batch size among its
             parameters is the only one tried; its limits apply to each search.
-
-    Yields:
-        One measurement per number of threads and batch size.
     """
     from ...search.evaluate.network_evaluator import NetworkEvaluator
 

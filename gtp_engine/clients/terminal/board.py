@@ -176,12 +176,9 @@ def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
 
 
 def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winrate") -> Text:
-    """Returns a line about the engine's move, the last one of the game.
+    """Returns a line about the engine's move, the last one of the game; the win rate is the opponent's.
 
-    Args:
-        game: The game after the move.
-        report: The search that chose it.
-        shown: One of `words.SHOWN_VALUES`. The win rate is the opponent's.
+    `shown` is one of `words.SHOWN_VALUES`.
     """
     colour, point = game.moves[-1]
     line = Text(f"{colour_name(colour)} {'passes' if point == PASS else f'plays {game.vertex(point)}'}")
@@ -200,9 +197,7 @@ def hint_marks(report: SearchReport) -> Marks:
 def hint_line(report: SearchReport, shown: str = "winrate") -> str:
     """Returns a line about the best move of a report with moves: its values and the moves to be expected after it.
 
-    Args:
-        report: The search of the position.
-        shown: One of `words.SHOWN_VALUES`. The win rate is that of the player to move.
+    `shown` is one of `words.SHOWN_VALUES`; the win rate is that of the player to move.
     """
     best = report.moves[0]
     parts = [f"hint: {report.vertex(best.point)}{'' if best.point == PASS else f' (marked {HINT_MARK})'}"]

@@ -282,10 +282,9 @@ class TerminalGame:
         self._show()
 
     def _command_show(self, value: str) -> None:
-        if not value:
-            raise UserError("missing value: type show winrate, show score or show nothing")
         if value.lower() not in SHOWN_VALUES:
-            raise UserError(f"{value[:_QUOTED]!r} cannot be shown: type show winrate, show score or show nothing")
+            problem = f"{value[:_QUOTED]!r} cannot be shown" if value else "missing value"
+            raise UserError(f"{problem}: type show winrate, show score or show nothing")
         self._shown = value.lower()
         self._print(f"after each move {_SHOWN_IN_WORDS[self._shown]}")
 
@@ -336,7 +335,6 @@ class TerminalGame:
         self._load(path, move)
 
     def _other_games(self) -> Iterator[Path]:
-        """Yields the unfinished games in the folder other than this one, the latest first."""
         return unfinished_games(self._played.folder, self._played.file.path)
 
     def _command_resume(self, _: str) -> None:
@@ -498,7 +496,6 @@ class TerminalGame:
         self._screen.show(board_view(game, self._screen.console, marks, [*side_lines(game, names), *extra]))
 
     def _print(self, text: str, style: str = "") -> None:
-        """Shows a message."""
         self._screen.print(Text(text, style))
 
 

@@ -152,9 +152,7 @@ class Screen:
 
     def _say(self, *messages: RenderableType) -> None:
         for message in messages:
-            self.console.print(
-                _wrapped(message, self.console.width) if self.is_interactive else message, soft_wrap=True
-            )
+            self._print(_wrapped(message, self.console.width) if self.is_interactive else message)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What the player can type: moves, commands, and other words for them."""
 
 import re
+from contextlib import suppress
 
 from ...base.errors import UserError
 from ...base.fields import did_you_mean
@@ -122,8 +123,10 @@ def _not_understood(line: str, width: int, height: int, otherwise: str) -> UserE
         if 1 <= column <= width and 1 <= row <= height:
             name = vertex(point_at(column - 1, height - row, width), width, height)
             return UserError(f"columns are letters: type {name} for column {column}, row {row} from the bottom")
-    if name := _vertex_of_letters(line.lower(), width, height):
-        return UserError(f"{line!r} is not understood; moves are a letter and a number: SGF's {line.lower()} is {name}")
+    with suppress(UserError):
+        if (point := parse_sgf_point(line.lower(), width, height)) != PASS:
+            meant = f"SGF's {line.lower()} is {vertex(point, width, height)}"
+            return UserError(f"{line!r} is not understood; moves are a letter and a number: {meant}")
     word = line.split()[0]
     if _VERTEX.fullmatch(word):
         return UserError(f"one move at a time: type {word[:_SHOWN]}")
@@ -143,12 +146,3 @@ def _advice(word: str, argument: str) -> str:
         option = "seconds" if word == "time" else word
         return f"that is chosen when the program starts: `gtp_engine help play` describes --{option}"
     return ""
-
-
-def _vertex_of_letters(text: str, width: int, height: int) -> str:
-    """Returns the vertex of a point in SGF's two letters; "" if the text is not one."""
-    try:
-        point = parse_sgf_point(text, width, height)
-    except UserError:
-        return ""
-    return "" if point == PASS else vertex(point, width, height)
