@@ -25,15 +25,9 @@ def no_results(query_id: str, turn: int) -> dict[str, Any]:
 def answer(
     query: Query, turn: int, game: Game, report: SearchReport, *, during: bool, humans: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """Returns the answer about one position.
+    """Returns the answer about one position; with `during`, more answers about it will follow.
 
-    Args:
-        query: The query.
-        turn: The number of the position.
-        game: The position.
-        report: The report on its search.
-        during: Whether more answers about it will follow.
-        humans: The policy of the human model, float32 [area + 1] in move-index order, if it is asked for.
+    `humans` is the policy of the human model, float32 [area + 1] in move-index order, if it is asked for.
     """
     perspective, root = _Perspective(query, report), report.root_evaluation
     fields = {

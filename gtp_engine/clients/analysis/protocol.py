@@ -141,15 +141,10 @@ def _model(network: str, evaluator: Evaluator) -> dict[str, Any]:
 
 
 class Conversation:
-    """Answers lines. It belongs to one thread.
+    """Answers the `lines` up to None at their end (`lines_ahead`). It belongs to one thread.
 
-    Args:
-        schedulers: Search the positions.
-        defaults: The settings that apply unless a query overrides them.
-        lines: The lines to answer, and None at their end (`lines_ahead`).
-        write: Writes an answer, a whole line. An error that it raises ends the conversation.
-        is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
-        seed: The seed of the searches.
+    An error that `write` raises ends the conversation. Once nobody reads the answers any more (`is_closed`), they are
+    not finished after the input.
     """
 
     def __init__(

@@ -39,13 +39,8 @@ _NUMBERS = {
     ),
 }
 _FLAGS = (
-    "includeOwnership",
-    "includeOwnershipStdev",
-    "includeMovesOwnership",
-    "includeMovesOwnershipStdev",
-    "includePolicy",
-    "includePVVisits",
-    "includeNoResultValue",
+    *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
+    *("includePolicy", "includePVVisits", "includeNoResultValue"),
 )
 _FLAG_WARNINGS = {
     "includeOwnershipStdev": "The deviation between the moves at the root only, not over the whole tree",
@@ -108,7 +103,6 @@ class Defaults:
     Attributes:
         parameters: Returns the search parameters for boards of a width and height.
         largest_board: The largest accepted board side, in points.
-        settings: The settings.
         takes_profile: Whether the network imitates humans, so that a profile has to be named here or in the query.
         has_human_model: Whether there is a second network that imitates humans, to which the profiles of queries apply.
     """
@@ -125,13 +119,10 @@ class Query:
     """One query: a game, the positions of it to search, and how to search them.
 
     Attributes:
-        id: The client's name for it.
         request: The search of the position before the first move; those of the other positions differ in `game` only.
-        moves: The game's moves.
         turns: The numbers of the positions, in ascending order.
         priorities: The priority of each turn.
         wanted: The names of the "include" fields that are true.
-        settings: Its settings.
         human_profile: The profile for the human model; empty for none.
         warnings: Pairs of a field and a warning about it.
     """

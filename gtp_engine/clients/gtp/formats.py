@@ -24,8 +24,6 @@ _NOT_EVALUATED = -1.0  # KataGo prints the same for errors that a network does n
 _LIVE_STONES = 10  # of the main line while the engine thinks: more would cover the counts
 # The CGOS client encodes an ownership of -1 to 1 in 63 steps.
 _CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
-
-
 # Parts of a line that KataGo has only if they are asked for, by its names. `movesOwnershipStdev` is accepted and left
 # out: the tree keeps no spread for each move.
 OPTIONAL = (
@@ -36,13 +34,7 @@ OPTIONAL = (
 
 @dataclass(frozen=True)
 class Fields:
-    """What a line has.
-
-    Attributes:
-        wanted: The optional parts, those of `OPTIONAL`.
-        least_moves: Unvisited moves are added until there are as many as this.
-        most_moves: No more than these; None for all.
-    """
+    """What a line has: some of the `OPTIONAL` parts, and at least and at most so many moves, unvisited ones too."""
 
     wanted: frozenset[str] = frozenset()
     least_moves: int = 0
@@ -199,11 +191,7 @@ def _unvisited_move(report: "SearchReport", point: int, order: int) -> "MoveRepo
 
 
 def influence(values: Iterable[tuple[str, float, str]]) -> str:
-    """Returns graphics that shade and label points.
-
-    Args:
-        values: Vertex, shade in -1..1, and label of each point; passes are left out.
-    """
+    """Returns graphics that shade and label points, by vertex, shade in -1..1, and label; passes are left out."""
     drawn = [value for value in values if value[0] != "pass"]
     shades = " ".join(f"{name} {decimal(shade, 3)}" for name, shade, _ in drawn)
     labels = " ".join(f"{name} {label}" for name, _, label in drawn)

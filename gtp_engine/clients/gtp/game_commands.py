@@ -4,7 +4,6 @@ They choose a move, score the end, define the game (board, rules, handicap, cloc
 of Leela Zero, KataGo and CGOS.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -312,11 +311,7 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
 
 
 def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[SearchRequest, Fields]:
-    """Parses `[colour] [interval] (key value)...` to a search request and the fields of its lines.
-
-    Raises:
-        GtpError: The words are anything else.
-    """
+    """Parses `[colour] [interval] (key value)...` to a search request and the fields of its lines."""
     rest = deque(words)
     player = colour(rest.popleft()) if rest and is_colour(rest[0]) else None
     interval = _interval(rest.popleft()) if rest and rest[0][:1].isdigit() else None
@@ -496,8 +491,8 @@ def raw_text(symmetry: int, evaluation: "Evaluation") -> str:
         "shorttermScoreError": score_error,
     }
     policy = zip(row.policy.tolist(), game.legal_moves().tolist(), strict=True)
-    moves = [_cell(prior if is_legal else math.nan, 6) for prior, is_legal in policy]
-    owners = [_cell(sign * value, 7) for value in row.ownership.tolist()]
+    moves = [f"{prior:9.6f}" if is_legal else "      NAN" for prior, is_legal in policy]
+    owners = [f"{sign * value:10.7f}" for value in row.ownership.tolist()]
     lines = [
         f"symmetry {symmetry}",
         *(f"{name} {value:.6f}" for name, value in numbers.items()),
@@ -510,11 +505,5 @@ def raw_text(symmetry: int, evaluation: "Evaluation") -> str:
     return "\n".join(lines)
 
 
-def _cell(value: float, digits: int) -> str:
-    """Formats a value at a fixed width, so that columns line up."""
-    return ("NAN" if math.isnan(value) else f"{value:.{digits}f}").rjust(digits + 3)
-
-
 def _rows(cells: list[str], width: int) -> Iterable[str]:
-    """Returns the board's rows, the top one first."""
     return (" ".join(cells[start : start + width]) for start in range(0, len(cells), width))

@@ -20,14 +20,8 @@ logger = logging.getLogger(__name__)
 def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, live_graphics: bool = False) -> int:
     """Speaks GTP on standard input and output until `quit`, the end of input or SIGINT, and closes the engine.
 
-    Args:
-        engine: The engine.
-        name: The response to the command `name`.
-        version: The response to the command `version`.
-        live_graphics: Draw on GoGui's board while the engine thinks.
-
-    Returns:
-        The exit status.
+    `name` and `version` are the responses to these commands; with `live_graphics` GoGui shows what the engine thinks.
+    Returns the exit status.
     """
     log_to_stderr()  # a client that merges it into standard output must find no tracebacks there
     output = take_standard_output()

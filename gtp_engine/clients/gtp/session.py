@@ -51,10 +51,7 @@ class GtpError(UserError):
 
 
 class Session:
-    """One conversation with a client.
-
-    It belongs to the main thread, except for `_report_failure`, which runs on the engine's when an evaluator fails.
-    """
+    """One conversation with a client, on the main thread."""
 
     def __init__(
         self,
@@ -84,7 +81,7 @@ class Session:
 
     @property
     def game(self) -> "Game":
-        """The game being played. The first access waits until the compiled board is imported."""
+        """The game being played."""
         return self.engine.game
 
     @property
@@ -156,16 +153,16 @@ class Session:
         self._output.write("\n")
 
     def _watch_engine(self) -> None:
-        """Logs a failure to load the evaluator that the engine changes to."""
+        """Logs a failure to load the evaluator that the engine changes to, unless the program ends."""
+
+        def report_failure(ready: "Future[None]") -> None:
+            error = None if ready.cancelled() else ready.exception()
+            if error is not None and not self._is_closing:
+                logger.error(f"cannot load the evaluator: {error_text(error)}")
+
         if self.engine.ready is not self._watched:
             self._watched = self.engine.ready
-            self._watched.add_done_callback(self._report_failure)
-
-    def _report_failure(self, ready: "Future[None]") -> None:
-        """Logs why the evaluator is not loaded, unless that was cut off because the program ends."""
-        error = None if ready.cancelled() else ready.exception()
-        if error is not None and not self._is_closing:
-            logger.error(f"cannot load the evaluator: {error_text(error)}")
+            self._watched.add_done_callback(report_failure)
 
     # Waiting.
 
