@@ -114,12 +114,15 @@ def test_errors_take_one_line(tmp_path: Path, arguments: tuple[str, ...], messag
     assert "Traceback" not in done.stderr
 
 
-def test_a_match_that_does_not_begin_leaves_no_folder(
-    scripted: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_match_that_does_not_begin_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path))
-    assert run("/nonexistent", scripted()).returncode == 1
-    assert list(tmp_path.iterdir()) == []
+    for players, message in (
+        (("/nonexistent", "/nonexistent"), "program '/nonexistent' not found"),
+        (("--network", "nowhere", "--network", "none"), "no network 'nowhere'"),
+    ):
+        done = run(*players)
+        assert done.returncode == 1 and message in done.stderr.splitlines()[-1]
+        assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends signals")

@@ -177,13 +177,6 @@ def test_kinds_of_players_are_not_mixed(arguments: tuple[str, ...], message: str
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, message)
 
 
-def test_a_match_that_does_not_begin_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path))
-    done = run("--network", "nowhere", "--network", "none")
-    assert done.returncode == 1 and "no network 'nowhere'" in done.stderr.splitlines()[-1]
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_ctrl_c_keeps_the_games(tmp_path: Path) -> None:
     words = "--network", "uniform", "--network", "none", "--games", "100000", "--concurrency", "4", "--threads", "1"

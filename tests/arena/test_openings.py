@@ -6,20 +6,19 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.arena.match_settings import MatchSettings
-from gtp_engine.arena.openings import Openings, choose_openings, random_openings, sgf_openings
+from gtp_engine.arena.openings import Opening, Openings, choose_openings, random_openings, sgf_openings
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, WHITE, parse_vertex, xy
 from gtp_engine.go.game import Move
 
 
-def test_random_openings_repeat_by_seed() -> None:
-    first = list(islice(random_openings(9, 9, 2, seed=1), 20))
-    assert first == list(islice(random_openings(9, 9, 2, seed=1), 20))
-    assert first != list(islice(random_openings(9, 9, 2, seed=2), 20))
+def drawn(count: int, moves: int = 2, side: int = 9, seed: int = 1) -> list[Opening]:
+    return list(islice(random_openings(side, side, moves, seed), count))
 
 
-def test_random_openings_differ_and_leave_two_lines_free() -> None:
-    openings = list(islice(random_openings(9, 9, 2, seed=0), 50))
+def test_random_openings_repeat_by_seed_differ_and_leave_two_lines_free() -> None:
+    openings = drawn(50)
+    assert openings == drawn(50) != drawn(50, seed=2)
     assert len(set(openings)) == 50
     for opening in openings:
         assert [move.colour for move in opening] == [BLACK, WHITE]
@@ -28,17 +27,14 @@ def test_random_openings_differ_and_leave_two_lines_free() -> None:
 
 def test_no_opening_is_another_one_turned() -> None:
     # One stone on the inner 5x5 points has six places up to symmetry.
-    openings = list(islice(random_openings(9, 9, 1, seed=0), 6))
-    distances = {tuple(sorted(abs(coordinate - 4) for coordinate in xy(opening[0].point, 9))) for opening in openings}
+    placed = [xy(opening[0].point, 9) for opening in drawn(6, moves=1)]
+    distances = {tuple(sorted(abs(coordinate - 4) for coordinate in place)) for place in placed}
     assert len(distances) == 6
 
 
 def test_openings_go_on_when_the_board_has_no_new_ones() -> None:
-    assert len(list(islice(random_openings(3, 3, 1, seed=0), 10))) == 10
-
-
-def test_empty_opening() -> None:
-    assert next(random_openings(9, 9, 0, seed=0)) == ()
+    assert len(drawn(10, moves=1, side=3)) == 10
+    assert drawn(2, moves=0) == [(), ()]
 
 
 def test_openings_of_a_file_start_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -53,9 +49,7 @@ def test_openings_of_a_file_start_again(tmp_path: Path, caplog: pytest.LogCaptur
 
 
 def test_openings_are_found_when_they_are_asked_for() -> None:
-    drawn = random_openings(9, 9, 2, seed=1)
-    openings = Openings(random_openings(9, 9, 2, seed=1))
-    expected = list(islice(drawn, 6))
+    openings, expected = Openings(random_openings(9, 9, 2, seed=1)), drawn(6)
     assert [openings[number] for number in (3, 0, 5)] == [expected[3], expected[0], expected[5]]
 
 

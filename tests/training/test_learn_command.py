@@ -1,6 +1,5 @@
 """`gtp_engine learn` from files to a network that plays."""
 
-import json
 import os
 import re
 import zipfile
@@ -94,7 +93,7 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     assert "the same game again: 1" in text
     assert "damaged.sgf" in text and "lines.sgfs, line 22, game 1: move 2 is illegal" in text
     assert "top 1" in text
-    log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
+    log = RunFolder(out).log()
     assert log[-1]["samples"] == 960
     assert {"policy", "value", "score", "opponent", "top1", "top5", "winner"} <= log[-1]["validation"].keys()
     assert f"done: {out / 'networks' / 'b1c8.bin.gz'}" in text
@@ -106,7 +105,11 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     _, checkpoint = RunFolder(out).load()
     assert checkpoint is not None and checkpoint.training is not None and checkpoint.training["samples"] == 960
     assert "done" in run(*arguments)  # nothing is left to do
-    assert [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()] == log
+    assert RunFolder(out).log() == log
+    RunFolder(out).log_file.write_text("")  # it may have fewer samples than the state, which counts
+    refused = run("--out", str(out), "--samples", "96", status=1)
+    assert refused == f"Error: {out}: 960 samples are learned already; choose more --samples than that\n"
+    assert "done" in run("--out", str(out))  # the settings are as they were
 
 
 def test_validations_do_not_depend_on_the_lines_of_the_log(games: Path, tmp_path: Path) -> None:
@@ -118,15 +121,6 @@ def test_validations_do_not_depend_on_the_lines_of_the_log(games: Path, tmp_path
     batch = measured[1] - 300
     assert measured[0] == 0 and 0 <= batch < 256 and measured[-1] == 960
     assert len(measured) == 5  # at the start, and after 300, 600, 900 and all
-
-
-def test_fewer_samples_than_are_learned_are_refused(games: Path, tmp_path: Path) -> None:
-    out = str(tmp_path / "run")
-    run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "960")
-    RunFolder(tmp_path / "run").log_file.write_text("")  # it may have fewer samples than the state, which counts
-    refused = run("--out", out, "--samples", "96", status=1)
-    assert refused == f"Error: {out}: 960 samples are learned already; choose more --samples than that\n"
-    assert "done" in run("--out", out)  # the settings are as they were
 
 
 def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -292,7 +286,7 @@ def test_settings_edited_by_hand_hold_and_conflict_with_options(games: Path, tmp
 
 
 def log_of(folder: Path) -> list[dict[str, object]]:
-    entries = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    entries = RunFolder(folder).log()
     return [{key: entry[key] for key in entry if key not in ("time", "seconds", "rate")} for entry in entries]
 
 
@@ -407,17 +401,15 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
 
 
 def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
-    def count() -> int:
-        return read(tmp_path / "games", tmp_path / "shards").game_count
-
-    record = tmp_path / "games" / "b.sgf"
+    record, game = tmp_path / "games" / "b.sgf", "(;SZ[9]RE[B+3];B[{}];W[bb])"
     record.parent.mkdir()
-    record.write_text("(;SZ[9]RE[B+3];B[aa];W[bb])")
-    assert count() == 1
-    record.write_text("(;SZ[9]RE[B+3];B[aa];W[bb])(;SZ[9]RE[B+3];B[cc];W[bb])")
-    assert count() == 2
-    record.with_name("a.sgf").write_text("(;SZ[9]RE[B+3];B[dd];W[bb])")
-    assert count() == 3
+    for path, content, count in (
+        (record, game.format("aa"), 1),
+        (record, game.format("aa") + game.format("cc"), 2),
+        (record.with_name("a.sgf"), game.format("dd"), 3),
+    ):
+        path.write_text(content)
+        assert read(tmp_path / "games", tmp_path / "shards").game_count == count
 
 
 def test_reading_stops_in_the_middle_of_a_file(tmp_path: Path) -> None:

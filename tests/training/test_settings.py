@@ -50,12 +50,8 @@ def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -
     assert re.findall(r"^\[(\w+)\]$", text, re.MULTILINE) == ["records", "learn", "losses", "machine"]
     assert not re.search(r"^(workers|concurrency|random_epochs|searched_share) =", text, re.MULTILINE)
     assert text.count("\nprecision = ") == 1  # that of the training
-    assert (settings.command, settings.begin.network, settings.begin.seed, settings.machine.threads) == (
-        "learn",
-        "b6c96",
-        1,
-        2,
-    )
+    begin = settings.begin
+    assert (settings.command, begin.network, begin.seed, settings.machine.threads) == ("learn", "b6c96", 1, 2)
     assert (settings.learn.epochs, settings.learn.drop_share, settings.learn.learning_rate) == (1, 0.5, 0.05)
     chosen = {"board_sizes": ["9x9"], "rank": "3d", "since": "", "until": "", "least_moves": 20}
     assert settings.records.filters == chosen
@@ -72,13 +68,9 @@ def test_mini_is_alphago_zero() -> None:
     assert {name for name, weight in vars(MINI.losses).items() if weight} == {"policy", "value"}
 
 
-def test_temperature_falls_by_halves() -> None:
-    search = parse_settings('[search]\nroot = "puct"\ntemperature_moves = 4\ntemperature_halflife = 2').search
+def test_temperature_falls_by_halves_and_visits_grow_by_cycle() -> None:
+    search = SearchSettings(root="puct", temperature_moves=4, temperature_halflife=2, visits={"0": 16, "10": 32})
     assert [round(search.temperature_at(moves), 4) for moves in (3, 4, 6, 8)] == [1.0, 1.0, 0.575, 0.3625]
-
-
-def test_visits_by_cycle() -> None:
-    search = parse_settings("[search]\nvisits = { 0 = 16, 10 = 32 }").search
     assert [search.full(cycle)[0] for cycle in (0, 9, 10, 30)] == [16, 16, 32, 32]
 
 
