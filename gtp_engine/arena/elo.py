@@ -169,11 +169,8 @@ def as_sprt(value: Sprt | tuple[float, float] | None) -> Sprt | None:
 def log_likelihood_ratio(counts: Sequence[float], elo0: float, elo1: float) -> float:
     """Returns the generalised log likelihood ratio of "elo1 stronger" to "elo0 stronger".
 
-    Args:
-        counts: How often each score occurred, from 0 to 1 in even steps: losses, draws and wins, or the five results
-            of a pair. Before the first result the ratio is 0.
-        elo0: Elo difference of H0.
-        elo1: Elo difference of H1.
+    `counts` are how often each score occurred, from 0 to 1 in even steps: losses, draws and wins, or the five results
+    of a pair. Before the first result the ratio is 0.
     """
     if sum(counts) == 0:
         return 0.0

@@ -111,10 +111,7 @@ class Openings:
 def choose_openings(settings: MatchSettings) -> Openings:
     """Returns the openings of a match; opening `n` is for the games 2n and 2n+1.
 
-    Those of files are repeated if there are too few, with a warning.
-
-    Raises:
-        ValueError: The board size is impossible, or no game of the file or folder is suitable.
+    Those of files are repeated if there are too few, with a warning. UserError if no game of them is suitable.
     """
     source, moves, pairs = settings.openings, settings.opening_moves, -(-settings.games // 2)
     board = settings.empty_game()

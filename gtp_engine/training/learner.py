@@ -62,14 +62,10 @@ def rate_at(settings: LearnSettings, samples: int) -> float:
 class Learner:
     """Trains a network on batches. Call `check` before anything is saved.
 
-    Args:
-        model: The network; it is changed in place and belongs to the learner.
-        settings: How to learn.
-        device: Device of the network; None for the CPU.
-        group: The processes that train together; each has its own learner and its part of every batch.
+    The processes of a group train together; each has its own learner and its part of every batch.
 
     Attributes:
-        model: The network as it is trained.
+        model: The network as it is trained, in place; it belongs to the learner.
         average: The average of the recent networks.
         samples: Number of samples seen so far, by all processes.
         steps: Number of steps so far.

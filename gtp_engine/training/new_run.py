@@ -39,11 +39,7 @@ def given_settings(preset: str | None, file: Path | None) -> RunSettings | None:
 def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path | None = None) -> None:
     """Makes the run in a new folder, with the default preset unless settings are given; or checks an existing run.
 
-    It starts from the network of `starting_network`.
-
-    Raises:
-        RunConflictError: The run exists and has other settings.
-        UserError: Something else is in the folder.
+    It starts from the network of `starting_network`. RunConflictError if it exists and has other settings.
     """
     if folder.exists:
         before = folder.settings("train")
@@ -86,9 +82,7 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
 
     Raises:
         RunConflictError: An option differs from the run's settings; the message names it.
-        UserError: Something else is in the folder, an option is not accepted, or the labels are those of another
-            teacher or of other records.
-        OSError: The teacher's file cannot be read.
+        UserError: The folder contains something else, or the labels are those of another teacher or of other records.
     """
     before = folder.settings("learn") if folder.exists else None
     if before is None or (new.records.has_source and not folder.state_file.exists()):

@@ -74,13 +74,9 @@ class Observer(Protocol):
         """Called for each damaged record or file that is left out, and for each shard that is made again."""
 
     def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
-        """Called about once a second.
+        """Called about once a second, with what is being done, such as "reading games", and further facts, as speeds.
 
-        Args:
-            phase: What is being done: "reading games", "cycle 3 of 30: self-play", ...
-            done: How many games, shards or samples of `total` are done.
-            total: How many there are in this phase.
-            facts: Further information, such as speeds.
+        `done` games, shards or samples are done of the `total` of this phase.
         """
 
     def line(self, line: Mapping[str, Any]) -> None:

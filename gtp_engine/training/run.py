@@ -109,12 +109,9 @@ class Run(ABC):
         """Measures what was learned so far, when the limit was reached and the state is saved. It takes seconds."""
 
     def go(self) -> bool:
-        """Runs until everything is done or the limit is reached, and saves the state.
+        """Runs until everything is done or the limit is reached, and saves the state; returns whether all is done.
 
         A piece that the limit ends is measured at its end, for seconds.
-
-        Returns:
-            Whether everything is done.
 
         Raises:
             LossNotFinite: A loss became NaN or infinite.

@@ -120,11 +120,6 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
 
     Boards of different sizes cannot share a batch, and an evaluator has at most two batches in flight: each size has
     its own evaluator.
-
-    Args:
-        settings: The settings of the run.
-        seed: Seed of everything that is random.
-        total: Number of games in all; None for no end.
     """
 
     def __init__(self, settings: RunSettings, seed: tuple[int, ...], total: int | None = None) -> None:

@@ -25,14 +25,9 @@ _CYCLE = 0  # in the notes of the shards
 
 
 class SelfPlayGames:
-    """Plays games in worker processes and writes them to files.
+    """Plays games in worker processes and writes records to `folder` and samples to `shards`.
 
-    Args:
-        settings: How to play; the workers' concurrency is lowered if there are fewer games to play.
-        network: The network's file, or the name of an evaluator without a network.
-        games: Number of games to play.
-        folder: Folder for the game records.
-        shards: Folder for the samples.
+    `network` is a file, or the name of an evaluator without a network. The concurrency is lowered for few games.
 
     Attributes:
         limit: Stops the work.

@@ -133,10 +133,7 @@ def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], obse
     """Makes the missing and damaged shards of some tasks, sharing the work with other processes that do the same.
 
     The teacher is loaded only if a shard is missing. The limit ends the work: its minutes, which begin when all files
-    are read and the teacher is loaded, after a shard, and a stop at once.
-
-    Returns:
-        Whether all shards are there.
+    are read and the teacher is loaded, after a shard, and a stop at once. Returns whether all shards are there.
 
     Raises:
         UserError: The folder contains other labels, or the records contain no games.

@@ -192,15 +192,10 @@ def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher
 
 
 class Teacher:
-    """Evaluates the positions of walks in batches.
+    """Evaluates the positions of walks in batches, by an evaluator that is closed with the teacher.
 
     Each position is evaluated under a random symmetry, so that the student does not learn the teacher's preferences for
-    certain corners.
-
-    Args:
-        evaluator: Evaluates the positions; it is closed with the teacher.
-        batch_size: Positions per batch.
-        torch_threads: Threads to set in torch when the teacher is closed; None to leave them.
+    certain corners. When the teacher is closed, torch gets its threads back, if they are given.
     """
 
     def __init__(self, evaluator: Evaluator, batch_size: int, torch_threads: int | None = None) -> None:
