@@ -157,8 +157,8 @@ def parse_sgf_point(text: str, width: int, height: int) -> int:
     """
     if text == "" or (text == "tt" and width <= 19 and height <= 19):
         return PASS
-    x, y = (_SGF_LETTERS.find(letter) for letter in text) if len(text) == 2 else (-1, -1)
-    if not 0 <= x < width or not 0 <= y < height:
+    x, y = _SGF_LETTERS.find(text[0]), _SGF_LETTERS.find(text[1:])
+    if len(text) != 2 or not 0 <= x < width or not 0 <= y < height:
         raise UserError(f"invalid SGF point {text!r} on a {width}x{height} board")
     return point_at(x, y, width)
 
