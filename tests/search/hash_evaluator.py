@@ -1,6 +1,8 @@
 """An evaluator of made-up but fixed opinions: they follow from the stones' hash and who is to move, so that a slow
 reference search can ask for the same."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gtp_engine.search.evaluate.row import (
@@ -25,7 +27,13 @@ def opinion(stones_hash: int, to_move: int, area: int) -> tuple[np.ndarray, floa
 
 
 class HashEvaluator:
-    """Implements `evaluate.evaluator.Evaluator`."""
+    """Implements `evaluate.evaluator.Evaluator`.
+
+    Args:
+        batch_size: Its number of positions in a batch.
+        watch: Called with the arguments of each `submit`.
+        change: Called with the rows, boards and indices of each, to change the rows.
+    """
 
     name = "hash"
     overlap = 1
@@ -34,10 +42,15 @@ class HashEvaluator:
     reads_ladders = False
     takes_profile = False
 
-    def __init__(self, batch_size: int = 1) -> None:
+    def __init__(
+        self, batch_size: int = 1, watch: Callable[..., None] | None = None, change: Callable[..., None] | None = None
+    ) -> None:
         self.batch_size = batch_size
+        self._watch, self._change = watch, change
 
     def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        if self._watch:
+            self._watch(boards, indices, symmetries, **options)
         first = boards[indices[0]]
         area = int(first["width"]) * int(first["height"])
         opinions = [opinion(int(boards["hash"][i]), int(boards["to_move"][i]), area) for i in indices]
@@ -50,6 +63,8 @@ class HashEvaluator:
         # Black owns the first point, white the second, whoever is to move.
         signs = np.where(boards["to_move"][indices] == 1, 1, -1)
         rows[:, ownership_column(area)], rows[:, ownership_column(area) + 1] = signs, -signs
+        if self._change:
+            self._change(rows, boards, indices)
         return rows
 
     def collect(self, ticket):  # type: ignore[no-untyped-def]

@@ -5,16 +5,13 @@ import math
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
-from searching import run, search_of
+from searching import searched
 
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.search.averaging import Averaging, Utility, average_children, centred, slope_of, utility_of, weight_of
 from gtp_engine.search.evaluate.row import POLICY, VALUE_ERROR
-from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.request import Limits, SearchRequest
-from gtp_engine.search.search import ActiveSearch, Search
-from gtp_engine.search.tree import TERMINAL, UNEVALUATED
+from gtp_engine.search.tree import TERMINAL, UNEVALUATED, Tree
 from gtp_engine.search.visits import rescore_tree
 
 
@@ -51,21 +48,8 @@ def test_the_centre_is_nearer_to_zero_but_not_far_from_the_score() -> None:
     assert centred(scale, -100.0, 81, BLACK).centre == pytest.approx(-100 + 0.75 * 9)
 
 
-class WatchedSearch(Search):
-    """Keeps the search that has begun."""
-
-    active: ActiveSearch
-
-    def begin(self, request: SearchRequest) -> ActiveSearch:
-        self.active = super().begin(request)
-        return self.active
-
-
-def searched(**settings: float) -> WatchedSearch:
-    search = WatchedSearch(HashEvaluator(4), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
-    search.set_position(Game(4))
-    run(search, Limits(visits=800))
-    return search
+def tree_of(**settings: float) -> Tree:
+    return searched(Game(4), 800, HashEvaluator(4), **settings)[0].tree
 
 
 def student(t: float) -> float:
@@ -77,8 +61,8 @@ def student(t: float) -> float:
 
 
 def test_worse_children_count_for_less() -> None:
-    nodes = searched(better_children=0.5).tree
-    records = nodes.nodes[: nodes.size[0]]
+    tree = tree_of(better_children=0.5)
+    records = tree.nodes[: tree.size[0]]
     checked = 0
     for index, record in enumerate(records[:200]):
         children = records[(records["parent"] == index) & (records["visits"] > 0)]
@@ -103,9 +87,8 @@ def test_worse_children_count_for_less() -> None:
 
 
 def test_a_tiny_exponent_gives_plain_means() -> None:
-    plain, weighted = searched(), searched(better_children=1e-9)
-    assert weighted.visits == plain.visits
-    one, other = (search.tree.nodes[0] for search in (plain, weighted))
+    one, other = tree_of().nodes[0], tree_of(better_children=1e-9).nodes[0]
+    assert one["visits"] == other["visits"]
     for name in ("value_sum", "utility_sum", "utility_squares", "lead_sum", "score_sum", "score_squares"):
         assert other[name] == pytest.approx(one[name], rel=1e-4, abs=1e-3)
 
@@ -124,7 +107,7 @@ def pruned_weights(weights: list[float], utilities: list[float], priors: list[fl
 
 
 def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() -> None:
-    tree = searched(noise_pruning=0.15).tree
+    tree = tree_of(noise_pruning=0.15)
     records = tree.nodes[: tree.size[0]]
     pruned = 0
     for index, record in enumerate(records):
@@ -143,21 +126,21 @@ def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() 
 
 
 def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
-    search = searched(dynamic_score_utility=0.3, better_children=0.25)
-    tree = search.tree
+    tree = tree_of(dynamic_score_utility=0.3, better_children=0.25)
     before = tree.nodes[: tree.size[0]].copy()
-    state = search.active.state()
-    rescore_tree(tree, BLACK, 16, state.scale, state.averaging)
+    scale = centred(Utility(0.1, 0.3, 0.0), float(before["own_score"][0]), 16, BLACK)
+    averaging = Averaging(False, 0.25, 0.0, 0.0, 0.0)
+    rescore_tree(tree, BLACK, 16, scale, averaging)
     for name in ("utility_sum", "weight", "own_utility", "value_sum"):
         np.testing.assert_allclose(tree.nodes[name][: len(before)], before[name], atol=1e-4)
-    scale = state.scale._replace(centre=state.scale.centre + 5)
-    rescore_tree(tree, BLACK, 16, scale, state.averaging)
+    scale = scale._replace(centre=scale.centre + 5)
+    rescore_tree(tree, BLACK, 16, scale, averaging)
     root, child = tree.nodes[0], tree.nodes[tree.nodes[0]["first_child"]]
     for node, colour in ((root, BLACK), (child, 3 - BLACK)):
         own = utility_of(node["own_value"], node["own_score"], 0.0, 16, colour, scale)
         assert node["own_utility"] == pytest.approx(own, abs=1e-6)
     expected = root["utility_sum"]
-    average_children(tree, 0, state.averaging)
+    average_children(tree, 0, averaging)
     assert root["utility_sum"] == expected != before["utility_sum"][0]
     assert (before["state"] != UNEVALUATED).all()
 
@@ -170,19 +153,14 @@ def test_a_sure_evaluation_weighs_more() -> None:
     assert weight_of(0.5, averaging._replace(uncertainty=0.0)) == 1
 
 
-class DoubtfulEvaluator(HashEvaluator):
-    """Doubts what it says of white's positions."""
-
-    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
-        rows = super().submit(boards, indices, symmetries, **options)
-        rows[:, VALUE_ERROR] = np.where(boards["to_move"][indices] == BLACK, 0.0, 0.5)
-        rows[:, VALUE_ERROR + 1 : POLICY] = 0
-        return rows
+def doubt(rows: np.ndarray, boards: np.ndarray, indices: np.ndarray) -> None:
+    """Makes evaluations of White's positions doubtful."""
+    rows[:, VALUE_ERROR] = np.where(boards["to_move"][indices] == BLACK, 0.0, 0.5)
+    rows[:, VALUE_ERROR + 1 : POLICY] = 0
 
 
 def test_doubtful_evaluations_count_for_less() -> None:
-    search = search_of(Game(4), DoubtfulEvaluator(), uncertainty=0.25)
-    report = run(search, Limits(visits=300))
+    search, report = searched(Game(4), 300, HashEvaluator(change=doubt), uncertainty=0.25)
     tree = search.tree
     nodes = tree.nodes[: tree.size[0]]
     leaves = nodes[(nodes["first_child"] < 0) & (nodes["visits"] == 1)]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
-from searching import run, search_of
+from searching import run, search_of, searched
 
 from gtp_engine.go.coords import BLACK, PASS, all_points, index_of_point
 from gtp_engine.go.game import Game
@@ -14,12 +14,6 @@ from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
-
-
-def searched(visits: int, size: int = 5, batch: int = 1, seed: int = 1, **settings: float) -> tuple[Search, object]:
-    search = Search(HashEvaluator(batch), SearchParameters(**settings), seed=seed)  # type: ignore[arg-type]
-    search.set_position(Game(size))
-    return search, run(search, Limits(visits=visits))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +29,7 @@ def test_each_round_shares_as_many_visits_among_half_of_the_moves(moves: int, vi
 
 @pytest.mark.parametrize(("batch", "visits"), [(1, 33), (4, 33), (8, 100)])
 def test_visits_are_halved(batch: int, visits: int) -> None:
-    search, report = searched(visits, batch=batch, gumbel_moves=8, gumbel_noise=1)
+    search, report = searched(Game(5), visits, HashEvaluator(batch), gumbel_moves=8, gumbel_noise=1)
     assert report.visits == visits
     planned = [0] * 8
     for number in considered_visits(8, visits - 1):
@@ -46,15 +40,15 @@ def test_visits_are_halved(batch: int, visits: int) -> None:
 
 
 def test_without_noise_the_moves_are_the_likeliest() -> None:
-    _, report = searched(17, gumbel_moves=4)
+    _, report = searched(Game(5), 17, gumbel_moves=4)
     likeliest = np.argsort(-report.priors)[:4]
     assert {index_of_point(move.point, 5, 5) for move in report.moves} == set(likeliest.tolist())
-    reports = [searched(17, seed=seed, gumbel_moves=4, gumbel_noise=1)[1] for seed in range(20)]
+    reports = [searched(Game(5), 17, seed=seed, gumbel_moves=4, gumbel_noise=1)[1] for seed in range(20)]
     assert len({move.point for report in reports for move in report.moves}) > 8
 
 
 def test_moves_without_visits_get_the_mixed_value() -> None:
-    search, report = searched(17, gumbel_moves=4)
+    search, report = searched(Game(5), 17, gumbel_moves=4)
     tree, node = search.tree, search.root
     priors = search.root_priors()
     utilities = completed_utilities(tree, node, priors)
@@ -68,7 +62,7 @@ def test_moves_without_visits_get_the_mixed_value() -> None:
 
 def test_the_target_is_a_better_policy() -> None:
     for seed in range(5):
-        search, report = searched(33, seed=seed, gumbel_moves=8, gumbel_noise=1)
+        search, report = searched(Game(5), 33, seed=seed, gumbel_moves=8, gumbel_noise=1)
         target, priors = report.policy_target(), report.priors
         assert target.sum() == pytest.approx(1, abs=1e-5)
         assert ((target > 0) == (priors > 0)).all()
@@ -78,7 +72,7 @@ def test_the_target_is_a_better_policy() -> None:
 
 def test_forbidden_moves_are_not_drawn() -> None:
     search = search_of(Game(5), gumbel_moves=8, gumbel_noise=1)
-    only = [move.point for move in searched(33, gumbel_moves=8)[1].moves[:3]]
+    only = [move.point for move in searched(Game(5), 33, gumbel_moves=8)[1].moves[:3]]
     report = run(search, Limits(visits=20), root_moves=RootMoves(allow=tuple((BLACK, point, 1) for point in only)))
     assert {move.point for move in report.moves} == set(only)
 
@@ -98,14 +92,14 @@ def test_a_search_that_is_allowed_no_move_ends_with_the_root(batch: int) -> None
 
 
 def test_a_later_search_begins_anew() -> None:
-    search, _ = searched(33, gumbel_moves=8, gumbel_noise=1)
+    search, _ = searched(Game(5), 33, gumbel_moves=8, gumbel_noise=1)
     report = run(search, Limits(visits=33))
     assert report.new_visits == 33 == report.visits
 
 
 def test_forced_playouts_look_into_every_move_begun() -> None:
-    _, usual = searched(400)
-    _, forced = searched(400, forced_playouts=2.0)
+    _, usual = searched(Game(5), 400)
+    _, forced = searched(Game(5), 400, forced_playouts=2.0)
     for move in forced.moves:
         assert move.visits >= math.floor(math.sqrt(2 * move.prior * 399))
     assert any(move.visits < math.sqrt(2 * move.prior * 399) - 1 for move in usual.moves)

@@ -378,23 +378,14 @@ def test_an_early_stop_is_for_those_that_ask_for_it() -> None:
         assert (report.seconds < 0.5) == early_stop
 
 
-class TurnedEvaluator(HashEvaluator):
-    """Keeps the symmetries that it was asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(4)
-        self.symmetries: list[int] = []
-
-    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
-        self.symmetries += symmetries.tolist()
-        return super().submit(boards, indices, symmetries, **options)
-
-
 def test_random_symmetries_are_all_of_them_and_the_seeds_own() -> None:
-    evaluators = [TurnedEvaluator() for _ in range(3)]
-    for evaluator, kind in zip(evaluators, ("random", "random", "average"), strict=True):
+    def symmetries(kind: str) -> list[int]:
+        seen: list[int] = []
+        evaluator = HashEvaluator(4, watch=lambda boards, indices, symmetries, **_: seen.extend(symmetries.tolist()))
         run_search(made(evaluator, symmetry=kind), SearchRequest(Game(5), Limits(100)))
-    first, again, average = (evaluator.symmetries for evaluator in evaluators)
+        return seen
+
+    first, again, average = map(symmetries, ("random", "random", "average"))
     assert first == again and set(first) == set(range(8)) and set(average) == {8}
 
 

@@ -10,7 +10,7 @@ import pytest
 from drawn_positions import game_of
 from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
-from searching import run, search_of
+from searching import run, search_of, searched
 
 from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex, point_of_index
 from gtp_engine.go.game import Game
@@ -22,11 +22,6 @@ from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport, best_first
 from gtp_engine.search.request import Limits, RootMoves
 from gtp_engine.search.search import Search
-
-
-def searched(game: Game, visits: int, batch: int = 1, **settings: object) -> tuple[Search, object]:
-    search = search_of(game, HashEvaluator(batch), **settings)
-    return search, run(search, Limits(visits=visits))
 
 
 def check_tree(search: Search) -> None:
@@ -70,7 +65,7 @@ def test_values_are_for_the_side_to_move() -> None:
 
 
 def test_batches_and_virtual_loss_leave_a_consistent_tree() -> None:
-    search, report = searched(Game(7), 2000, batch=16)
+    search, report = searched(Game(7), 2000, evaluator=HashEvaluator(16))
     check_tree(search)
     assert report.visits == 2000
     assert sum(move.visits for move in report.moves) == 1999
@@ -111,7 +106,7 @@ def test_batches_side_by_side_have_equal_portions_of_what_may_be_under_way() -> 
 def test_superko_is_obeyed_in_the_tree(button: bool) -> None:
     # On 2x2 under positional superko every line of play is short; a cycle would fill the tree with repetitions.
     rules = replace(RULESETS["tromp-taylor"], has_button=button)
-    search, _ = searched(Game(2, rules=rules, komi=0.5), 3000, batch=4)
+    search, _ = searched(Game(2, rules=rules, komi=0.5), 3000, evaluator=HashEvaluator(4))
     check_tree(search)
     tree = search.tree
     parents = tree.nodes["parent"][: tree.size[0]]
@@ -165,12 +160,11 @@ class ShownMovesEvaluator(HashEvaluator):
     reads_ladders = True
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(watch=self._note)
         self.shown: list[tuple[int, int]] = []
 
-    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+    def _note(self, boards: np.ndarray, indices: np.ndarray, *_: object, **options: object) -> None:
         self.shown += zip(boards["moves_shown"][indices].tolist(), boards["passes"][indices].tolist(), strict=True)
-        return super().submit(boards, indices, symmetries, ladders, **options)
 
 
 @pytest.mark.parametrize(("rules", "is_kept"), [("chinese", False), ("japanese", True)])
@@ -334,7 +328,7 @@ def test_after_two_passes_it_still_finds_a_move() -> None:
 
 
 def test_territory_games_end_with_the_evaluators_word() -> None:
-    search, _ = searched(Game(3, rules=RULESETS["japanese"], komi=0.5), 2000, batch=4)
+    search, _ = searched(Game(3, rules=RULESETS["japanese"], komi=0.5), 2000, evaluator=HashEvaluator(4))
     check_tree(search)
 
 
@@ -510,20 +504,16 @@ def test_a_full_tree_without_ownership_is_given_up_for_it() -> None:
     assert report.ownership is not None and report.ownership[0, :3].tolist() == [1, -1, 0]
 
 
-class VariedEvaluator(HashEvaluator):
-    """Every position has an ownership of its own."""
-
-    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
-        rows = super().submit(boards, indices, symmetries, **options)
-        ownership = [np.random.default_rng(int(boards["hash"][i])).uniform(-1, 1, (4, 4)).ravel() for i in indices]
-        rows[:, ownership_column(16) :] = ownership
-        return rows
+def vary(rows: np.ndarray, boards: np.ndarray, indices: np.ndarray) -> None:
+    """Gives every position an ownership of its own."""
+    ownership = [np.random.default_rng(int(boards["hash"][i])).uniform(-1, 1, (4, 4)).ravel() for i in indices]
+    rows[:, ownership_column(16) :] = ownership
 
 
 def test_ownership_is_the_mean_over_the_nodes_below() -> None:
     """What is summed up leaf by leaf, from a reused tree on, against every node looked at afresh."""
     game = Game(4)
-    search = search_of(game, VariedEvaluator(4))
+    search = search_of(game, HashEvaluator(4, change=vary))
     best = run(search, Limits(visits=200), ownership=True).moves[0]
     game.play(BLACK, best.point)
     search.set_position(game)
@@ -546,7 +536,7 @@ def test_ownership_is_the_mean_over_the_nodes_below() -> None:
 
 
 def test_the_same_seed_repeats_the_same_search() -> None:
-    first, second = (searched(Game(7), 500, batch=8, root_noise=0.25)[1] for _ in range(2))
+    first, second = (searched(Game(7), 500, evaluator=HashEvaluator(8), root_noise=0.25)[1] for _ in range(2))
     assert [(m.point, m.visits, m.pv) for m in first.moves] == [(m.point, m.visits, m.pv) for m in second.moves]
 
 

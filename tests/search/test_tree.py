@@ -2,14 +2,10 @@
 
 import numpy as np
 import pytest
-from hash_evaluator import HashEvaluator
-from searching import run, search_of
+from searching import searched
 
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.request import Limits
-from gtp_engine.search.search import Search
 from gtp_engine.search.tree import NO_NODE, TreeLayout, add_node, keep_subtree, new_tree
 from gtp_engine.search.value_bias import entry_of, fill_biases, key_of, mean_gap, new_biases
 
@@ -90,14 +86,8 @@ def test_entries_are_found_again_though_they_collide() -> None:
     assert [int(entry_of(biases, number)) for number in keys] == indices
 
 
-def searched(visits: int, **settings: float) -> Search:
-    search = search_of(Game(4), **settings)
-    run(search, Limits(visits=visits))
-    return search
-
-
 def test_the_table_holds_what_the_nodes_have_found() -> None:
-    tree = searched(600, value_bias=0.45).tree
+    tree = searched(Game(4), 600, value_bias=0.45)[0].tree
     nodes = tree.nodes[: tree.size[0]]
     made_again = new_biases(len(tree.nodes))
     fill_biases(made_again, nodes)
@@ -115,22 +105,20 @@ def test_the_table_holds_what_the_nodes_have_found() -> None:
 
 
 def test_an_evaluation_is_corrected_by_its_share_of_the_gap() -> None:
-    tree = searched(600, value_bias=0.45).tree
+    tree = searched(Game(4), 600, value_bias=0.45)[0].tree
     nodes = tree.nodes[: tree.size[0]]
     latest = nodes[(nodes["visits"] == 1) & (nodes["bias_key"] != 0)][-1]  # nothing was learnt after it of its kind
     gap = mean_gap(tree.biases[entry_of(tree.biases, latest["bias_key"])])
     assert latest["utility_sum"] == pytest.approx(latest["own_utility"] + 0.45 * gap, abs=0.05)
-    plain = searched(600, value_bias=0.0, noise_pruning=10.0).tree
+    plain = searched(Game(4), 600, value_bias=0.0, noise_pruning=10.0)[0].tree
     assert not len(plain.biases)
     assert not plain.nodes["bias_key"][: plain.size[0]].any()
 
 
 def test_a_tree_that_goes_on_after_a_move_keeps_what_it_knows() -> None:
-    search = Search(HashEvaluator(), SearchParameters(value_bias=0.45, tree_megabytes=0.3), seed=1)
     game = Game(4)
-    search.set_position(game)
-    best = run(search, Limits(visits=500)).moves[0]
-    game.play(game.to_move, best.point)
+    search, report = searched(game, 500, value_bias=0.45, tree_megabytes=0.3)
+    game.play(game.to_move, report.moves[0].point)
     search.set_position(game)
     tree = search.tree
     nodes = tree.nodes[: tree.size[0]]
