@@ -17,15 +17,7 @@ from ...base.errors import UserError, error_text
 from ...go.game import Game
 from ...nets.kernels.network import CompiledNetwork, has_bfloat16
 from ...nets.library import network_name
-from ...nets.quantisation import (
-    Loss,
-    Positions,
-    Quantised,
-    block_of,
-    quantise,
-    read_quantised,
-    save_quantised,
-)
+from ...nets.quantisation import Loss, Positions, Quantised, block_of, quantise, read_quantised, save_quantised
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs, StoredNetwork
 from .features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch

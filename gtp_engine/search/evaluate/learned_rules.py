@@ -12,15 +12,7 @@ from itertools import product
 import numpy as np
 
 from ...base.jit import inline, njit
-from ...go.board import (
-    BUTTON_BLACK,
-    BUTTON_WHITE,
-    NO_BUTTON,
-    SIMPLE_KO,
-    TERRITORY_SCORING,
-    Board,
-    copy_board,
-)
+from ...go.board import BUTTON_BLACK, BUTTON_WHITE, NO_BUTTON, SIMPLE_KO, TERRITORY_SCORING, Board, copy_board
 from ...go.coords import BLACK, WHITE
 from ...go.game import Game
 from ...go.rules import Rules

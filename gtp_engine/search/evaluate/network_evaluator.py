@@ -236,27 +236,21 @@ class NetworkEvaluator:
         Raises:
             UserError: the board is larger than 19x19, or the profile does not suit the network.
         """
-        check_profile(self.name, self.takes_profile, profile)
-        size = self._size_of(boards, indices[0])
-        count = len(indices)
-        inputs = self._free_inputs(size, count)
         if symmetries is None:
-            symmetries = np.zeros(count, np.intp)
+            symmetries = np.zeros(len(indices), np.intp)
         average = bool(symmetries[0] == ALL_SYMMETRIES)
-        rows = np.empty((count, size.columns), np.float32)
-        write_legal(boards, indices, inputs.legal)
-        view = np.zeros(count, np.intp) if average else symmetries
+        view = np.zeros(len(indices), np.intp) if average else symmetries
         salt = hash((optimism, average)) & 0xFFFFFFFF
-        keys = self._write(boards, indices, view, salt, profile, inputs, ladders)
-        ticket = _Ticket(size, optimism, inputs, keys, rows, look_up(self._cache, keys, rows))
+        ticket = self._prepare(boards, indices, view, salt, optimism, profile, ladders)
+        ticket.missing = look_up(self._cache, ticket.keys, ticket.rows)
         if not average and len(ticket.missing):
-            self._begin(ticket, view, rows)
+            self._begin(ticket, view, ticket.rows)
         elif len(ticket.missing):
-            ticket.views = np.empty((COUNT, *rows.shape), np.float32)
+            ticket.views = np.empty((COUNT, *ticket.rows.shape), np.float32)
             for symmetry, evaluated in enumerate(ticket.views):
                 if symmetry > 0:
                     view[:] = symmetry
-                    self._write(boards, indices, view, salt, profile, inputs, ladders)
+                    self._write(boards, indices, view, salt, profile, ticket.inputs, ladders)
                 self._begin(ticket, view, evaluated)
                 self._finish(ticket)  # the next view overwrites the inputs
         return ticket
@@ -279,18 +273,12 @@ class NetworkEvaluator:
 
         It is computed in any case: the cache, which does not distinguish symmetries, is not asked.
         """
-        check_profile(self.name, self.takes_profile, profile)
-        size = self._size_of(position, 0)
-        inputs = self._free_inputs(size, 1)
-        one, symmetries = np.arange(1), np.array([symmetry])
-        rows = np.empty((1, size.columns), np.float32)
-        write_legal(position, one, inputs.legal)
-        keys = self._write(position, one, symmetries, 0, profile, inputs, None)
-        ticket = _Ticket(size, optimism, inputs, keys, rows, missing=one)
-        self._begin(ticket, symmetries, rows)
+        symmetries = np.array([symmetry])
+        ticket = self._prepare(position, np.arange(1), symmetries, 0, optimism, profile, None)
+        self._begin(ticket, symmetries, ticket.rows)
         self._finish(ticket)
-        size.inputs.append(inputs)
-        return EvaluationRow(rows[0], size.area)
+        ticket.size.inputs.append(ticket.inputs)
+        return EvaluationRow(ticket.rows[0], ticket.size.area)
 
     def clear_cache(self) -> None:
         """Forgets all evaluations."""
@@ -329,6 +317,24 @@ class NetworkEvaluator:
                 raise UserError(too_large(f"the network {self.name}", self.largest_board))
             self._sizes[size] = _BoardSize(*size)
         return self._sizes[size]
+
+    def _prepare(
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray,
+        salt: int,
+        optimism: float,
+        profile: str,
+        ladders: np.ndarray | None,
+    ) -> _Ticket:
+        """Returns a ticket for these positions, all of them missing, with their inputs written."""
+        check_profile(self.name, self.takes_profile, profile)
+        size, count = self._size_of(boards, indices[0]), len(indices)
+        inputs = self._free_inputs(size, count)
+        write_legal(boards, indices, inputs.legal)
+        keys = self._write(boards, indices, symmetries, salt, profile, inputs, ladders)
+        return _Ticket(size, optimism, inputs, keys, np.empty((count, size.columns), np.float32), np.arange(count))
 
     def _free_inputs(self, size: _BoardSize, count: int) -> Inputs:
         """Returns memory for a batch that no other one uses; `collect` returns it to the pool."""

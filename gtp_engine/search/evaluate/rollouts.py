@@ -306,13 +306,7 @@ def _add_amaf(board: np.ndarray, amaf_colours: np.ndarray, value: float, weight:
 
 @njit
 def _evaluate_rows(
-    boards: np.ndarray,
-    indices: np.ndarray,
-    start: int,
-    stop: int,
-    rollouts: int,
-    seed: np.uint64,
-    rows: np.ndarray,
+    boards: np.ndarray, indices: np.ndarray, start: int, stop: int, rollouts: int, seed: np.uint64, rows: np.ndarray
 ) -> None:
     """Writes rows `start` to `stop`; row i is played with random numbers of its own, made from `seed` and i."""
     scratch = np.empty(1, BOARD)
@@ -374,7 +368,6 @@ class RolloutEvaluator:
         threads: CPU threads that it may use, the caller's included.
         seed: makes the rows repeatable.
         rollouts: how many are played for each position.
-        batch_size: see `Evaluator.batch_size`.
     """
 
     name = "rollouts"
@@ -383,15 +376,8 @@ class RolloutEvaluator:
     reads_ladders = False
     takes_profile = False
 
-    def __init__(
-        self,
-        *,
-        threads: int = 1,
-        seed: int | None = None,
-        rollouts: int = ROLLOUTS_PER_EVALUATION,
-        batch_size: int = BATCH_SIZE,
-    ) -> None:
-        self.batch_size = batch_size
+    def __init__(self, *, threads: int = 1, seed: int | None = None, rollouts: int = ROLLOUTS_PER_EVALUATION) -> None:
+        self.batch_size = BATCH_SIZE
         self.overlap = 2 if threads > 1 else 1
         self._rollouts = rollouts
         self._seeds = np.random.default_rng(seed)
