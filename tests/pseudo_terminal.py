@@ -59,6 +59,13 @@ class Terminal:
                 raise AssertionError(f"ended without {pattern!r}: {self.said}") from error
         self.said = self.said[match.end() :]
 
+    def answer(self, line: str, *answers: str) -> None:
+        """Types a line at the next prompt of a game, and waits for each of the answers in turn."""
+        self.expect("(black|white|game over)> ")
+        self.send(f"{line}\r")
+        for pattern in answers:
+            self.expect(pattern)
+
     def unread(self) -> str:
         """Returns what has been said by now."""
         while select.select([self._master], [], [], 0)[0]:

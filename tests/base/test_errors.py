@@ -34,16 +34,17 @@ def refuse(*_: object, **__: object) -> None:
     raise UserError("no such thing: expected another")
 
 
-def test_errors_of_the_system_come_without_their_number(tmp_path: Path) -> None:
-    with pytest.raises(OSError) as caught:
-        (tmp_path / "none").read_text()
-    assert error_text(caught.value) == f"{tmp_path / 'none'}: No such file or directory"
-    assert error_text(OSError("two\nlines")) == "two lines"
-
-
-def test_an_error_without_words_gets_some() -> None:
-    assert error_text(MemoryError()) == "out of memory"
-    assert error_text(MemoryError("not enough on cuda")) == "not enough on cuda"
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (FileNotFoundError(2, "No such file or directory", "/none"), "/none: No such file or directory"),
+        (OSError("two\nlines"), "two lines"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("not enough on cuda"), "not enough on cuda"),
+    ],
+)
+def test_errors_of_the_system_take_one_line_without_a_number(error: Exception, text: str) -> None:
+    assert error_text(error) == text
 
 
 def test_only_bugs_are_called_internal_errors() -> None:

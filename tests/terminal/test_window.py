@@ -23,9 +23,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.expect("black> ")
-    terminal.send("E5\r")
-    terminal.expect("white is thinking")
+    terminal.answer("E5", "white is thinking")
     time.sleep(1)
     terminal.send("\x03")
     terminal.expect("white plays")
@@ -39,9 +37,7 @@ def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp
 
 
 def test_a_killed_game_is_on_disk(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.expect("black> ")
-    terminal.send("E5\r")
-    terminal.expect("white is thinking")
+    terminal.answer("E5", "white is thinking")
     os.kill(terminal.pid, signal.SIGKILL)
     terminal.wait()
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 1
@@ -52,12 +48,9 @@ def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
     program = Terminal(*PLAY, *options, "--seconds", "1")
     try:
         for vertex in ["C3", "C2", "B3", "B2", "D3", "D2", "A3", "A2", "E3", "E2", "pass", "pass"]:
-            program.expect("(black|white)> ")
-            program.send(f"{vertex}\r")
+            program.answer(vertex)
         program.expect(r"black wins by 3 points \(B\+3\)")
-        program.expect("game over> ")
-        program.send("score\r")
-        program.expect(r"black wins by 3 points \(B\+3\)")
+        program.answer("score", r"black wins by 3 points \(B\+3\)")
         assert "about" not in "\n".join(program.window())
         program.end_input()
         assert program.wait() == 0
@@ -68,9 +61,7 @@ def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
 
 
 def test_what_is_typed_while_the_engine_thinks_waits_for_the_prompt(terminal: Terminal) -> None:
-    terminal.expect("black> ")
-    terminal.send("E5\r")
-    terminal.expect("white is thinking")
+    terminal.answer("E5", "white is thinking")
     time.sleep(1)
     terminal.send("board\r\x04")
     time.sleep(0.5)
@@ -96,11 +87,9 @@ def quick(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_all_of_19x19_is_in_a_window_of_80_by_24(quick: Terminal) -> None:
-    quick.expect("black> ")
     for move in ("T19", "A1", "R3"):
-        quick.send(f"{move}\r")
-        quick.expect("white plays")
-        quick.expect("black> ")
+        quick.answer(move, "white plays")
+        quick.expect("(?=black> )")
         window = quick.window()
         assert len(window) <= 24
         assert max(map(len, window)) <= 80
@@ -115,27 +104,18 @@ def test_all_of_19x19_is_in_a_window_of_80_by_24(quick: Terminal) -> None:
 
 
 def test_the_answers_to_a_command_are_below_the_board(quick: Terminal) -> None:
-    quick.expect("black> ")
     answers = {"back": "you have no move to take back", "5,5": "type E5", "show score": "after each move the score"}
     for command, answer in answers.items():
-        quick.send(f"{command}\r")
-        quick.expect(answer)
-        quick.expect("black> ")
+        quick.answer(command, answer, "(?=black> )")
         assert quick.window()[1].startswith("19 ")
         assert answer in quick.window()[21]
-    quick.send("help\r")
-    quick.expect("save the game and exit")
-    quick.expect("black> ")
-    quick.send("\r")
-    quick.expect("black> ")
+    quick.answer("help", "save the game and exit")
+    quick.answer("", "black> ")
     assert quick.window()[21].startswith("black> ")
 
 
 def test_the_table_of_moves_is_next_to_a_board_that_fills_the_window(quick: Terminal) -> None:
-    quick.expect("black> ")
-    quick.send("analyze\r")
-    quick.expect("visits, ")
-    quick.expect("black> ")
+    quick.answer("analyze", "visits, ", "black> ")
     window = quick.window()
     assert len(window) <= 24
     assert any(re.search("move +win rate +score +visits", row) for row in window[:20])
@@ -144,31 +124,21 @@ def test_the_table_of_moves_is_next_to_a_board_that_fills_the_window(quick: Term
 
 
 def test_resigning_asks_back_and_can_be_taken_back(quick: Terminal, tmp_path: Path) -> None:
-    quick.expect("black> ")
-    quick.send("Q16\r")
-    quick.expect("white plays")
+    quick.answer("Q16", "white plays")
     for answer in ("", "n", "what"):
-        quick.send("resign\r")
-        quick.expect(r"resign the game\? \[y/N\] ")
+        quick.answer("resign", r"resign the game\? \[y/N\] ")
         quick.send(f"{answer}\r")
         quick.expect("the game continues")
-    quick.send("resign\r")
-    quick.expect(r"\[y/N\] ")
+    quick.answer("resign", r"\[y/N\] ")
     quick.send("y\r")
-    quick.expect(r"white wins by resignation \(W\+R\)")
-    quick.expect("type review, new, undo or quit")
-    quick.expect("game over> ")
+    for text in (r"white wins by resignation \(W\+R\)", "type review, new, undo or quit", "(?=game over> )"):
+        quick.expect(text)
     assert read_sgf(only_game(tmp_path)).result == "W+R"
-    quick.send("D4\r")
-    quick.expect("the game is over; type review, new, undo or quit")
-    quick.send("n\r")
-    quick.expect("unknown command 'n'; type review, new, undo or quit")
-    quick.send("undo\r")
-    quick.expect("the resignation is taken back")
-    quick.expect("black> ")
+    quick.answer("D4", "the game is over; type review, new, undo or quit")
+    quick.answer("n", "unknown command 'n'; type review, new, undo or quit")
+    quick.answer("undo", "the resignation is taken back", "(?=black> )")
     assert read_sgf(only_game(tmp_path)).result == ""
-    quick.send("D4\r")
-    quick.expect("white plays")
+    quick.answer("D4", "white plays")
     quick.end_input()
     assert quick.wait() == 0
     assert len(read_sgf(only_game(tmp_path)).moves) == 4
@@ -176,18 +146,15 @@ def test_resigning_asks_back_and_can_be_taken_back(quick: Terminal, tmp_path: Pa
 
 def resign_after_a_move(terminal: Terminal) -> None:
     """Plays a move, resigns, and waits for the prompt after the game."""
-    terminal.expect("black> ")
-    terminal.send("Q16\r")
-    terminal.expect("white plays")
-    terminal.send("resign\r")
-    terminal.expect(r"\[y/N\] ")
+    terminal.answer("Q16", "white plays")
+    terminal.answer("resign", r"\[y/N\] ")
     terminal.send("y\r")
-    terminal.expect("game over> ")
+    terminal.expect("(?=game over> )")
 
 
 def test_a_move_that_is_taken_back_with_the_resignation_is_not_passed_over(quick: Terminal, tmp_path: Path) -> None:
     resign_after_a_move(quick)
-    quick.send("undo 2\r")
+    quick.answer("undo 2")
     quick.end_input()
     assert quick.wait() == 0
     assert "the resignation is taken back" not in quick.written
@@ -196,25 +163,19 @@ def test_a_move_that_is_taken_back_with_the_resignation_is_not_passed_over(quick
 
 def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
     resign_after_a_move(quick)
-    quick.send("review\r")
-    quick.expect(r"human - gtp_engine, W\+R")
-    quick.expect(r"moves 1 to 2; ")
-    quick.expect("points lost per move")
-    quick.expect("type review, new, undo or quit")
+    texts = (r"human - gtp_engine, W\+R", "moves 1 to 2; ", "points lost per move", "type review, new, undo or quit")
+    quick.answer("review", *texts)
     assert "points lost per move" in "\n".join(quick.window())
-    quick.send("undo\r")
-    quick.expect("the resignation is taken back")
+    quick.answer("undo", "the resignation is taken back")
     quick.end_input()
     assert quick.wait() == 0
 
 
 def test_a_new_game_after_the_last_one(quick: Terminal, tmp_path: Path) -> None:
     resign_after_a_move(quick)
-    quick.send("new\r")
-    quick.expect("black> ")
-    quick.send("D4\r")
-    quick.expect("white plays")
-    quick.send("quit\r")
+    quick.answer("new")
+    quick.answer("D4", "white plays")
+    quick.answer("quit")
     assert quick.wait() == 0
     results = sorted(read_sgf(path).result for path in tmp_path.glob("*.sgf"))
     assert results == ["", "W+R"]
@@ -223,9 +184,7 @@ def test_a_new_game_after_the_last_one(quick: Terminal, tmp_path: Path) -> None:
 def test_without_redrawing_positions_scroll(tmp_path: Path) -> None:
     program = Terminal(*PLAY, *QUICK, "--sgf-dir", str(tmp_path), "--no-redraw")
     try:
-        program.expect("black> ")
-        program.send("C3\r")
-        program.expect("white plays")
+        program.answer("C3", "white plays")
         program.end_input()
         assert program.wait() == 0
         assert HOME not in program.written
