@@ -13,6 +13,11 @@ V3 = dict.fromkeys(WHEEL_TARGETS[1].needs, True)
 V4 = dict.fromkeys(WHEEL_TARGETS[0].needs, True)
 
 
+def tell_numba(name: str | None, features: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target.config, "CPU_NAME", name)
+    monkeypatch.setattr(target.config, "CPU_FEATURES", features)
+
+
 def test_a_processor_gets_code_that_it_executes_fast() -> None:
     avx512, avx2 = WHEEL_TARGETS
     assert avx512.suits(V4) and not avx512.suits(V3) and not avx512.suits(V4 | {"avx512bf16": False})
@@ -23,8 +28,7 @@ def test_a_processor_gets_code_that_it_executes_fast() -> None:
 
 def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
     for known in WHEEL_TARGETS:
-        monkeypatch.setattr(target.config, "CPU_NAME", known.name)
-        monkeypatch.setattr(target.config, "CPU_FEATURES", known.features)
+        tell_numba(known.name, known.features, monkeypatch)
         assert target.target() == known
         assert target.wheel_target() is None  # who sets them wants code for that
     monkeypatch.setattr(target.config, "CPU_NAME", "x86-64")
@@ -34,13 +38,11 @@ def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> N
 def test_only_what_numba_uses_of_a_processor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM ends the process if it is to use an instruction that the target lacks."""
     monkeypatch.setattr(target.binding, "get_process_triple", Mock(return_value="x86_64-unknown-linux-gnu"))
-    monkeypatch.setattr(target.config, "CPU_NAME", "generic")
-    monkeypatch.setattr(target.config, "CPU_FEATURES", "")  # as numba sets it for that name
+    tell_numba("generic", "", monkeypatch)  # as numba sets the features for that name
     assert target.target().needs == frozenset()
     monkeypatch.setattr(target.config, "CPU_FEATURES", "+avx2,-fma,+f16c")
     assert target.target().needs == {"avx2", "f16c"}
-    monkeypatch.setattr(target.config, "CPU_NAME", None)
-    monkeypatch.setattr(target.config, "CPU_FEATURES", None)
+    tell_numba(None, None, monkeypatch)
     monkeypatch.setattr(target.config, "ENABLE_AVX", 0)
     assert not any(feature.startswith("avx") for feature in target.target().needs)
     assert target.wheel_target() is None
@@ -68,8 +70,7 @@ def test_the_name_of_an_arm_processor_tells_what_it_has(
     monkeypatch.setattr(target.binding, "get_process_triple", Mock(return_value=triple))
     monkeypatch.setattr(target.binding, "get_host_cpu_name", Mock(return_value=name))
     monkeypatch.setattr(target, "get_host_cpu_features", Mock(return_value=features))
-    monkeypatch.setattr(target.config, "CPU_NAME", None)
-    monkeypatch.setattr(target.config, "CPU_FEATURES", None)
+    tell_numba(None, None, monkeypatch)
     assert target.target() == target.Target(name, features, frozenset({"neon", *expected}))
     assert target.wheel_target() is None
 
@@ -80,8 +81,7 @@ def test_each_target_has_a_folder_of_its_own() -> None:
 
 def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=V3))
-    monkeypatch.setattr(jit.config, "CPU_NAME", None)
-    monkeypatch.setattr(jit.config, "CPU_FEATURES", None)
+    tell_numba(None, None, monkeypatch)
     folder = jit._PACKAGE / jit.COMPILED
     monkeypatch.setattr(jit, "COMPILED", str(tmp_path))  # an absolute path: the package's folder is left alone
     assert folder.name == "compiled" and jit._find_wheel_code() is None

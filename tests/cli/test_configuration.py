@@ -50,6 +50,18 @@ def parse(*arguments: str) -> tuple[GameOptions, EngineSettings]:
     return seen[0], seen[1]
 
 
+def parse_analysis(*arguments: str) -> tuple[EngineSettings, KataGoOptions]:
+    seen: list[Any] = []
+
+    @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
+    def parser(search: EngineSettings, katago: KataGoOptions) -> None:
+        seen.extend((search, katago))
+
+    result = CliRunner().invoke(parser, arguments)
+    assert not result.exit_code, result.output or result.exception
+    return seen[0], seen[1]
+
+
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, prog_name="gtp_engine")
 
@@ -298,19 +310,13 @@ def test_names_of_files_start_from_the_folder_of_the_file(
 def test_a_typed_network_counts_more_than_a_configured_model(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[str] = []
     monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
     for name in ("common", "configured", "typed", "variable"):
         (tmp_path / f"{name}.bin.gz").touch()
 
-    @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
-    def parser(search: EngineSettings, katago: KataGoOptions) -> None:
-        seen.append(network_name(Path(katago.apply_to(search)[0].network)))
-
     def network(*arguments: str) -> str:
-        result = CliRunner().invoke(parser, arguments)
-        assert not result.exit_code, result.output or result.exception
-        return seen[-1]
+        search, katago = parse_analysis(*arguments)
+        return network_name(Path(katago.apply_to(search)[0].network))
 
     settings = tmp_path / "settings.toml"
     settings.write_text('network = "uniform"\n')
@@ -328,18 +334,10 @@ def test_files_of_katagos_options_start_from_the_folder_of_the_file(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    seen: list[KataGoOptions] = []
-
-    @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
-    def parser(search: EngineSettings, katago: KataGoOptions) -> None:
-        seen.append(katago)
-
     file.write_text('[analysis]\nmodel = "nets/m.bin.gz"\nhuman_model = "nets/h.bin.gz"\n')
-    assert CliRunner().invoke(parser, []).exit_code == 0
-    nets = file.parent / "nets"
-    assert (seen[0].model, seen[0].human_model) == (str(nets / "m.bin.gz"), str(nets / "h.bin.gz"))
-    assert CliRunner().invoke(parser, ["-model", "m.bin.gz"]).exit_code == 0
-    assert seen[1].model == "m.bin.gz"
+    nets, (_, katago) = file.parent / "nets", parse_analysis()
+    assert (katago.model, katago.human_model) == (str(nets / "m.bin.gz"), str(nets / "h.bin.gz"))
+    assert parse_analysis("-model", "m.bin.gz")[1].model == "m.bin.gz"
 
 
 def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path: Path) -> None:

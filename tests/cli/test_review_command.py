@@ -56,6 +56,13 @@ def game(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    file = tmp_path / "other.sgf"
+    file.write_bytes(OTHER)
+    return file
+
+
 def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) -> None:
     file, out, curve = tmp_path / "game.sgf", tmp_path / "out.sgf", tmp_path / "curve.svg"
     file.write_bytes(RECORD)
@@ -81,9 +88,8 @@ def test_without_all_there_is_only_the_summary(game: Path) -> None:
     assert "Error" not in done.stderr
 
 
-def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
-    other, page = tmp_path / "other.sgf", tmp_path / "page.html"
-    other.write_bytes(OTHER)
+def test_a_page_of_one_game_and_of_several(game: Path, other: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
     done = review(game, "--visits", "4", "--html", page)
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, f"wrote {page}; open it in a browser")
     text = page.read_text()
@@ -235,9 +241,8 @@ def test_several_files_and_collections(tmp_path: Path, game: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-def test_a_pipe_gets_all_games_once(tmp_path: Path, game: Path) -> None:
-    other, pipe = tmp_path / "other.sgf", tmp_path / "pipe"
-    other.write_bytes(OTHER)
+def test_a_pipe_gets_all_games_once(tmp_path: Path, game: Path, other: Path) -> None:
+    pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with ThreadPoolExecutor() as pool:
         reading = pool.submit(pipe.read_text)
@@ -246,9 +251,8 @@ def test_a_pipe_gets_all_games_once(tmp_path: Path, game: Path) -> None:
     assert [game["black"]["name"] for game in json.loads(reading.result())["games"]] == ["Ann", "Carl"]
 
 
-def test_one_player_in_several_games(tmp_path: Path, game: Path) -> None:
-    other, table = tmp_path / "other.sgf", tmp_path / "out.csv"
-    other.write_bytes(OTHER)
+def test_one_player_in_several_games(tmp_path: Path, game: Path, other: Path) -> None:
+    table = tmp_path / "out.csv"
     done = review(game, other, "--visits", "4", "--player", "ann", "--csv", table)
     assert done.exit_code == 0
     rows = [(row["black"], row["player"]) for row in csv.DictReader(table.open())]
@@ -373,13 +377,11 @@ def test_ctrl_c_ends_the_review_after_a_game_and_nothing_else(game: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("player", "colour"), [("Blackbird", WHITE), ("black", BLACK), ("B", BLACK), ("bird", WHITE), ("ANN", BLACK)]
+    ("black", "player", "colour"),
+    [
+        *(("Ann", "Blackbird", WHITE), ("Ann", "black", BLACK), ("Ann", "B", BLACK), ("Ann", "bird", WHITE)),
+        *(("Ann", "ANN", BLACK), ("John  Smith", "john smith ", BLACK), ("John  Smith", "John  Smith", BLACK)),
+    ],
 )
-def test_a_colour_is_not_a_part_of_a_name(player: str, colour: int) -> None:
-    record = GameRecord(9, 9, black="Ann", white="Blackbird")
-    assert player_colour(record, player) == colour
-
-
-def test_spaces_in_a_name_do_not_matter() -> None:
-    record = GameRecord(9, 9, black="John  Smith", white="Ann")
-    assert player_colour(record, "john smith ") == player_colour(record, "John  Smith") == BLACK
+def test_a_colour_is_not_a_part_of_a_name_and_spaces_do_not_matter(black: str, player: str, colour: int) -> None:
+    assert player_colour(GameRecord(9, 9, black=black, white="Blackbird"), player) == colour

@@ -1,7 +1,7 @@
 """The options that several commands have: the game, the search, and search parameters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -16,15 +16,15 @@ from ...nets.library import find_network
 from ...search.evaluate import choices
 from ...search.parameters import PROFILE, SearchParameters, split_setting
 from .defaults import read_settings
-from .options import EXISTING_FILE, Group, parsed
+from .options import EXISTING_FILE, Group
 
 SMALLEST, LARGEST = 2, 25
-BOARD_SIZE = Text(parsed(lambda text: parse_board_size(text, SMALLEST, LARGEST)), "size")
+BOARD_SIZE = Text(lambda text: parse_board_size(text, SMALLEST, LARGEST), "size")
 KOMI = Range(-LARGEST_KOMI, LARGEST_KOMI, example="7.5, 7 or -3")
 RULES = Text(as_rules, "rules", lambda: RULESETS)
 SECONDS = Range(0, above=True, noun="number of seconds", example="2 or 0.5")
 MINUTES = Range(0, above=True)
-RANK = Text(parsed(parse_rank), "rank")  # unlike that of the settings it refuses an empty text
+RANK = Text(parse_rank, "rank")  # unlike that of the settings it refuses an empty text
 THREADS = Range(1, 256, whole=True)
 _USUAL_KOMI = f"{default_komi(19, 19):g}; {default_komi(9, 9):g} on 9x9 and smaller"
 _OF_ENGINE = ("network", "visits", "seconds", "strict", "seed", "threads", "device", "precision")
@@ -88,8 +88,6 @@ class ParameterOptions:
 class SearchGroup(Group):
     """The options of an engine: its settings, and where its search parameters come from."""
 
-    further = ("parameters",)
-
     def parameters(self) -> list[click.Parameter]:
         """Returns the options in their order."""
         found = super().parameters()
@@ -104,9 +102,9 @@ class SearchGroup(Group):
                 too, but only after a while.
         """
         profile, typed = values.pop("profile"), values.pop("set")
-        values["parameters"] = values.pop("settings") | ({} if profile is None else {"profile": profile}) | typed
+        parameters = values.pop("settings") | ({} if profile is None else {"profile": profile}) | typed
         values["network"] = network_file(values["network"])
-        return super().take(values)
+        return replace(super().take(values), parameters=parameters)
 
 
 def search_options(names: Sequence[str] = (), **shown: str) -> SearchGroup:

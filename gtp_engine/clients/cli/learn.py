@@ -1,5 +1,6 @@
 """`gtp_engine learn`: trains a network on game records or on the outputs of a larger network."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSe
 from .command import command
 from .common_options import BOARD_SIZE, MINUTES
 from .defaults import is_given
-from .options import EXISTING_PATH, FOLDER, first_sentence
+from .options import EXISTING_PATH, FOLDER
 from .run_command import RESUME, ReportOptions, carry_out, in_process_group, report_end, write_report_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ _DROP = "Share of the run, at its end, over which the learning rate decays."
 def _setting(section: Any, name: str, **more: Any) -> Any:
     """Returns the field of an option for a setting of a run; None if the option is not given."""
     default = getattr(OF_RECORDS if section is LearnSettings else section(), name)
-    about = {"help": first_sentence(meanings(section).get(name, "")), "shown": str(default) if default else None}
+    # The first sentence of the meaning, without what stands for no value.
+    meaning = re.split(r"\. |; (?:empty|none|0)\b", meanings(section).get(name, ""))[0].rstrip(".")
+    about = {"help": f"{meaning}." if meaning else None, "shown": str(default) if default else None}
     return like(section, name, default=None, **{key: value for key, value in {**about, **more}.items() if value})
 
 

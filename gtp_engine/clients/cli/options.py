@@ -26,8 +26,7 @@ The help of an option is its field's meaning. Metadata of a field, apart from th
 `metavar`, `multiple`, `nargs`, `hidden`, `required` and `is_flag` are click's.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field
 from pathlib import Path
 from types import MappingProxyType
@@ -61,6 +60,8 @@ class Value(click.ParamType):
             self.max = None
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(self.accepts, Text) and not isinstance(value, str):
+            return value  # it has been parsed already
         try:
             return self.accepts.parse(self.what, value)
         except UserError as error:
@@ -85,17 +86,12 @@ class Option(click.Option):
 class Group:
     """The options of a dataclass, which are one argument of a command.
 
-    Attributes:
-        further: Fields of the dataclass that `take` finds among the values although they are no options.
-
     Args:
         kind: The dataclass.
         names: Those of its settings that are options; None for all.
         heading: The heading above them, unless their declarations have one.
         changes: Metadata of fields that differ for this command, by the name of the field.
     """
-
-    further: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -118,7 +114,7 @@ class Group:
 
     def take(self, values: dict[str, Any]) -> Any:
         """Takes the values of the options out of those of the command, and returns the dataclass with them."""
-        given = {name: values.pop(name) for name in (*self._fields, *self.further)}
+        given = {name: values.pop(name) for name in self._fields}
         has_default = {name for name, item in self._fields.items() if item.default is not None}
         return self.kind(
             **{name: value for name, value in given.items() if value is not None or name not in has_default}
@@ -163,13 +159,3 @@ def parameter(name: str, item: "Field[Any]", heading: str = "") -> click.Paramet
 def variable(setting: str) -> str:
     """Returns the environment variable of a common setting."""
     return f"GTP_ENGINE_{setting.upper()}"
-
-
-def first_sentence(text: str) -> str:
-    """Returns the first sentence of a meaning without what stands for no value, for options that may be left out."""
-    return re.split(r"\. |; (?:empty|none|0)\b", text)[0].rstrip(".") + "." if text else ""
-
-
-def parsed(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """Returns the check of a `Text` that parses texts and lets through what was parsed already."""
-    return lambda value: parse(value) if isinstance(value, str) else value

@@ -21,7 +21,6 @@ from ...go.coords import BLACK, WHITE, parse_colour
 from ...go.rules import Rules
 from .command import command
 from .common_options import KOMI, RULES, search_options
-from .options import parsed
 from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _parse_range(text: str) -> tuple[int, int | None]:
     return first, last
 
 
-MOVE_RANGE = Text(parsed(_parse_range), "moves")
+MOVE_RANGE = Text(_parse_range, "moves")
 
 
 @dataclass(frozen=True)
