@@ -24,18 +24,15 @@ def parsed(**fields: object) -> Query:
 def test_least_query() -> None:
     query = parsed()
     assert (query.id, query.turns, query.priorities) == ("q", (0,), (0,))
-    assert (query.request.limits, query.settings.perspective, query.settings.pv_length, query.request.interval) == (
+    request, settings = query.request, query.settings
+    assert (request.limits, settings.perspective, settings.pv_length, request.interval) == (
         Limits(500),
         BLACK,
         15,
         None,
     )
-    assert (query.request.game.to_move, query.request.game.komi, query.request.root_moves, query.wanted) == (
-        BLACK,
-        7.5,
-        ANY_MOVE,
-        frozenset(),
-    )
+    assert (request.game.to_move, request.game.komi, request.root_moves) == (BLACK, 7.5, ANY_MOVE)
+    assert (query.wanted, request.interval) == (frozenset(), None)
     assert query.request.parameters.root_policy_temperature == pytest.approx(1.16)  # wideRootNoise 0.04
 
 

@@ -20,16 +20,13 @@ def points(*names: str) -> tuple[int, ...]:
 
 
 def move(name: str, order: int, visits: int, winrate: float, *pv: str) -> MoveReport:
+    values = {"lead": 1.5, "score_mean": 1.25, "score_stdev": 10.0, "utility": 0.1, "utility_lcb": -0.000001}
     return MoveReport(
-        point=parse_vertex(name, WIDTH, HEIGHT),
-        visits=visits,
-        winrate=winrate,
-        lead=1.5,
-        score_mean=1.25,
-        score_stdev=10.0,
-        utility=0.1,
+        parse_vertex(name, WIDTH, HEIGHT),
+        visits,
+        winrate,
+        **values,
         lcb=winrate - 0.05,
-        utility_lcb=-0.000001,
         prior=0.25,
         weight=float(visits),
         order=order,
@@ -40,22 +37,9 @@ def move(name: str, order: int, visits: int, winrate: float, *pv: str) -> MoveRe
 
 
 def report(*moves: MoveReport) -> SearchReport:
-    return SearchReport(
-        width=WIDTH,
-        height=HEIGHT,
-        to_move=BLACK,
-        visits=31,
-        new_visits=30,
-        winrate=0.5,
-        lead=0.0,
-        score_mean=0.0,
-        score_stdev=12.0,
-        utility=0.0,
-        moves=moves,
-        priors=np.array([0.3, 0.25, 0.2, 0.1, 0.0, 0.1, 0.05], np.float32),
-        ownership=np.array([[1, -1, 0.5], [-0.25, 0, 0.125]], np.float32),
-        seconds=0.1,
-    )
+    priors = np.array([0.3, 0.25, 0.2, 0.1, 0.0, 0.1, 0.05], np.float32)
+    ownership = np.array([[1, -1, 0.5], [-0.25, 0, 0.125]], np.float32)
+    return SearchReport(WIDTH, HEIGHT, BLACK, 31, 30, 0.5, 0.0, 0.0, 12.0, 0.0, moves, priors, ownership, 0.1)
 
 
 TWO_MOVES = report(move("A2", 0, 20, 1.0, "A2", "B1", "pass"), move("B2", 1, 10, 0.123456789, "B2"))
@@ -109,13 +93,8 @@ def test_order_of_the_optional_fields() -> None:
     keys = [word for word in line.split() if re.fullmatch("[a-zA-Z]{3,}", word) and word != "pass"]
     in_move = keys[keys.index("noResultValue") : keys.index("info", 1)]
     assert in_move == ["noResultValue", "order", "pvVisits", "pvEdgeVisits", "movesOwnership"]
-    assert [key for key in keys if key in ("info", "rootInfo", "ownership", "ownershipStdev")] == [
-        "info",
-        "info",
-        "rootInfo",
-        "ownership",
-        "ownershipStdev",
-    ]
+    parts = ["info", "info", "rootInfo", "ownership", "ownershipStdev"]
+    assert [key for key in keys if key in parts] == parts
     assert "pv A2 B1 pass pvVisits 20 19 18 pvEdgeVisits 20 19 18 movesOwnership 1.0 1.0 1.0 1.0 1.0 1.0 info" in line
     assert " ownership 1.0 -1.0 0.5 -0.25 0.0 0.125 ownershipStdev 0.413 " in line
 

@@ -62,7 +62,7 @@ def test_controls_have_names(page: Any) -> None:
     assert unnamed == []
 
 
-def test_a_hint_shows_candidates_and_their_lines(page: Any) -> None:
+def test_a_hint_shows_candidates_with_their_lines_and_the_score_ownership(page: Any) -> None:
     page.click("#hint")
     button = page.locator("#candidates tbody button").first
     button.wait_for()
@@ -70,11 +70,6 @@ def test_a_hint_shows_candidates_and_their_lines(page: Any) -> None:
     button.focus()
     page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML !== before", arg=before)
     assert page.locator("#drawing .labels text").count() > 0
-    page.locator("#undo").focus()
-
-
-def test_the_score_shows_ownership(page: Any) -> None:
-    play_first_move(page)
     page.click("#score")
     page.locator("#drawing .ownership rect").first.wait_for(state="attached")
     expect(page.locator("#opinion")).to_contain_text("estimate")
@@ -162,19 +157,6 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     expect(page.locator("#facts")).to_contain_text("move 2")
 
 
-def test_a_file_that_names_no_charset_is_read_and_saved(page: Any, tmp_path: Path) -> None:
-    name = "李昌镐九段"
-    content = f"(;GM[1]SZ[9]PB[{name}];B[ee])".encode("gb18030")
-    page.click("#open")
-    page.set_input_files("#open-file", {"name": "棋.sgf", "mimeType": "", "buffer": content})
-    page.click("#open-now")
-    expect(page.locator("[data-colour=black] .name")).to_contain_text(name)
-    click(page, "C3")
-    expect(page.locator("#facts")).to_contain_text("move 2")
-    (file,) = tmp_path.glob("*.sgf")
-    assert read_sgf(file).black == name
-
-
 def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> None:
     def refused(problem: str) -> None:
         page.click("#open-now")
@@ -237,15 +219,6 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     wait_for_status(page, "your turn (Black)")
     click(page, "G3")
     expect(page.locator("#facts")).to_contain_text("move 4")
-
-
-def test_rules_without_a_name_have_one_in_every_language(page: Any) -> None:
-    page.click("#open")
-    page.fill("#open-text", '(;GM[1]SZ[9]KM[7]RU[{"ko":"SIMPLE","suicide":true}];B[ee])')
-    page.click("#open-now")
-    expect(page.locator("#facts")).to_have_text("Komi 7, other rules, move 1")
-    page.select_option("#language", "es")
-    expect(page.locator("#facts")).to_have_text("Komi 7, reglas personalizadas, jugada 1")
 
 
 @pytest.mark.parametrize("language", ["es", "zh", "ar"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.server import new_session
 from gtp_engine.clients.web.studying import Searches
 from gtp_engine.engine.engine import Engine, EngineSettings
@@ -18,17 +19,8 @@ _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn"
 LIMIT = 120  # seconds; the core may have to be compiled
 
 # A message that begins a game, and a record.
-NEW = {
-    "width": 7,
-    "height": 7,
-    "colour": "white",
-    "rank": "20k",
-    "seconds": None,
-    "visits": 4,
-    "handicap": 0,
-    "komi": None,
-    "rules": "japanese",
-}
+NEW: dict[str, Any] = {"width": 7, "height": 7, "colour": "white", "rank": "20k", "seconds": None, "visits": 4}
+NEW |= {"handicap": 0, "komi": None, "rules": "japanese"}
 RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"
 
 
@@ -51,6 +43,11 @@ class Desk:
             return self.session.receive({"type": kind, **values})
         finally:
             self.session.save_changes()
+
+    def refuse(self, problem: str, kind: str, **values: Any) -> None:
+        """Sends a message that is refused by a text in which the pattern is found."""
+        with pytest.raises(UserError, match=problem):
+            self.send(kind, **values)
 
     def play(self, point: str) -> None:
         self.send("play", point=point)

@@ -191,13 +191,8 @@ def test_a_script_draws_what_the_program_draws() -> None:
             console.log(name, words.join("|").replaceAll(" ", "_"));
           }
         }"""
-    values = {
-        "EMPTY": empty,
-        "GROUPS": GROUPS,
-        "labels": labels,
-        "marks": marks,
-        "ownership": ownership.ravel().tolist(),
-    }
+    values = {"EMPTY": empty, "GROUPS": GROUPS, "labels": labels, "marks": marks}
+    values["ownership"] = ownership.ravel().tolist()
     found = run_script(script.replace("VALUES", json.dumps(values)), "drawing.js")
     pairs = sorted(zip(found[::2], found[1::2], strict=True))
     assert len(pairs) == len(expected) == 29
@@ -496,12 +491,8 @@ def test_the_page_counts_down_as_the_program_does() -> None:
           console.log(Object.values(leftAfter(left, spent, clock)).join(" "));
         }"""
     expected: list[float] = []
-    for settings in (
-        TimeSettings("absolute", 10),
-        TimeSettings("byoyomi", 10, 30, 3),
-        TimeSettings("canadian", 10, 60, 5),
-        TimeSettings("fischer", 10, increment=5),
-    ):
+    overtimes = TimeSettings("byoyomi", 10, 30, 3), TimeSettings("canadian", 10, 60, 5)
+    for settings in (TimeSettings("absolute", 10), *overtimes, TimeSettings("fischer", 10, increment=5)):
         for spent in (0, 9.5, 10.5, 45, 75, 95, 500):
             left = settings.after(settings.full, spent)
             # When the time is over the program has no period left, and the page shows the last one at 0.

@@ -179,8 +179,7 @@ def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
         desk.send("open", sgf=sgf)
     with pytest.raises(UserError):
         desk.send("open", file=base64.b64encode(sgf.encode()).decode())
-    with pytest.raises(UserError, match=r"invalid file .*: expected base64"):
-        desk.send("open", file=f"({sgf}")
+    desk.refuse(r"invalid file .*: expected base64", "open", file=f"({sgf}")
     assert desk.session.state() == before
 
 
@@ -189,8 +188,7 @@ def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Eng
     desk = Desk(engine, tmp_path / "file" / "folder")
     desk.play_and_wait("C3")
     assert "cannot save" in desk.state["problem"]
-    with pytest.raises(UserError, match="download its SGF first"):
-        desk.send("open", sgf=RECORD)
+    desk.refuse("download its SGF first", "open", sgf=RECORD)
     assert len(read_sgf(desk.session.download().encode()).moves) == 2
     desk.send("open", sgf=RECORD)
     assert desk.state["moves"] == 3

@@ -1,7 +1,6 @@
 """Games with time limits in the browser, by a clock that the tests move."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,10 @@ from gtp_engine.table.saved_games import open_game
 NEW = {**conftest.NEW, "width": 5, "height": 5, "colour": "black", "rank": "max"}
 
 
-@dataclass
 class Hands:
     """The time by the clock on the wall."""
 
-    now: float = 1000.0
+    now = 1000.0
 
     def move(self, seconds: float) -> None:
         self.now += seconds
@@ -72,8 +70,7 @@ def test_who_runs_out_of_time_loses(desk: Desk, hands: Hands) -> None:
     desk.session.check_time()
     assert desk.state["result"] is None
     hands.move(0.2)
-    with pytest.raises(UserError, match="the game is over"):
-        desk.play("B2")  # a move that comes too late
+    desk.refuse("the game is over", "play", point="B2")  # a move that comes too late
     state = desk.state
     assert state["result"] == {"winner": "white", "by": "time", "points": 0.0} and len(desk.vertices) == 2
     assert state["isOver"] and not state["isYourTurn"] and state["clock"]["running"] is None
@@ -194,16 +191,9 @@ def test_the_file_has_the_time_and_the_game_resumes_with_it(
     play_into_byoyomi(desk, hands)
     hands.move(12)
     desk.session.close()  # in the middle of Black's turn
-    engine_time = {"WL": "100.00"}
-    assert saved(tmp_path) == [
-        {"TM": "100", "OT": "3x30 byo-yomi"},
-        {"BL": "100.00"},
-        engine_time,
-        {"BL": "60.00"},
-        engine_time,
-        {"BL": "30.00", "OB": "3"},
-        {**engine_time, "BL": "18.00", "OB": "3"},
-    ]
+    engine_time, limits = {"WL": "100.00"}, {"TM": "100", "OT": "3x30 byo-yomi"}
+    first = [limits, {"BL": "100.00"}, engine_time, {"BL": "60.00"}, engine_time]
+    assert saved(tmp_path) == [*first, {"BL": "30.00", "OB": "3"}, {**engine_time, "BL": "18.00", "OB": "3"}]
     (file,) = tmp_path.glob("*.sgf")
     root = read_sgf(file).root.properties
     assert not {"GEBT", "GEWT", "GESEC", "GEVIS"} & set(root)
@@ -236,18 +226,12 @@ def test_a_game_that_continues_after_an_earlier_move_has_the_times_of_that_move(
     assert (left(again), left(again, "white")) == times
 
 
-@pytest.mark.parametrize(
-    ("times", "expected"),
-    [
-        ("TM[600]OT[5x0 byo-yomi]", None),
-        ("TM[600]OT[3x30 byo-yomi]", (20.0, 2)),
-    ],
-)
+@pytest.mark.parametrize(("times", "expected"), [("OT[5x0 byo-yomi]", None), ("OT[3x30 byo-yomi]", (20.0, 2))])
 def test_odd_times_in_a_file_do_not_end_the_game(
     desk: Desk, hands: Hands, tmp_path: Path, times: str, expected: Any
 ) -> None:
     players = "AP[gtp_engine]PB[human]PW[gtp_engine]"
-    (tmp_path / "odd.sgf").write_text(f"(;GM[1]SZ[5]{players}{times};B[aa]BL[20]OB[2];W[bb]WL[590])")
+    (tmp_path / "odd.sgf").write_text(f"(;GM[1]SZ[5]{players}TM[600]{times};B[aa]BL[20]OB[2];W[bb]WL[590])")
     desk.send("resume", game="odd")
     hands.move(0.01)
     desk.session.check_time()
@@ -263,11 +247,8 @@ def test_an_opened_record_has_no_clock_and_keeps_its_times(desk: Desk, hands: Ha
     desk.play("C3")
     hands.move(1000)
     desk.play("D4")
-    assert saved(tmp_path)[:3] == [
-        {"TM": "600", "OT": "5x30 byo-yomi"},
-        {"BL": "590", "WL": "600"},
-        {"WL": "580"},
-    ]
+    limits = {"TM": "600", "OT": "5x30 byo-yomi"}
+    assert saved(tmp_path)[:3] == [limits, {"BL": "590", "WL": "600"}, {"WL": "580"}]
     desk.send("branch")
     assert desk.played.time == NO_LIMIT
 
