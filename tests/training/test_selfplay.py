@@ -150,9 +150,7 @@ def test_cheap_searches_and_openings_are_no_samples(network: str) -> None:
     weights = np.concatenate([game.weights for game in games])
     assert 0.1 < np.mean(weights > 0) < 0.4
     for game in games:
-        assert all(
-            (target is None) == (weight == 0) for target, weight in zip(game.policies, game.weights, strict=True)
-        )
+        assert [target is None for target in game.policies] == (game.weights == 0).tolist()
 
 
 def test_decided_games_are_played_on_cheaply(network: str) -> None:
@@ -202,10 +200,8 @@ def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> No
     assert len(records) == games.game_count == 12
     assert {record.komi for record in records if isinstance(record, GameRecord)} == {3.0}
     assert {int(number) for number in games.games["number"]} == {int(record.root.text("GN")) for record in records}
-    comments = [node.comment for node in records[0].main_line if node.move]
-    assert all(
-        re.match(r"Black's win rate: [\d.]+%\nLead: (?:[BW]\+[\d.]+|even)\nVisits: \d+", text) for text in comments
-    )
+    comment = re.compile(r"Black's win rate: [\d.]+%\nLead: (?:[BW]\+[\d.]+|even)\nVisits: \d+")
+    assert all(comment.match(node.comment) for node in records[0].main_line if node.move)
     assert re.search(r"12 games; black wins \d+%, \d+ moves per game.*; in ", output)
     assert re.search(r"^self-play \d+ of 12, ", output, re.MULTILINE)
     assert "\x1b" not in output
@@ -328,11 +324,7 @@ def test_without_a_number_the_games_do_not_end() -> None:
 
 
 def test_games_that_nobody_finishes_end_with_the_program_in_silence() -> None:
-    program = (
-        "from gtp_engine import selfplay\n"
-        "games = selfplay('none', width=3, visits=2, concurrency=2, seed=1)\n"
-        "next(games)"
-    )
+    program = "from gtp_engine import selfplay; games = selfplay('none', width=3, visits=2, concurrency=2); next(games)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -340,19 +332,11 @@ def test_games_that_nobody_finishes_end_with_the_program_in_silence() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"network": "nosuch"},
-        {"network": 5},
-        {"games": 0},
-        {"games": "3"},
-        {"visits": 0},
-        {"visits": None},
-        {"concurrency": 1.5},
-        {"width": "9"},
-        {"width": 20, "network": "none"},
-        {"rules": "go"},
-        {"rules": "japanese"},
-        {"komi": "7"},
-        {"seed": -1},
+        *({"network": wrong} for wrong in ("nosuch", 5)),
+        *({"games": wrong} for wrong in (0, "3")),
+        *({"visits": wrong} for wrong in (0, None)),
+        *({"rules": wrong} for wrong in ("go", "japanese")),
+        *({"concurrency": 1.5}, {"width": "9"}, {"width": 20, "network": "none"}, {"komi": "7"}, {"seed": -1}),
     ],
 )
 def test_wrong_arguments_are_refused_before_the_first_game(options: dict[str, object]) -> None:

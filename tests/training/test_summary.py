@@ -78,21 +78,18 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
         "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95% interval +200 to "
         "+528); cycle 2 of 3 is under way, 0 of 48 games are saved"
     )
-    lines.append(CYCLE | {"cycle": 2} | elo_fields(lines, 1, EVEN))
-    assert "games with network 1 show no clear difference; the first network" in summary(
-        folder_with(tmp_path / "even", lines)
-    )
-    lines[-1] |= elo_fields(lines[:1], 1, WON)
-    assert "and is stronger than network 1; all cycles are finished" in summary(
-        folder_with(tmp_path / "done", lines, cycles="2")
-    )
-    chance = [CYCLE | {"cycle": 1} | elo_fields([], 0, EVEN)]
-    assert "which may be chance" in summary(folder_with(tmp_path / "chance", chance))
-    lost = [CYCLE | {"cycle": 1} | elo_fields([], 0, Tally(4, 0, 36))]
-    assert "network 1 has -364 Elo over network 0 (95% interval -528 to -200); " in summary(
-        folder_with(tmp_path / "lost", lost)
-    )
-    assert "not measured yet" in summary(folder_with(tmp_path / "unknown", [CYCLE | {"cycle": 1}]))
+    even, stronger = ([*lines, CYCLE | {"cycle": 2} | elo_fields(lines, 1, tally)] for tally in (EVEN, WON))
+    chance, lost = ([CYCLE | {"cycle": 1} | elo_fields([], 0, tally)] for tally in (EVEN, Tally(4, 0, 36)))
+    for number, (others, cycles, text) in enumerate(
+        (
+            (even, 3, "games with network 1 show no clear difference; the first network"),
+            (stronger, 2, "and is stronger than network 1; all cycles are finished"),
+            (chance, 3, "which may be chance"),
+            (lost, 3, "network 1 has -364 Elo over network 0 (95% interval -528 to -200); "),
+            ([CYCLE | {"cycle": 1}], 3, "not measured yet"),
+        )
+    ):
+        assert text in summary(folder_with(tmp_path / str(number), others, cycles=str(cycles)))
 
 
 def test_a_summary_of_records_tells_what_the_measurements_say(tmp_path: Path) -> None:

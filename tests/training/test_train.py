@@ -92,7 +92,7 @@ def test_tensorboard_shows_each_cycle_once(finished: RunFolder) -> None:
         train(finished.path)  # resumes, and finds that all cycles are done
 
 
-def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
+def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder) -> None:
     before = finished.log_file.read_text()
     output = train(finished.path)
     assert '3 cycles of 48 games: all cycles are finished; raise "cycles" in settings.toml to continue' in output
@@ -151,17 +151,16 @@ def kill_when(run: Path, options: list[str], moment: Any) -> bool:
 @pytest.mark.slow
 def test_a_run_resumes_after_kills(settings_file: Path, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    moments = [
-        lambda: folder.settings_file.exists(),
-        lambda: (folder.shards / "000000.shard").exists(),
-        lambda: (folder.shards / "000002.shard").exists(),
-        lambda: folder.network(1).exists(),
-        lambda: (folder.records / "000007.sgf").exists(),
-        lambda: folder.network(3).exists(),
-    ]
-    for moment in moments:
+    shards = [folder.shards / f"{number:06d}.shard" for number in (0, 2)]
+    for file in (
+        folder.settings_file,
+        *shards,
+        folder.network(1),
+        folder.records / "000007.sgf",
+        folder.network(3),
+    ):
         options = [] if folder.exists else ["--settings", str(settings_file)]
-        assert not kill_when(folder.path, options, moment)
+        assert not kill_when(folder.path, options, file.exists)
     train(folder.path)
     check_whole(folder, miniature.settings())
 
@@ -190,18 +189,15 @@ def test_control_c_keeps_finished_work(settings_file: Path, tmp_path: Path, wish
     command = [*TRAIN, str(folder.path), "--settings", str(settings_file)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True)
-    while not ((folder.shards / "000001.shard").exists() if is_playing else _players_of(process.pid)):
+    shard = folder.shards / "000001.shard"
+    # The first child only tracks the resources that the workers share.
+    while not (shard.exists() if is_playing else children_of(process.pid)[1:]):
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, wish)
     output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 130, output
     assert "stopped; run the same command to resume" in output and "Traceback" not in output
-
-
-def _players_of(pid: int) -> list[int]:
-    """Returns the workers that have just been started; the first child only tracks their shared resources."""
-    return children_of(pid)[1:]
 
 
 class EndingPool(SelfPlayPool):
@@ -278,9 +274,7 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeyp
 
 
 def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = RunFolder(tmp_path / "run")
-    settings = miniature.settings(cycles="1")
-    folder.create(settings)
+    folder = new_run(tmp_path, games="48")
     write = np.savez_compressed
 
     def refuse(*arguments: Any, **arrays: Any) -> None:
@@ -294,7 +288,7 @@ def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypa
     assert str(error.value.filename).endswith("000002.shard")
     monkeypatch.undo()
     assert SelfPlayRun(folder, Kept()).go()
-    check_whole(folder, settings)
+    check_whole(folder, folder.settings())
 
 
 def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
