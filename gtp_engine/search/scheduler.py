@@ -301,7 +301,10 @@ class Scheduler:
         self._survey = None
         try:
             if found.full:
-                self._grow_arenas(slots)
+                for slot in slots[self._statuses["is_full"][slots]].tolist():
+                    self._searches[slot].search.make_room(int(self._statuses["quota"][slot]), ownership=False)
+                    self._changed.add(slot)
+                self._refresh()
             batch = self._select(slots, size)
         except Exception as error:
             self._fail(slots, error)
@@ -336,13 +339,6 @@ class Scheduler:
         if waited(longest) > size // _PATIENCE_PER:
             return longest
         return max(each, key=lambda kind: min(size, int(quotas[kinds == kind].sum())))
-
-    def _grow_arenas(self, slots: np.ndarray) -> None:
-        """Lets the arenas of these searches grow, if they are full."""
-        for slot in slots[self._statuses["is_full"][slots]].tolist():
-            self._searches[slot].search.make_room(int(self._statuses["quota"][slot]), ownership=False)
-            self._changed.add(slot)
-        self._refresh()
 
     def _select(self, slots: np.ndarray, size: int) -> Batch | None:
         """Returns a batch of up to `size` leaves of these searches; None if they have none."""

@@ -35,28 +35,27 @@ def predict_recorded(evaluator: NetworkEvaluator, record: Record) -> EvaluationR
     return evaluator.evaluate(position, record["symmetry"], optimism=optimism, profile=profile)
 
 
-def test_a_batch_gives_each_position_the_metadata_of_its_player(evaluator: NetworkEvaluator) -> None:
-    games = [Game(5), Game(5)]
+def boards_of_both() -> np.ndarray:
+    """With an even komi Black and White see the same empty board: only their ranks tell them apart."""
+    games = [Game(5, komi=0.0), Game(5, komi=0.0)]
     games[1].to_move = WHITE
-    boards = np.concatenate([complete(game, new_workspace()) for game in games])
+    return np.concatenate([complete(game, new_workspace()) for game in games])
+
+
+def test_a_batch_gives_each_position_the_metadata_of_its_player(evaluator: NetworkEvaluator) -> None:
+    boards = boards_of_both()
     evaluator.clear_cache()
     rows = evaluator.collect(evaluator.submit(boards, np.arange(2), profile="rank_9d_20k"))
     for number in range(2):
-        alone, found = (
-            evaluator.evaluate(boards[number : number + 1], profile="rank_9d_20k"),
-            EvaluationRow(rows[number], 25),
-        )
+        alone = evaluator.evaluate(boards[number : number + 1], profile="rank_9d_20k")
+        found = EvaluationRow(rows[number], 25)
         assert found.policy == pytest.approx(alone.policy, abs=1e-5)
         assert found.short_term_errors == pytest.approx(alone.short_term_errors, rel=1e-4)
 
 
 def test_one_profile_is_not_taken_for_another(evaluator: NetworkEvaluator) -> None:
     evaluator.clear_cache()
-    # With an even komi black and white see the same empty board: only their ranks tell them apart.
-    games = [Game(5, komi=0.0), Game(5, komi=0.0)]
-    games[1].to_move = WHITE
-    boards = np.concatenate([complete(game, new_workspace()) for game in games])
-    seen = []
+    boards, seen = boards_of_both(), []
     for profile in ("rank_9d_20k", "rank_20k_9d", "rank_9d", "rank_9d_20k"):
         rows = evaluator.collect(evaluator.submit(boards, np.arange(2), profile=profile))
         seen.append(np.array([EvaluationRow(row, 25).policy for row in rows]))
@@ -100,10 +99,7 @@ def test_inputs_of_a_pair_of_players() -> None:
 
 
 def test_inputs_of_professionals() -> None:
-    old, new = (
-        metadata_row(parse_profile("proyear_2020"), BLACK, 361),
-        metadata_row(parse_profile("proyear_2021"), BLACK, 361),
-    )
+    old, new = (metadata_row(parse_profile(f"proyear_{year}"), BLACK, 361) for year in (2020, 2021))
     assert old[74:82] == [0, 1, 0, 0, 0, 0, 0, 0]
     assert sum(old[6:74]) == 2
     assert [number for number in range(151, 192) if old[number]] == [156]

@@ -17,16 +17,17 @@ def test_limits() -> None:
     assert not Limits(visits=0).is_endless and not Limits(seconds=0).is_endless
 
 
-@pytest.mark.parametrize("seconds", [-1, -0.001, math.nan, math.inf, "1", True])
-def test_wrong_seconds(seconds: float) -> None:
-    with pytest.raises(UserError, match="expected a number of 0 or more"):
-        Limits(seconds=seconds)
-
-
-@pytest.mark.parametrize("visits", [-1, 1.5, "1", True])
-def test_wrong_visits(visits: int) -> None:
-    with pytest.raises(UserError, match="expected a whole number of 0 or more"):
-        Limits(visits=visits)
+@pytest.mark.parametrize(
+    ("name", "expected", "values"),
+    [
+        ("seconds", "a number of 0 or more", (-1, -0.001, math.nan, math.inf, "1", True)),
+        ("visits", "a whole number of 0 or more", (-1, 1.5, "1", True)),
+    ],
+)
+def test_wrong_limits(name: str, expected: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        with pytest.raises(UserError, match=f"expected {expected}"):
+            Limits(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -70,16 +71,12 @@ def test_wrong_requests(values: dict[str, Any], message: str) -> None:
         SearchRequest(Game(9), **values)
 
 
-@pytest.mark.parametrize("moves", ["D4", ("D4",), (("black", "D4"),), (("black", "D4", "1"),), 3])
-def test_wrong_root_moves(moves: Any) -> None:
-    for name in ("avoid", "allow"):
+@pytest.mark.parametrize("name", ["avoid", "allow"])
+def test_wrong_root_moves(name: str) -> None:
+    for moves in ("D4", ("D4",), (("black", "D4"),), (("black", "D4", "1"),), 3):
         with pytest.raises(UserError, match=f"invalid (entry of )?{name}"):
-            RootMoves(**{name: moves})
-
-
-@pytest.mark.parametrize("depth", [0, -1, -(2**20)])
-def test_wrong_depths(depth: int) -> None:
-    for name in ("avoid", "allow"):
+            RootMoves(**{name: moves})  # type: ignore[arg-type]
+    for depth in (0, -1, -(2**20)):
         with pytest.raises(UserError, match=rf"invalid depth in {name} {depth}: expected a whole number of 1 or more"):
             RootMoves(**{name: (("black", "D4", depth),)})
 

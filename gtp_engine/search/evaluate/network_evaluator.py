@@ -5,7 +5,7 @@ The cache is for positions that are reached again by another order of moves or i
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +18,7 @@ from ...base.errors import UserError
 from ...base.jit import njit
 from ...go.board import BOARD
 from ...go.coords import BLACK, WHITE
-from ...go.rules import Rules, parse_rules
+from ...go.rules import parse_rules
 from ...go.symmetry import ALL_SYMMETRIES, COUNT, permutation
 from ...nets.library import RULES_FILE, learned_rules, load_network, network_name
 from ...nets.schema import METADATA
@@ -200,7 +200,10 @@ class NetworkEvaluator:
         self.batch_size = batch_size or (CPU_BATCH_SIZE if on_cpu else GPU_BATCH_SIZE)
         self._workspace = new_workspace()
         self.rules = learned_rules(path)
-        known = _rulesets(path, self.rules)
+        try:
+            known = [parse_rules(name) for name in self.rules]
+        except UserError as error:
+            raise UserError(f"{path.with_name(RULES_FILE)}: {self.name}: {error}") from error
         self._nearest = nearest_rules(known)
         self._shown = np.zeros(0, BOARD)  # positions as they are shown under the nearest rules
         self._rules_of_code = dict(zip(map(code_of, known), self.rules, strict=True))
@@ -415,11 +418,3 @@ class NetworkEvaluator:
         inputs, indices = ticket.inputs, ticket.size.transformed
         optimism = ticket.optimism if self.config.has_optimism else 0.0
         decode_outputs(*raw, positions, inputs.scalars, inputs.legal, symmetries, indices, optimism, self._scale, rows)
-
-
-def _rulesets(path: Path, names: Sequence[str]) -> list[Rules]:
-    """Returns the rules that a network learned with; UserError names the file with their names if one is unknown."""
-    try:
-        return [parse_rules(name) for name in names]
-    except UserError as error:
-        raise UserError(f"{path.with_name(RULES_FILE)}: {network_name(path)}: {error}") from error
