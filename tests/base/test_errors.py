@@ -61,7 +61,11 @@ def test_the_place_of_an_error_is_where_it_was_raised() -> None:
 
 @pytest.mark.parametrize(
     ("handler", "response", "is_logged"),
-    [(broadcast, INTERNAL, True), (refuse, "no such thing: expected another", False)],
+    [
+        (broadcast, INTERNAL, True),
+        (refuse, "no such thing: expected another", False),
+        (Mock(side_effect=GtpError("not now")), "not now", False),
+    ],
 )
 def test_gtp_tells_bugs_from_refusals(
     handler: Any, response: str, is_logged: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -72,10 +76,6 @@ def test_gtp_tells_bugs_from_refusals(
     output.write.assert_called_once_with(f"? {response}\n\n")
     logged = capsys.readouterr().err
     assert (f"name: {INTERNAL}" in logged, f"{HERE}:" in logged) == (is_logged, is_logged)
-
-
-def test_gtps_own_errors_are_users_errors() -> None:
-    assert issubclass(GtpError, UserError)
 
 
 def test_the_command_line_shows_a_bug_with_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,33 +38,23 @@ def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("system", "cache", "data"),
+    ("system", "variables", "cache", "data"),
     [
-        ("linux", ".cache/gtp_engine", ".local/share/gtp_engine"),
-        ("darwin", "Library/Caches/gtp_engine", "Library/Application Support/gtp_engine"),
-        ("win32", "AppData/Local/gtp_engine/Cache", "AppData/Local/gtp_engine"),
+        ("linux", {}, ".cache/gtp_engine", ".local/share/gtp_engine"),
+        ("linux", {"XDG_CACHE_HOME": "HOME/c", "XDG_DATA_HOME": "c"}, "c/gtp_engine", ".local/share/gtp_engine"),
+        ("darwin", {}, "Library/Caches/gtp_engine", "Library/Application Support/gtp_engine"),
+        ("win32", {}, "AppData/Local/gtp_engine/Cache", "AppData/Local/gtp_engine"),
+        ("win32", {"LOCALAPPDATA": "HOME/Local"}, "Local/gtp_engine/Cache", "Local/gtp_engine"),
     ],
 )
 def test_each_system_has_its_folders(
-    home: Path, monkeypatch: pytest.MonkeyPatch, system: str, cache: str, data: str
+    home: Path, monkeypatch: pytest.MonkeyPatch, system: str, variables: dict[str, str], cache: str, data: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value.replace("HOME", str(home)))
     assert folders.cache_dir() == home / cache
     assert folders.data_dir() == home / data
-
-
-def test_xdg_folders_are_heeded_on_linux(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "c"))
-    monkeypatch.setenv("XDG_DATA_HOME", "relative")
-    assert folders.cache_dir() == home / "c/gtp_engine"
-    assert folders.data_dir() == home / ".local/share/gtp_engine"
-
-
-def test_local_app_data_is_heeded_on_windows(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(home / "Local"))
-    assert folders.data_dir() == home / "Local/gtp_engine"
 
 
 def test_variables_override_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

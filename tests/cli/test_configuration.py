@@ -62,6 +62,12 @@ def parse_analysis(*arguments: str) -> tuple[EngineSettings, KataGoOptions]:
     return seen[0], seen[1]
 
 
+def command_named(name: str) -> click.Command:
+    found = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
+    assert isinstance(found, click.Command)
+    return found
+
+
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, prog_name="gtp_engine")
 
@@ -168,9 +174,7 @@ def test_the_template_is_accepted_as_it_is_and_without_its_marks(file: Path) -> 
     for text in (TEMPLATE, re.sub(r"(?m)^#(?! )", "", TEMPLATE)):
         file.write_text(text)
         for name in COMMANDS:
-            found = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
-            assert found is not None
-            use_configuration(click.Context(found))
+            use_configuration(click.Context(command_named(name)))
 
 
 def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +243,7 @@ def test_an_option_switches_off_a_default_that_it_excludes(
 )
 def test_the_command_line_switches_off_a_flag(file: Path, name: str, setting: str) -> None:
     file.write_text(f"[{name}]\n{setting} = true\n")
-    found = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
+    found = command_named(name)
     parameter = settings_of(found)[setting].name
     games = [str(file)] if name == "review" else []
 
@@ -253,7 +257,7 @@ def test_the_command_line_switches_off_a_flag(file: Path, name: str, setting: st
 
 def test_the_command_line_switches_off_the_handicap(file: Path) -> None:
     file.write_text("[play]\nhandicap = 4\n")
-    found = main.get_command(click.Context(main), "play")  # type: ignore[attr-defined]
+    found = command_named("play")
 
     def stones(*words: str) -> object:
         return found.make_context("play", list(words)).params["handicap"]

@@ -58,15 +58,16 @@ def test_other_programs_texts(text: str, settings: TimeSettings) -> None:
     assert read_time_settings(root(text)) == settings
 
 
-def test_the_time_left_is_that_of_the_last_node_that_says_it() -> None:
-    line = [root("BL[60]WL[50]"), root("BL[12.5]OB[3]"), root(""), root("WL[-1]OW[2]BL[x]")]
-    assert read_time_left(line) == {BLACK: (12.5, 3), WHITE: (50.0, 0)}
-    assert read_time_left([root("")]) == {}
-
-
-def test_times_that_no_game_has_are_not_read() -> None:
-    line = [root("BL[60]WL[50]"), root("BL[12.5]OB[1e300]WL[1e300]OW[3]")]
-    assert read_time_left(line) == {BLACK: (12.5, 0), WHITE: (50.0, 0)}
+@pytest.mark.parametrize(
+    ("texts", "left"),
+    [
+        (["BL[60]WL[50]", "BL[12.5]OB[3]", "", "WL[-1]OW[2]BL[x]"], {BLACK: (12.5, 3), WHITE: (50.0, 0)}),
+        (["BL[60]WL[50]", "BL[12.5]OB[1e300]WL[1e300]OW[3]"], {BLACK: (12.5, 0), WHITE: (50.0, 0)}),  # no game has them
+        ([""], {}),
+    ],
+)
+def test_the_time_left_is_that_of_the_last_node_that_says_it(texts: list[str], left: dict[int, object]) -> None:
+    assert read_time_left(map(root, texts)) == left
 
 
 def test_times_replace_those_before_and_leave_the_rest() -> None:

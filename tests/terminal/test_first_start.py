@@ -40,29 +40,25 @@ def engine(rest: threading.Event) -> Iterator[Engine]:
         rest.set()
 
 
-@pytest.mark.parametrize("is_interactive", [True, False])
+@pytest.mark.parametrize(("is_cold", "is_interactive"), [(True, True), (True, False), (False, True)])
 def test_a_cold_start_waits_for_the_rules_only(
-    engine: Engine, is_interactive: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine,
+    rest: threading.Event,
+    is_cold: bool,
+    is_interactive: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(play, "is_cold", Mock(return_value=True))
+    monkeypatch.setattr(play, "is_cold", Mock(return_value=is_cold))
     screen = Mock(is_interactive=is_interactive, redraws=False, working=lambda doing: threading.Lock())
     game = TerminalGame(PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path), screen)
+    if not is_cold:
+        threading.Timer(0.3, rest.set).start()
     game._get_ready()
-    assert not engine.ready.done()
-    assert (play._COMPILING in game._opening) == is_interactive
+    assert engine.ready.done() != is_cold
+    assert (play._COMPILING in game._opening) == (is_cold and is_interactive)
     game._command_play("C3")
     assert len(engine.game.moves) == 1
-
-
-def test_a_warm_start_waits_for_the_engine(
-    engine: Engine, rest: threading.Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(play, "is_cold", Mock(return_value=False))
-    screen = Mock(is_interactive=True, working=lambda doing: threading.Lock())
-    game = TerminalGame(PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path), screen)
-    threading.Timer(0.3, rest.set).start()
-    game._get_ready()
-    assert engine.ready.done() and play._COMPILING not in game._opening
 
 
 @pytest.mark.parametrize(

@@ -32,28 +32,15 @@ def _arabic(number: int) -> str:
     return "few" if 3 <= rest <= 10 else "many" if rest >= 11 else "other"
 
 
-@dataclass(frozen=True)
-class _Language:
-    """How a language counts, for numbers of 0 and more.
-
-    Attributes:
-        forms: The names of its plural forms.
-        form_of: Returns the form for a number.
-    """
-
-    forms: tuple[str, ...]
-    form_of: Callable[[int], str]
-
-
 # The plural rules are those of Unicode's CLDR (plurals.xml) for whole numbers below a million, which is all that is
 # counted here: from a million on, Spanish has one more form. The first language is the default.
-_PLURALS = {
-    "en": _Language(("one", "other"), _one_or_other),
-    "es": _Language(("one", "other"), _one_or_other),
-    "zh": _Language(("other",), lambda number: "other"),
-    "ar": _Language(("zero", "one", "two", "few", "many", "other"), _arabic),
+PLURAL_FORM: dict[str, Callable[[int], str]] = {
+    "en": _one_or_other,
+    "es": _one_or_other,
+    "zh": lambda number: "other",
+    "ar": _arabic,
 }
-LANGUAGES = tuple(_PLURALS)
+LANGUAGES = tuple(PLURAL_FORM)
 DEFAULT = LANGUAGES[0]
 
 
@@ -92,7 +79,7 @@ class Texts:
         if isinstance(text, dict):
             count = values["count"]
             assert isinstance(count, int), f"{name} has plural forms"
-            text = text[_PLURALS[self.language].form_of(count)]
+            text = text[PLURAL_FORM[self.language](count)]
         return text.format(**{key: self._written(value) for key, value in values.items()})
 
     @property
@@ -136,8 +123,3 @@ class Texts:
 def texts(language: str = DEFAULT) -> Texts:
     """Returns the texts of one of `LANGUAGES`."""
     return Texts(language)
-
-
-def plural_forms(language: str) -> tuple[str, ...]:
-    """Returns the names of the plural forms that a language has."""
-    return _PLURALS[language].forms
