@@ -63,13 +63,10 @@ def index_of_point(point: int | str, width: int, height: int) -> int:
     Raises:
         UserError: It is not on this board.
     """
-    if isinstance(point, str):
-        point = parse_vertex(point, width, height)
+    point = as_point(point, width, height)
     if point == PASS:
         return width * height
     x, y = xy(point, width)
-    if not (0 <= x < width and 0 <= y < height):
-        raise invalid("point", point, f"a vertex such as D4 or a point of the {width}x{height} board")
     return y * width + x
 
 
@@ -97,14 +94,11 @@ def as_point(value: int | str, width: int, height: int) -> int:
     """
     if isinstance(value, str):
         return parse_vertex(value, width, height)
-    if is_whole(value) and (value == PASS or _is_on_board(int(value), width, height)):
-        return int(value)
+    if is_whole(value):
+        x, y = xy(int(value), width)
+        if value == PASS or (0 <= x < width and 0 <= y < height):
+            return int(value)
     raise invalid("point", value, f"a vertex such as D4 or a point of the {width}x{height} board")
-
-
-def _is_on_board(point: int, width: int, height: int) -> bool:
-    x, y = xy(point, width)
-    return 0 <= x < width and 0 <= y < height
 
 
 def vertex(point: int | str, width: int, height: int) -> str:

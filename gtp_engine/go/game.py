@@ -207,17 +207,11 @@ class Game:
         board["scoring"] = PART_VALUES["scoring"].index(self._rules.scoring)
         board["tax"] = PART_VALUES["tax"].index(self._rules.tax)
         board["friendly_pass"] = self._rules.friendly_pass_ok
-        board["button"] = self._button()
+        if (taker := self._button_pass()) is not None:
+            board["button"] = BUTTON_BLACK if self.moves[taker].colour == BLACK else BUTTON_WHITE
+        else:
+            board["button"] = BUTTON_LEFT if self._rules.has_button else NO_BUTTON
         board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
-
-    def _button(self) -> int:
-        """Returns who has the button."""
-        if not self._rules.has_button:
-            return NO_BUTTON
-        taker = self._button_pass()
-        if taker is None:
-            return BUTTON_LEFT
-        return BUTTON_BLACK if self.moves[taker].colour == BLACK else BUTTON_WHITE
 
     def _button_pass(self) -> int | None:
         """Returns the index of the pass that took the button: under button rules the first pass of the game."""
@@ -353,8 +347,7 @@ class Game:
         Args:
             colour: The player.
             point: The point.
-            tolerant: Whether a simple ko may be retaken, and several stones may be a suicide under any rules, as in
-                games that were played by other rules.
+            tolerant: Whether a ko may be retaken, and several stones be a suicide, as in games under other rules.
 
         Raises:
             IllegalMove: The point is occupied or off the board, retakes a simple ko, or is a forbidden suicide; or the

@@ -148,10 +148,7 @@ def _parse_json(text: str) -> Rules:
 def with_part(rules: Rules, key: str, value: str | bool) -> Rules:
     """Returns `rules` with one part changed.
 
-    Args:
-        rules: The rules to start from.
-        key: The part's name in KataGo's JSON (`kata-set-rule`).
-        value: Its new value; words in upper or lower case.
+    `key` is the part's name in KataGo's JSON (`kata-set-rule`); a word as its value may be in upper or lower case.
 
     Raises:
         UserError: The part or the value is unknown.
@@ -162,17 +159,13 @@ def with_part(rules: Rules, key: str, value: str | bool) -> Rules:
         raise UserError(f"unknown part of the rules: {key.strip()!r} (accepted: {accepted})")
     parts = vars(rules).copy()
     if isinstance(parts[field], bool):
-        parts[field] = _parse_flag(key, value)
+        word = str(value).strip().lower()
+        if word not in TRUE_WORDS + FALSE_WORDS:
+            raise UserError(f"unknown value of {key.strip()}: {value!r} (accepted: true, false)")
+        parts[field] = word in TRUE_WORDS
     else:
         parts[field] = value.strip().upper() if isinstance(value, str) else value
     return Rules(**parts)
-
-
-def _parse_flag(key: str, value: str | bool) -> bool:
-    word = str(value).strip().lower()
-    if word not in TRUE_WORDS + FALSE_WORDS:
-        raise UserError(f"unknown value of {key.strip()}: {value!r} (accepted: true, false)")
-    return word in TRUE_WORDS
 
 
 def default_komi(width: int, height: int) -> float:

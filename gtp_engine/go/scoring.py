@@ -87,15 +87,13 @@ def count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int
         _fill_connections(living, owner)
     if rules.tax == "NONE":
         return owner, groups
-    in_atari = _stones_in_atari(living) if by_area else set()
-    in_seki = set() if by_area else find_seki(living, owner)
+    in_doubt = _stones_in_atari(living) if by_area else find_seki(living, owner)
     for area in find_regions(owner):
         if area.colour == NEUTRAL:
             continue
         # By area an area lives by itself if it touches no neutral point and none of its stones is in atari: the
         # independent-life-regions of KataGo's rules (its docs/rules.html). A neutral point is worth a point there, so a
         # player who leaves one unfilled means it to be a seki.
-        in_doubt = in_atari if by_area else in_seki
         if (by_area and NEUTRAL in area.borders) or not in_doubt.isdisjoint(area.cells):
             for cell in area.cells:
                 owner[cell] = living[cell]
@@ -115,15 +113,11 @@ def enclosed(living: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def _fill_connections(living: NDArray[np.int8], owner: NDArray[np.int8]) -> None:
-    """Takes the points from their owner that have to be filled once the neutral points are.
+    """Takes the points from their owner that have to be filled once the neutral points are; `owner` is changed.
 
     Games are counted before the last neutral points are filled. Chains that are connected through neutral points and
     have a single liberty in their own territory will be in atari then, and connect there, unless that point is an eye
     of their own.
-
-    Args:
-        living: The stones.
-        owner: Their colours and those of the points that they enclose; written.
     """
     filled = living.copy()
     for colour in (BLACK, WHITE):
@@ -147,11 +141,8 @@ def _connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int)
 
 def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
     """Returns the stones of all chains with a single liberty."""
-    found: set[Cell] = set()
-    for chain in find_regions(living):
-        if chain.colour != EMPTY and len(find_liberties(chain.cells, living)) == 1:
-            found.update(chain.cells)
-    return found
+    chains = (region.cells for region in find_regions(living) if region.colour != EMPTY)
+    return {cell for cells in chains if len(find_liberties(cells, living)) == 1 for cell in cells}
 
 
 def find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:

@@ -48,14 +48,7 @@ class Editor:
     def add(
         self, parent: TreeNode, properties: Properties, *, move: Move | None = None, first: bool = False
     ) -> TreeNode:
-        """Adds a node behind another one.
-
-        Args:
-            parent: The node before it.
-            properties: Its properties, without the move.
-            move: Its move, if it has one.
-            first: Whether it begins the main line from there, and not another variation.
-        """
+        """Adds a node behind another one, as `GameRecord.add` does; if `first`, it begins the main line from there."""
         node = self.record.add(parent, properties, move=move)
         if first:
             parent.children.insert(0, parent.children.pop())
@@ -139,12 +132,7 @@ class Editor:
         return node
 
     def change_turn(self, node: TreeNode, to_move: int) -> TreeNode:
-        """Makes it the other player's turn; returns the node that says so, a new variation if it has to be one.
-
-        Args:
-            node: The node.
-            to_move: The player to move there so far.
-        """
+        """Makes it the turn of the other player than `to_move`; returns the node that says so, a new one if need be."""
         values = {"PL": [colour_letter(opponent(to_move)).encode()]}
         if node.move is not None or node.children:
             return self.add(node, values)

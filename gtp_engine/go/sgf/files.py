@@ -132,16 +132,7 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
 
 
 def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = ()) -> GameRecord:
-    """Returns the record of a game.
-
-    Args:
-        tree: The parsed game.
-        source: The name used in error messages.
-        variation: The line that becomes the main line.
-
-    Raises:
-        UserError: It cannot be read; the message has the reason, but not the source's name.
-    """
+    """Returns the record of a game; the message of a UserError has the reason, but not the source's name."""
     root, *following = split(tree.sequence[0], is_root=True)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
@@ -181,11 +172,6 @@ def _choose(record: GameRecord, variation: Sequence[int]) -> None:
 
 def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
     """Writes a record to a file, atomically.
-
-    Args:
-        record: The record.
-        path: The file.
-        overwrite: Whether to replace an existing file.
 
     Raises:
         FileExistsError: The file exists, and `overwrite` is False.

@@ -111,14 +111,7 @@ class GameRecord:
     application = _Info("AP", str)
 
     def __init__(self, width: int = 19, height: int = 19, *, source: str = "SGF", **info: Any) -> None:
-        """Begins with the root alone.
-
-        Args:
-            width: The number of columns.
-            height: The number of rows.
-            source: The name used in error messages.
-            **info: The attributes that tell about the game.
-        """
+        """Begins with the root alone, and with the attributes in `info` that tell about the game."""
         self.width = int(parse_number("width", width, _SIDE, from_text=False))
         self.height = int(parse_number("height", height, _SIDE, from_text=False))
         self.source = source
@@ -225,13 +218,7 @@ class GameRecord:
     # Building.
 
     def add(self, parent: TreeNode, properties: Properties | None = None, *, move: Move | None = None) -> TreeNode:
-        """Adds a node behind another one.
-
-        Args:
-            parent: The node before it.
-            properties: Its properties.
-            move: Its move, if the properties do not have it.
-        """
+        """Adds a node behind another one, with a move if its properties do not have it."""
         node = TreeNode(len(self._nodes), {}, parent)
         properties = properties or {}
         if move is not None:
@@ -396,36 +383,28 @@ class GameRecord:
 
         It is found from the position that was asked for before, by taking back moves and playing others.
 
-        Args:
-            node: The node.
-            rules: Rules instead of the record's.
-            komi: Komi instead of the record's.
+        Rules and komi are the record's unless others are given.
 
         Raises:
             SgfError: A node that leads there cannot be read, a move is illegal, or the board is too large or small.
         """
-        game = self._game_at(node, rules).copy()
+        path = node.path
+        latest, known = self._taken_back(path, rules) or (self._new_game(rules), 0)
+        self._latest = None  # while the game is changed
+        for _ in self._replay(path[known:], latest, sum(each.move is not None for each in path[:known])):
+            pass
+        self._latest = node, rules, latest
+        game = latest.copy()
         if komi is not None:
             game.set_komi(komi)
         if node.next is not None and node.next.move is not None:
             game.to_move = node.next.move.colour
         return game
 
-    def _game_at(self, node: TreeNode, rules: Rules | None) -> Game:
-        path = node.path
-        game, known = self._taken_back(path, rules) or (self._new_game(rules), 0)
-        self._latest = None  # while the game is changed
-        played = sum(each.move is not None for each in path[:known])
-        for _ in self._replay(path[known:], game, played):
-            pass
-        self._latest = node, rules, game
-        return game
-
     def _taken_back(self, path: list[TreeNode], rules: Rules | None) -> tuple[Game, int] | None:
-        """Takes the latest position back to where this path leaves its own.
+        """Takes the latest position back to where this path leaves its own, if that is possible.
 
-        Returns:
-            The game, and how many nodes of the path have led to it; None if it cannot be taken back to there.
+        Returns the game, and how many nodes of the path have led to it.
         """
         if self._latest is None or self._latest[1] != rules:
             return None

@@ -228,14 +228,7 @@ def analysis_comment(
 ) -> str:
     """Formats the result of a search as a comment, from Black's side.
 
-    Args:
-        to_move: The player to move.
-        winrate: The win rate of the player to move, 0 to 1.
-        lead: The lead of the player to move, in points.
-        visits: The number of visits.
-        line: The points of the principal variation.
-        width: The number of columns.
-        height: The number of rows.
+    `winrate`, 0 to 1, and `lead`, in points, are those of the player to move. `line` is the principal variation.
     """
     if to_move == WHITE:
         winrate, lead = 1 - winrate, -lead
