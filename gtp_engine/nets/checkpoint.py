@@ -87,19 +87,14 @@ def _load(path: Path) -> Any:
     if not content:
         raise NetworkFileError(f"{path}: the file is empty")
     try:
-        _check_sums(content)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:  # torch writes checksums and does not read them
+            if (part := archive.testzip()) is not None:
+                raise UserError(f"the checksum of {part} is wrong")
         return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise NetworkFileError(f"{path}: not a checkpoint of this program: reading it would run code") from error
     except _DAMAGES as error:
         raise NetworkFileError(f"{path}: a damaged checkpoint ({_first_line(error)})") from error
-
-
-def _check_sums(content: bytes) -> None:
-    """Raises UserError if a part of the archive does not have its checksum, which torch writes and does not read."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if (part := archive.testzip()) is not None:
-            raise UserError(f"the checksum of {part} is wrong")
 
 
 def _first_line(error: Exception) -> str:

@@ -402,16 +402,13 @@ def check_shapes(config: NetworkConfig) -> None:
     for number, block in enumerate(trunk.blocks):
         _check_block(block, channels, f"trunk.blocks.{number}")
     _follow(trunk, "trunk", channels, "tip_norm")
-    _check_outputs(config, [*_policy_outputs(config.policy, channels), *_value_outputs(config.value, channels)])
-
-
-def _check_outputs(config: NetworkConfig, found: list[int]) -> None:
+    outputs = [*_policy_outputs(config.policy, channels), *_value_outputs(config.value, channels)]
     version = config.version
     policy = 1 if version < 12 else 2 if version < 16 else 4 if version == 16 else config.policy.declared_channels
     expected = [policy, policy, 3, 4 if version == 8 else 6, 1]
-    if found != expected:
+    if outputs != expected:
         names = "policy, pass, value, scores and ownership"
-        raise UserError(f"its outputs for {names} have {found} channels; version {version} has {expected}")
+        raise UserError(f"its outputs for {names} have {outputs} channels; version {version} has {expected}")
 
 
 def _equal(name: str, found: int, expected: int) -> None:

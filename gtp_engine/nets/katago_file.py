@@ -29,6 +29,7 @@ LARGEST_EXPANSION, FREE_EXPANSION = 20, 64 << 20
 _PIECE = 4 << 20  # bytes to expand at once
 LONGEST_WORD = 1000
 DEEPEST = 4  # blocks inside blocks; KataGo's have 2
+_NO_HEADER = "not a KataGo network: it does not begin with a name and a version"
 _WORD = re.compile(rb"\S+")
 _SPACE = re.compile(rb"\s*")
 
@@ -99,17 +100,13 @@ class _Reader:
         try:
             config = self.read_desc(NetworkConfig, "", self.network_values)
         except _End:
-            raise UserError(self._too_short()) from None
+            has_version = "version" in self.network_values
+            raise UserError("the file is cut short; download it again" if has_version else _NO_HEADER) from None
         assert isinstance(config, NetworkConfig)
         rest = self.data[self.position :].strip()
         if rest:
             raise UserError(f"{len(rest)} bytes follow the end of the network, beginning with {rest[:20]!r}")
         return StoredNetwork(config, self.values)
-
-    def _too_short(self) -> str:
-        if "version" not in self.network_values:
-            return "not a KataGo network: it does not begin with a name and a version"
-        return "the file is cut short; download it again"
 
     def read_desc(self, cls: type, path: str, values: dict[str, Any] | None = None) -> Any:
         values = {} if values is None else values
@@ -182,7 +179,7 @@ class _Reader:
         except (ValueError, KeyError):
             expected = {str: "a word", int: "a whole number", float: "a number", bool: "0 or 1"}[cls]
             if self._version == 0:
-                raise UserError("not a KataGo network: it does not begin with a name and a version") from None
+                raise UserError(_NO_HEADER) from None
             raise UserError(f"{path} is {word[:20]!r}; expected {expected}") from None
 
     def _skip_zeros(self, metadata: Mapping[str, Any], path: str) -> None:

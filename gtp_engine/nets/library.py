@@ -48,9 +48,15 @@ def default_networks() -> dict[Path, tuple[int, int]]:
     """
     folder = bundled_folder()
     table = folder / BOARDS_FILE
-    boards = _read_boards(table) if table.is_file() else {}
-    files = {folder / f"{name}.bin.gz": sizes for name, sizes in boards.items()}
-    return {path: sizes for path, sizes in files.items() if path.is_file()}
+    found = {}
+    for name, entry in (_read_table(table) if table.is_file() else {}).items():
+        if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
+            raise UserError(
+                f"{table}: {name} = {entry!r}: expected the least and the most points of the longer side, as in [7, 9]"
+            )
+        if (path := folder / f"{name}.bin.gz").is_file():
+            found[path] = (entry[0], entry[1])
+    return found
 
 
 def learned_rules(path: Path) -> tuple[str, ...]:
@@ -71,16 +77,6 @@ def _read_table(table: Path) -> dict[str, Any]:
         return tomllib.loads(table.read_text("utf-8"))
     except ValueError as error:
         raise UserError(f"{table}: {error}") from error
-
-
-def _read_boards(table: Path) -> dict[str, tuple[int, int]]:
-    entries = _read_table(table)
-    for name, entry in entries.items():
-        if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
-            raise UserError(
-                f"{table}: {name} = {entry!r}: expected the least and the most points of the longer side, as in [7, 9]"
-            )
-    return {name: (least, most) for name, (least, most) in entries.items()}
 
 
 def default_network(width: int, height: int) -> Path | None:

@@ -32,9 +32,6 @@ class Model(nn.Module):
     Fresh networks are made by `Model(parse_config("b6c96")).initialise()`, and those in files by
     `Model.from_stored(load_network(path))`. The name of every tensor is its path in the config, see `blocks`. A new
     model is in training mode, as all modules of torch are; one from a file is in evaluation mode.
-
-    Args:
-        config: The architecture.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -85,11 +82,7 @@ class Model(nn.Module):
         He initialisation (He et al. 2015), with the last layer of each of k residual branches scaled by 1/sqrt(k), so
         that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small.
 
-        Args:
-            generator: The source of random numbers; by default torch's.
-
-        Returns:
-            The model.
+        Returns the model.
         """
         for module in self.modules():
             if isinstance(module, Conv | MatMul):
@@ -98,17 +91,14 @@ class Model(nn.Module):
             elif isinstance(module, Rope) and isinstance(module.frequencies, nn.Parameter):
                 nn.init.uniform_(module.frequencies, -1.0, 1.0, generator=generator)
         _scale_branches(self.trunk.blocks)
+        head = self.value
+        policies: list[Conv | MatMul] = [self.policy.out_conv, self.policy.pass_out or self.policy.pass_matmul]
         with torch.no_grad():
-            for layer in self._output_layers():
+            for layer in (*policies, head.value_matmul, head.score_matmul, head.ownership, *head.auxiliary):
                 layer.weight.mul_(OUTPUT_SCALE)
-            for layer in (self.policy.out_conv, self.policy.pass_out or self.policy.pass_matmul):
+            for layer in policies:
                 layer.weight[1:] = layer.weight[:1]  # the untrained optimistic policy equals the policy
         return self
-
-    def _output_layers(self) -> list[Conv | MatMul]:
-        passing = self.policy.pass_out or self.policy.pass_matmul
-        head = self.value
-        return [self.policy.out_conv, passing, head.value_matmul, head.score_matmul, head.ownership, *head.auxiliary]
 
 
 # First predictions are near uniform, and first gradients small enough to begin with a full learning rate.
@@ -164,10 +154,7 @@ def prepare_for_inference(
 
     Batch norms are folded into the convolutions that they follow, and tensors of points become channels-last.
 
-    Args:
-        network: The network.
-        dtype: The precision of the trunk's tensors and weights. The heads, a few percent of the work, stay in float32.
-        device: The device of the module.
+    `dtype` is the precision of the trunk's tensors and weights. The heads, a few percent of the work, stay in float32.
     """
     values = {name: torch.from_numpy(value) for name, value in fold_norms(network).items()}
     model = Model(network.config).eval()
@@ -185,16 +172,10 @@ def prepare_for_inference(
     return model.to(device).requires_grad_(False)
 
 
-def _precision_between_blocks(trunk: Trunk, dtype: torch.dtype) -> torch.dtype:
-    """Returns the precision of the tensors between the blocks."""
-    attends = any(isinstance(block, AttentionBlock) for block in trunk.blocks)
-    return torch.float32 if attends and dtype == torch.bfloat16 else dtype
-
-
 def _convert(trunk: Trunk, dtype: torch.dtype) -> None:
     """Converts a trunk, except for tables of angles and what the scalar inputs pass through."""
     # With attention only feed-forward blocks are converted: rounding the scores would change the result too much.
-    if _precision_between_blocks(trunk, dtype) != dtype:
+    if dtype == torch.bfloat16 and any(isinstance(block, AttentionBlock) for block in trunk.blocks):
         for block in trunk.blocks:
             if isinstance(block, FeedForwardBlock):
                 for matrix in (block.first, block.gate, block.second):
