@@ -205,22 +205,22 @@ def test_suicide_of_one_stone_is_never_legal(rules: Rules) -> None:
         game.play(BLACK, at["a"])
 
 
+SUICIDE_OF_THREE = """
+    X X a O
+    O O O O
+    . . . ."""
+AFTER_SUICIDE = ". . . O\nO O O O\n. . . ."
+
+
 def test_suicide_of_several_stones_is_for_the_rules_to_allow() -> None:
-    suicide = """
-        X X a O
-        O O O O
-        . . . ."""
-    game, at = drawn(suicide)
+    game, at = drawn(SUICIDE_OF_THREE)
     assert not game.is_legal(at["a"])
     with pytest.raises(IllegalMove, match="is suicide"):
         game.play(BLACK, at["a"])
-    game, at = drawn(suicide, rules=SIMPLE_SUICIDE)
+    game, at = drawn(SUICIDE_OF_THREE, rules=SIMPLE_SUICIDE)
     assert game.is_legal(at["a"])
     game.play(BLACK, at["a"])
-    assert diagram(game) == lines("""
-        . . . O
-        O O O O
-        . . . .""")
+    assert diagram(game) == AFTER_SUICIDE
     assert (game.captures(BLACK), game.captures(WHITE)) == (0, 3)
     assert game.board["ko_point"][0] == PASS
 
@@ -239,15 +239,9 @@ def test_tolerant_play_retakes_a_ko() -> None:
 
 
 def test_tolerant_play_lets_several_stones_die_under_any_rules() -> None:
-    game, at = drawn("""
-        X X a O
-        O O O O
-        . . . .""")
+    game, at = drawn(SUICIDE_OF_THREE)
     game.play(BLACK, at["a"], tolerant=True)
-    assert diagram(game) == lines("""
-        . . . O
-        O O O O
-        . . . .""")
+    assert diagram(game) == AFTER_SUICIDE
     assert not game.board["suicide"][0]
     game.undo()
     assert not game.is_legal(at["a"])

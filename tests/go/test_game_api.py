@@ -100,7 +100,7 @@ def test_a_change_of_a_copy_after_an_undo_leaves_the_game_as_it_is() -> None:
 
 
 def test_the_komi_is_the_usual_one_of_the_size() -> None:
-    assert [Game(*size).komi for size in ((9,), (9, 10), (13,), (19,))] == [7, 7.5, 7.5, 7.5]
+    assert [Game(*size).komi for size in ((5,), (9,), (9, 10), (13, 9), (19,))] == [7, 7, 7.5, 7.5, 7.5]
     assert Game(9, komi=7.5).komi == 7.5
 
 

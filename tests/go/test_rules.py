@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gtp_engine.go.rules import RULESETS, Rules, default_komi, parse_rules, rules_name, with_part
+from gtp_engine.go.rules import RULESETS, Rules, parse_rules, rules_name, with_part
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,3 @@ def test_names_of_rules() -> None:
 def test_which_rules_count_stones_as_they_stand() -> None:
     assert RULESETS["tromp-taylor"].stones_stand
     assert not any(RULESETS[name].stones_stand for name in ("chinese", "japanese", "aga", "new-zealand"))
-
-
-def test_usual_komi() -> None:
-    assert [default_komi(9, 9), default_komi(13, 9), default_komi(5, 5), default_komi(19, 19)] == [7, 7.5, 7, 7.5]

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from compiled import needs_bfloat16, needs_int8, needs_kernels
 from torch import nn
 
-from gtp_engine.base.jit import config
 from gtp_engine.nets.blocks import AttentionBlock, FeedForwardBlock
 from gtp_engine.nets.kernels.layers import FULL_BOARD, Values
-from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
 from gtp_engine.nets.kernels.transformer import Attention, FeedForward
 from gtp_engine.nets.layers import Board
 from gtp_engine.nets.schema import (
@@ -22,17 +21,13 @@ from gtp_engine.nets.schema import (
     RMSNormDesc,
 )
 
-pytestmark = pytest.mark.skipif(
-    config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
-)
+pytestmark = needs_kernels
 # How far from torch, relative to what a block adds: bfloat16 has 8 bits, and 8-bit integers 7 for all values of a row.
 PRECISIONS = [
     pytest.param("float32", 2e-6),
-    pytest.param("bfloat16", 1e-2, marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="no bfloat16")),
-    pytest.param("int8", 2e-2, marks=pytest.mark.skipif(not HAS_INT8, reason="no products of 8-bit integers")),
-    pytest.param(
-        "int8 and bfloat16", 3e-2, marks=pytest.mark.skipif(not (HAS_INT8 and HAS_BFLOAT16), reason="lacks one of them")
-    ),
+    pytest.param("bfloat16", 1e-2, marks=needs_bfloat16),
+    pytest.param("int8", 2e-2, marks=needs_int8),
+    pytest.param("int8 and bfloat16", 3e-2, marks=[needs_int8, needs_bfloat16]),
 ]
 CHANNELS = 32
 

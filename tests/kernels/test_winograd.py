@@ -5,24 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from compiled import needs_bfloat16, needs_kernels
 from torch import Tensor
 from torch.nn import functional
 
-from gtp_engine.base.jit import config
-from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
 from gtp_engine.nets.kernels.matmul import convolve_1x1, convolve_im2col, matmul, pack_matrix, to_bfloat16
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.kernels.tiles import WINOGRAD_MATRICES
 from gtp_engine.nets.kernels.winograd import best_tile_side, convolve_3x3, pack_kernel
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.nets.schema import IDENTITY, MISH, RELU, SILU
-
-compiled = pytest.mark.skipif(
-    config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
-)
-
-
-half_only = pytest.mark.skipif(not HAS_BFLOAT16, reason="this CPU multiplies no bfloat16")
 
 
 @pytest.mark.parametrize("side", [3, 4])
@@ -41,7 +33,7 @@ def test_tiles_that_fit_a_board_are_taken() -> None:
 MASKS = {"full": np.zeros((0, 1, 1), np.bool_), "ragged": np.random.default_rng(1).random((5, 19, 19)) < 0.8}
 
 
-@compiled
+@needs_kernels
 @pytest.mark.parametrize("side", [1, *WINOGRAD_MATRICES])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mask", MASKS)
@@ -57,8 +49,8 @@ def test_convolutions_are_torchs(
     assert torch.allclose(found, expected, atol=2e-5)
 
 
-@compiled
-@half_only
+@needs_kernels
+@needs_bfloat16
 @pytest.mark.parametrize("side", [1, *WINOGRAD_MATRICES])
 @pytest.mark.parametrize("kind", [IDENTITY, RELU, MISH, SILU])
 def test_convolutions_of_bfloat16_are_near(side: int, kind: str) -> None:
@@ -68,7 +60,7 @@ def test_convolutions_of_bfloat16_are_near(side: int, kind: str) -> None:
     assert (found - expected).std() < 0.015 * expected.std()
 
 
-@compiled
+@needs_kernels
 @pytest.mark.parametrize("side", [1, 3, 5])
 def test_convolutions_of_windows_are_torchs(side: int) -> None:
     torch.manual_seed(1)
@@ -80,8 +72,8 @@ def test_convolutions_of_windows_are_torchs(side: int) -> None:
     assert torch.allclose(to_tensor(out), expected, atol=1e-4)
 
 
-@compiled
-@pytest.mark.parametrize("half", [False, pytest.param(True, marks=half_only)])
+@needs_kernels
+@pytest.mark.parametrize("half", [False, pytest.param(True, marks=needs_bfloat16)])
 @pytest.mark.parametrize("outputs", [16, 48, 64, 80, 208])
 def test_products_are_numpys(outputs: int, half: bool) -> None:
     """Of numbers that both precisions hold, so that sums are exact."""

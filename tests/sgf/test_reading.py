@@ -72,21 +72,26 @@ def test_a_game_without_charset_is_read_by_itself(games: list[tuple[str, str, st
     assert [moves(game) for game in read] == ["Baa", "Baa"]
 
 
-def test_parentheses_in_texts_hide_no_root_and_begin_none() -> None:
-    first = "(;CA[GBK]SZ[9]PB[古力];B[aa])".encode("gbk")
-    second = "(;EV[决赛 (1)]PB[柯洁]PW[朴廷桓]SZ[9];B[aa])".encode()
-    assert [game.black for game in read_sgf_games(first + second)] == ["古力", "柯洁"]
-    smiley = "(;GM[1]SZ[9]PB[Иванов]C[привет (;-) да]CA[windows-1251];B[aa])".encode("cp1251")
-    assert read_sgf(smiley).black == "Иванов"
-
-
-def test_a_bracket_in_a_value_begins_no_game_of_another_charset() -> None:
-    first = "(;GM[1]CA[GB2312]SZ[9]PB[古力];B[ee])".encode("gb2312")
-    second = "(;GM[1]GN[決勝 (A)]PB[坂田]CA[UTF-8]SZ[9];B[ee])".encode()
-    assert [(game.root.text("GN"), game.black) for game in read_sgf_games(first + b"\n" + second)] == [
-        ("", "古力"),
-        ("決勝 (A)", "坂田"),
-    ]
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        # Parentheses in texts hide no root and begin none.
+        (
+            "(;CA[GBK]SZ[9]PB[古力];B[aa])".encode("gbk") + "(;EV[决赛 (1)]PB[柯洁]PW[朴廷桓]SZ[9];B[aa])".encode(),
+            ["古力", "柯洁"],
+        ),
+        ("(;GM[1]SZ[9]PB[Иванов]C[привет (;-) да]CA[windows-1251];B[aa])".encode("cp1251"), ["Иванов"]),
+        (
+            "(;GM[1]CA[GB2312]SZ[9]PB[古力];B[ee])\n".encode("gb2312")
+            + "(;GM[1]GN[決勝 (A) ]PB[坂田]CA[UTF-8]SZ[9];B[ee])".encode(),
+            ["古力", "決勝 (A) 坂田"],
+        ),
+        # Roots without semicolons.
+        ("(CA[GBK]PB[古力];B[ee])".encode("gbk") + "(CA[Big5]PB[許功蓋];B[ee])".encode("big5"), ["古力", "許功蓋"]),
+    ],
+)
+def test_where_a_game_of_another_charset_begins(data: bytes, names: list[str]) -> None:
+    assert [game.root.text("GN") + game.black for game in read_sgf_games(data)] == names
 
 
 @pytest.mark.parametrize(
@@ -112,16 +117,6 @@ def test_roots_without_semicolon_in_a_collection(first: str) -> None:
     assert not read_sgf(data).is_whole_file
 
 
-def test_a_text_before_a_root_without_semicolon() -> None:
-    assert moves(read_sgf(b"From (A[1]:\n(GM[1]SZ[9];B[ee];W[cc])")) == "Bee Wcc"
-
-
-def test_games_without_semicolons_have_their_own_charsets() -> None:
-    first, second = "(GM[1]CA[GBK]SZ[9]PB[古力];B[ee])", "(GM[1]CA[Big5]SZ[9]PB[許功蓋];B[ee])"
-    games = read_sgf_games(first.encode("gbk") + second.encode("big5"))
-    assert [game.black for game in games] == ["古力", "許功蓋"]
-
-
 def test_names_with_lower_case_letters() -> None:
     record = read_sgf(DATA / "old.sgf")
     assert (record.black, record.white, record.komi) == ("An", "Bo", 0.5)
@@ -129,14 +124,12 @@ def test_names_with_lower_case_letters() -> None:
     assert moves(record) == "Wee B W"
 
 
-def test_names_all_in_lower_case() -> None:
-    assert moves(read_sgf(b"(;gm[1]ff[4]sz[9]c[so: b [x\\]];b[ee];w[cc])")) == "Bee Wcc"
-
-
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
         (b"(;GM[1]FF[3]SZ[9];B[ee];W[tt];B[])", "Bee W B"),
+        (b"(;gm[1]ff[4]sz[9]c[so: b [x\\]];b[ee];w[cc])", "Bee Wcc"),
+        (b"From (A[1]:\n(GM[1]SZ[9];B[ee];W[cc])", "Bee Wcc"),
         (b"(;SZ[21];B[tt];W[])", "Btt W"),
         (b"(;SZ[20:21];B[tt])", "Btt"),
         (b"(;SZ[52];B[ZZ])", "BZZ"),
@@ -155,10 +148,11 @@ def test_forms_of_moves(data: bytes, expected: str) -> None:
 
 
 def test_a_move_in_the_root_gets_a_node_of_its_own() -> None:
-    record = read_sgf(b"(;SZ[9]AB[aa]C[hello]B[ee];W[cc])")
+    record = read_sgf(b"(;SZ[9]AB[aa]C[hello]B[ee];W[cc]B[gg]C[both])")
     first = record.main_line[1]
-    assert (record.root.setup, record.root.comment) == ({points("A9")[0]: BLACK}, "")
-    assert (first.move, first.comment) == (Move(BLACK, points("E5")[0]), "hello")
+    assert record.root.setup == {points("A9")[0]: BLACK}
+    assert first.move == Move(BLACK, points("E5")[0])
+    assert [node.comment for node in record.main_line] == ["", "hello", "", "both"]
 
 
 def test_texts() -> None:
@@ -299,6 +293,8 @@ def test_one_game_a_line() -> None:
         (b"(;SZ[9];B[ee];W(cc))", "property with no values"),
         (b"(;SZ[9];B[ee]W[cc]B[dd])", "after move 0: B has 2 values, expected one move"),
         (b"(;SZ[9];B[ee];W[zz])", "after move 1: invalid SGF point 'zz' on a 9x9 board"),
+        (b"(;SZ[9];B[ee];W[bb];C[x]AB[zz])", "after move 2: invalid SGF point 'zz' on a 9x9 board"),
+        (b"(;SZ[9]B[ee];W[bb](;B[zz])(;B[cc]))", "after move 2: invalid SGF point 'zz' on a 9x9 board"),
         (b"(;SZ[9];B[37])", "after move 0: invalid SGF point '37' on a 9x9 board"),
         (b"(;SZ[9];B[eee])", "after move 0: invalid SGF point 'eee' on a 9x9 board"),
         (b"(;SZ[9]AB[tt])", "after move 0: AB names no point: 'tt'"),
