@@ -103,3 +103,9 @@ def begin(page: Any, **choices: str) -> None:
         field = page.locator(f"#new-dialog [name={name}]")
         field.select_option(value) if name in LISTS else field.fill(value)
     page.click("#new-dialog [type=submit]")
+
+
+def paste(page: Any, sgf: str) -> None:
+    page.click("#open")
+    page.fill("#open-text", sgf)
+    page.click("#open-now")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, begin, click, expect, play_first_move, stones, wait_for_status
+from peers.conftest import LIMIT, begin, click, expect, paste, play_first_move, stones, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -189,9 +189,7 @@ def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> No
         expect(problem).to_have_text("There is nothing to open: choose a file or paste a record")
         expect(problem).to_be_visible()
         page.click("#open-dialog .cancel")
-    page.click("#open")
-    page.fill("#open-text", RECORD)
-    page.click("#open-now")
+    paste(page, RECORD)
     expect(page.locator("#facts")).to_contain_text("Komi 5.5")
     expect(page.locator("#open-dialog")).to_be_hidden()
 
@@ -209,9 +207,7 @@ def test_only_files_that_are_dragged_are_taken(page: Any) -> None:
 
 
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
-    page.click("#open")
-    page.fill("#open-text", RECORD)
-    page.click("#open-now")
+    paste(page, RECORD)
     wait_for_status(page, "White to move")
     page.click("#previous")
     wait_for_status(page, "Position after move 2 of 3")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, click, expect, wait_for_status
+from peers.conftest import LIMIT, click, expect, paste, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -23,12 +23,6 @@ def record(page: Any) -> Any:
     page.click("#previous")
     wait_for_status(page, "move 2 of 4")
     return page
-
-
-def paste(page: Any, sgf: str) -> None:
-    page.click("#open")
-    page.fill("#open-text", sgf)
-    page.click("#open-now")
 
 
 def test_arrow_keys_walk_through_the_tree(record: Any) -> None:

@@ -7,7 +7,7 @@ GoGui's ruler, `gogui-rules_*`, stay unlisted: GoGui would treat the engine as a
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...base import VERSION
 from ...base.fields import Words
@@ -93,23 +93,19 @@ command("kata-set-param", takes=2)(lambda session, arguments: session.engine.set
 @command("kata-set-params")
 def kata_set_params(session: Session, arguments: list[str]) -> None:
     """Sets the parameters of a JSON object, all of them or none."""
-    before = session.engine.settings
     try:
-        for name, value in _json_object(" ".join(arguments)).items():
-            session.engine.set_parameter(name, value)
-    except ValueError:
-        session.engine.settings = before
-        raise
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    try:
-        values = json.loads(text)
+        values = json.loads(" ".join(arguments))
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
         raise GtpError(SYNTAX_ERROR, "expected a JSON object of names and values")
-    return {name: _text(value) for name, value in values.items()}
+    before = session.engine.settings
+    try:
+        for name, value in values.items():
+            session.engine.set_parameter(name, _text(value))
+    except ValueError:
+        session.engine.settings = before
+        raise
 
 
 def _text(value: object) -> str:

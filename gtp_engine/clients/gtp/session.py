@@ -264,7 +264,7 @@ def number(text: str, low: float | None = None, high: float | None = None) -> fl
 
 
 def is_colour(text: str) -> bool:
-    """Returns whether `text` names a colour."""
+    """Whether a word names a colour."""
     return text.lower() in ("b", "w", "black", "white")
 
 

@@ -157,7 +157,8 @@ class Playing(Part):
         session.position(node)  # an illegal move on the way there is refused before anything changes
         self.guess = {"colour": colour, "tried": 0, "right": 0, "judged": 0, "lost": 0.0, "last": None}
         session.is_guessing = True
-        self.searches.end_analysis()
+        if self.searches.analysis_visits is not None:
+            self.searches.on_analyse({"visits": None})
         session.look_at(node)
 
     def end_guessing(self) -> None:

@@ -218,16 +218,10 @@ def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:
 def _read_files() -> dict[str, tuple[str, bytes]]:
     """Returns the files of the page by their names in addresses."""
     files: dict[str, tuple[str, bytes]] = {}
-
-    def read(folder: Any, prefix: str) -> None:
+    for prefix, folder in (("", resources.files(__package__) / "static"), ("languages/", resources.files(languages))):
         for entry in folder.iterdir():
-            if entry.is_dir():
-                read(entry, f"{prefix}{entry.name}/")
-            elif (suffix := "." + entry.name.rpartition(".")[2]) in _TYPES:
+            if (suffix := "." + entry.name.rpartition(".")[2]) in _TYPES:
                 files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
-
-    read(resources.files(__package__) / "static", "")
-    read(resources.files(languages), "languages/")
     files["drawing.js"] = _TYPES[".js"], drawing_script().encode()
     files[""] = files.pop("index.html")
     return files

@@ -178,11 +178,6 @@ class Searches(Part):
             session.report, session.shown = None, ""
         session.go_on()
 
-    def end_analysis(self) -> None:
-        """Ends the analysis, if there is one."""
-        if self.analysis_visits is not None:
-            self.on_analyse({"visits": None})
-
     def analysis(self) -> Task | None:
         """Returns the search of the position that is shown if pages want that."""
         if self.analysis_visits is None:
@@ -378,11 +373,11 @@ class Job:
     stage: str = "moves"
 
     @property
-    def mistakes(self) -> "list[Mistake]":
-        """The worst moves; none before the second look at them has ended."""
+    def mistakes(self) -> "dict[TreeNode, Mistake]":
+        """The worst moves by their nodes; none before the second look at them has ended."""
         if self.step is None or self.step.stage in ("moves", "again"):
-            return []
-        return self.step.review.mistakes[:_MISTAKES]
+            return {}
+        return {self.moves[each.worst.number - 1]: each for each in self.step.review.mistakes[:_MISTAKES]}
 
     def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
         """Returns why a move is a mistake, as far as that is known."""
@@ -470,10 +465,7 @@ class Reviewing(Part):
 
     def _mistake(self) -> "Mistake | None":
         """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
-        job, node = self.job, self.session.node
-        if job is None:
-            return None
-        return next((found for found in job.mistakes if job.moves[found.worst.number - 1] is node), None)
+        return self.job.mistakes.get(self.session.node) if self.job else None
 
     def draw(self, drawn: Drawn) -> None:
         mistake = self._mistake()
@@ -501,26 +493,24 @@ class Reviewing(Part):
         job = self.job
         if job is None:
             return {"review": None}
-        places = {node: place for place, node in enumerate(self.session.line)}
         review = {
             "stage": job.stage,
             "done": job.step.done if job.step else 0,
             "total": job.step.total if job.step else len(job.moves),
-            "mistakes": [_mistake(job, mistake, places) for mistake in job.mistakes],
+            "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
         }
         return {"review": review}
 
-
-def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> Document:
-    """Returns a mistake, with its place in the line that is shown; None as its place if it is in another variation."""
-    worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
-    return {
-        "node": node.number,
-        "place": places.get(node),
-        "number": worst.number,
-        "colour": colour_name(worst.move.colour),
-        "move": worst.vertex(worst.move.point),
-        "points": round(worst.points_loss, 1),
-        "best": worst.vertex(worst.best),
-        "reasons": [phrase_parts(reason.sentence) for reason in job.reasons(mistake)],
-    }
+    def _described(self, node: TreeNode, mistake: "Mistake") -> Document:
+        """Returns a mistake, with its place in the line that is shown; None if it is in another variation."""
+        worst, line = mistake.worst, self.session.line
+        return {
+            "node": node.number,
+            "place": line.index(node) if node in line else None,
+            "number": worst.number,
+            "colour": colour_name(worst.move.colour),
+            "move": worst.vertex(worst.move.point),
+            "points": round(worst.points_loss, 1),
+            "best": worst.vertex(worst.best),
+            "reasons": [phrase_parts(reason.sentence) for reason in self.job.reasons(mistake)] if self.job else [],
+        }
