@@ -108,11 +108,7 @@ class GtpClient:
         self.close()
 
     def send(self, command: str, timeout: float | None = None) -> str:
-        """Sends a command and waits for the response.
-
-        Args:
-            command: The command with its arguments.
-            timeout: Seconds to wait; None for the client's own limit.
+        """Sends a command with its arguments and waits for the response, some seconds or the client's own limit.
 
         Returns:
             The response without the `=`; lines are separated by line feeds and have no trailing blanks.

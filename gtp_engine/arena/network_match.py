@@ -95,19 +95,12 @@ class NetworkMatchSettings(MatchSettings):
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a match between two results.
+    """The state of a match between two results."""
 
-    Attributes:
-        games: Games in progress.
-        moves: Moves played so far in these games.
-        positions: Positions evaluated since the start.
-        seconds: Time since the start.
-    """
-
-    games: int
-    moves: int
-    positions: int
-    seconds: float
+    games: int  # in progress
+    moves: int  # played so far in these games
+    positions: int  # evaluated since the start
+    seconds: float  # since the start
 
 
 def play_networks(

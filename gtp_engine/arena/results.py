@@ -213,12 +213,8 @@ def open_book(
     """Opens the results of a match for a `with` block; the folder is locked meanwhile against other programs.
 
     A folder without a finished game becomes that of this match: a mistyped command line is to be corrected there.
-
-    Args:
-        commands: How each player, "A" and "B", was given.
-        settings: The settings of the match.
-        on_game: Called with each game that is added.
-        states: What else must not change between the pieces of a match, by its name.
+    `commands` say how each player, "A" and "B", was given, and `states` what else must not change between the pieces of
+    a match. `on_game` is called with each game that is added.
 
     Raises:
         UserError: Another program plays this match, or the folder holds another match or damaged results.

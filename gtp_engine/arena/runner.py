@@ -26,21 +26,13 @@ _SMALLEST_TREE = 0.1  # megabytes
 
 @dataclass(frozen=True)
 class EndRules:
-    """When a game ends other than by two passes, and when it counts as decided.
+    """When a game ends other than by two passes, and when it counts as decided."""
 
-    Attributes:
-        moves_per_point: Moves after which a game is broken off, as a multiple of the board's points.
-        winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
-        positions: Number of consecutive positions at which a side must be winning for the game to be decided.
-        earliest: Moves before which no game is decided, as a share of the board's points.
-        resigns: Whether a game ends as soon as it is decided.
-    """
-
-    moves_per_point: float
-    winrate: float
-    positions: int
-    earliest: float = 0.0
-    resigns: bool = False
+    moves_per_point: float  # after so many moves a game is broken off
+    winrate: float  # 0.5..1, from which a side counts as winning; with 1 no side does
+    positions: int  # consecutive ones at which a side must be winning for the game to be decided
+    earliest: float = 0.0  # moves before which no game is decided, as a share of the board's points
+    resigns: bool = False  # whether a game ends as soon as it is decided
 
 
 @dataclass(eq=False)
@@ -72,17 +64,11 @@ class GameInProgress:
 
 
 class PlannedSearch(NamedTuple):
-    """How the side to move of a game is searched.
+    """How the side to move of a game is searched."""
 
-    Attributes:
-        search: The search, with its parameters; it gets the game's position when its turn comes.
-        scheduler: The scheduler of the search's evaluator.
-        visits: Visits of the root at which the search ends.
-    """
-
-    search: Search
-    scheduler: Scheduler
-    visits: int
+    search: Search  # with its parameters; it gets the game's position when its turn comes
+    scheduler: Scheduler  # that of the search's evaluator
+    visits: int  # of the root, at which the search ends
 
 
 G = TypeVar("G", bound=GameInProgress)

@@ -39,15 +39,10 @@ LARGEST_MEMBER = 2**30
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """The source files of a shard.
+    """The source files of a shard."""
 
-    Attributes:
-        name: Describes them.
-        files: The path of each file or archive, and its name inside the archive; "" if there is no archive.
-    """
-
-    name: str
-    files: tuple[tuple[Path, str], ...]
+    name: str  # describes them
+    files: tuple[tuple[Path, str], ...]  # each file or archive, and the name inside the archive; "" without one
 
     def state(self) -> str:
         """Returns a hash of the files' names, sizes and modification times; if it differs, they are read again."""
@@ -134,12 +129,8 @@ def read_sgf_dataset(
 ) -> GameSet:
     """Reads all records that pass the filters, each game once, and reports how many were read and skipped.
 
-    Args:
-        records: The files, folders and archives, and which of their records to use.
-        folder: Folder for the shards; existing ones of the same filters are used again.
-        observer: Receives the progress.
-        limit: Stops the reading; its minutes do not count.
-        with_ownership: Whether to estimate ownership for new shards, which is slow (`ownership`).
+    Existing shards of the same filters in the folder are used again. New ones have an estimate of the ownership, which
+    is slow (`ownership`), if it is wanted. The limit may stop the reading; its minutes do not count.
 
     Raises:
         Stopped: The limit is stopped; finished shards are kept.
