@@ -176,13 +176,8 @@ def _two_liberties(w: Workspace, head: int) -> tuple[int, int, int]:
 def _runs_free(w: Workspace, head: int, point: int, filled: int) -> bool:
     """Whether a chain that extends on `point` surely has three liberties then.
 
-    This is seen without playing a move, and most ladders that fail do so here.
-
-    Args:
-        w: The workspace.
-        head: The chain's head.
-        point: The chain's last liberty, once an opponent's stone is on `filled`.
-        filled: A point taken as the opponent's, or PASS for none.
+    This is seen without playing a move, and most ladders that fail do so here. `point` is the chain's last liberty
+    once an opponent's stone is on `filled`, unless that is PASS.
     """
     cells, stride = w["cells"], w["stride"]
     colour = cells[_STONES + head]

@@ -17,11 +17,7 @@ from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, Norm, RMSN
 
 
 class Part(nn.Module):
-    """A module whose children are built from the fields of its description.
-
-    Args:
-        desc: One of the classes of `schema`.
-    """
+    """A module whose children are built from the fields of its description, one of the classes of `schema`."""
 
     def __init__(self, desc: Any) -> None:
         super().__init__()

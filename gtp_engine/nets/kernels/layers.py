@@ -64,12 +64,7 @@ def joined(matrices: list[Matrix]) -> Matrix:
 
 
 class Values:
-    """The values of a network whose norms are folded (`stored.fold_norms`), below a path.
-
-    Args:
-        values: The values by their paths.
-        path: The path of a part of the network.
-    """
+    """The values of a network whose norms are folded (`stored.fold_norms`), below the path of a part."""
 
     def __init__(self, values: Mapping[str, np.ndarray], path: str = "") -> None:
         self._values, self._path = values, path

@@ -289,9 +289,13 @@ def product_gain(precision: str) -> float:
     out = np.empty((CHUNK, _CHANNELS), np.float32)
     is_int8 = precision == "int8"
     other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, True)
-    factors = [(_left_factor(packed), packed) for packed in (pack_matrix(weight, False), other)]
-    for left, packed in factors:  # compiles
-        matmul(left, CHUNK, packed, start, out)
+    factors = []
+    for packed in (pack_matrix(weight, False), other):
+        values = np.ones((CHUNK, _CHANNELS), np.float32)
+        encode_rows(values, CHUNK, _CHANNELS, packed)
+        left = values.view(packed.dtype)
+        matmul(left, CHUNK, packed, start, out)  # compiles
+        factors.append((left, packed))
     times = [math.inf, math.inf]
     end = time.perf_counter() + _TRIAL_SECONDS
     while time.perf_counter() < end or math.inf in times:
@@ -301,9 +305,3 @@ def product_gain(precision: str) -> float:
                 matmul(left, CHUNK, packed, start, out)
             times[number] = min(times[number], time.perf_counter() - begin)
     return times[0] / times[1]
-
-
-def _left_factor(packed: np.ndarray) -> np.ndarray:
-    values = np.ones((CHUNK, _CHANNELS), np.float32)
-    encode_rows(values, CHUNK, _CHANNELS, packed)
-    return values.view(packed.dtype)

@@ -153,16 +153,10 @@ def _project(
 
 @njit
 def _rotate_heads(source: int, angles: np.ndarray, point: int, kv_heads: int, out: int, like: np.ndarray) -> None:
-    """Rotates a point's queries or keys by its angles.
+    """Rotates a point's queries or keys by its angles, which the key and value heads share evenly, as in `attend`.
 
-    Args:
-        source: Address of float32 [heads * 2 * pairs]: for one head after the other the first values of all pairs, then
-            the second ones.
-        angles: As in `attend`.
-        point: The point.
-        kv_heads: The number of key and value heads, which share the angles evenly.
-        out: Address of the first head's result, in the order of `llvm.rotate_pairs`.
-        like: The array of the results, [heads, ..., 2 * pairs].
+    At the address `source` is float32 [heads * 2 * pairs]: for one head after the other the first values of all pairs,
+    then the second ones. The results, in the order of `llvm.rotate_pairs`, are those of `like` [heads, ..., 2 * pairs].
     """
     heads, pairs = len(like), angles.shape[3]
     point_angles = data_address(angles) + point * angles.strides[2]
@@ -336,10 +330,7 @@ class Attention:
     each padded to a multiple of `LANES`, so that pairs are rotated as vectors; a head's values are padded too. Queries
     are scaled by log2(e) in addition to 1 / sqrt(width), so that the softmax is one of powers of two.
 
-    Args:
-        block: The block.
-        values: Its values.
-        half: Whether products that are not of 8-bit integers are of bfloat16.
+    `half` says whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, block: AttentionBlockDesc, values: Values, half: bool) -> None:
@@ -396,10 +387,7 @@ class Attention:
 class FeedForward:
     """A feed-forward block with its matrices packed.
 
-    Args:
-        block: The block.
-        values: Its values.
-        half: Whether products that are not of 8-bit integers are of bfloat16.
+    `half` says whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, block: FeedForwardBlockDesc, values: Values, half: bool) -> None:

@@ -168,11 +168,7 @@ class _Tables(NamedTuple):
 
 
 class _Run:
-    """Steps that are executed by one compiled call.
-
-    Args:
-        half: Whether products that are not of 8-bit integers are of bfloat16.
-    """
+    """Steps that are executed by one compiled call; `half` as in `CompiledBlocks`."""
 
     def __init__(self, half: bool) -> None:
         self._half = half
@@ -184,15 +180,10 @@ class _Run:
     def add_convolution(
         self, conv: ActivatedConv, source: int, channels: int, target: int, *, adds: bool, shifted: bool
     ) -> None:
-        """Adds a convolution from one buffer to another.
+        """Adds a convolution, with its activation, from the buffer of the level `source` to that of `target`.
 
-        Args:
-            conv: The convolution with its activation.
-            source: Level of the buffer that is read.
-            channels: Number of the source's channels, which may be more than the convolution reads.
-            target: Level of the buffer that is written.
-            adds: Whether the result is added to what the target holds.
-            shifted: Whether the result of the last pooling is added before the activation.
+        The source's channels may be more than the convolution reads. If `adds`, the result is added to what the target
+        holds; if `shifted`, that of the last pooling is added before the activation.
         """
         step = self._add_step(_CONVOLUTION, source, channels, conv)
         step["target"], step["adds"], step["activation"] = target, adds, conv.kind
@@ -201,15 +192,9 @@ class _Run:
         step["shift"] = _POOLED_SHIFT if shifted else self._values.add(conv.shift)
 
     def add_pooling(self, linear: Linear, kind: int, source: int, channels: int, first: int, pooled: int) -> None:
-        """Adds global pooling of a buffer's channels, with a matrix after it.
+        """Adds global pooling of the buffer of the level `source`, with a matrix after it.
 
-        Args:
-            linear: The matrix.
-            kind: The activation of the channels, a value of `scalars.KINDS`.
-            source: Level of the buffer.
-            channels: Number of its channels.
-            first: The first channel that is pooled.
-            pooled: How many channels are pooled.
+        Of its channels `pooled` ones are pooled, from `first` on, after an activation, `kind` in `scalars.KINDS`.
         """
         step = self._add_step(_POOLING, source, channels, None)
         step["first"], step["pooled"], step["activation"] = first, pooled, kind
@@ -273,10 +258,7 @@ class _Transformer:
 class CompiledBlocks:
     """The blocks of a trunk, whose norms are folded. Tensors have their channels rounded up to a multiple of `LANES`.
 
-    Args:
-        trunk: The trunk.
-        values: Its values.
-        half: Whether products that are not of 8-bit integers are of bfloat16.
+    `half` says whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, trunk: TrunkDesc, values: Values, half: bool) -> None:
