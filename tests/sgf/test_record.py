@@ -1,4 +1,4 @@
-"""Records: the tree with everything of a file, its lines and positions; replaying; making them from games."""
+"""Records: the tree with everything of a file, its lines and positions; replaying; making them; results, comments."""
 
 import random
 import time
@@ -11,7 +11,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.go.sgf import GameRecord, SgfError, TreeNode, read_sgf
+from gtp_engine.go.sgf import GameRecord, GameResult, SgfError, TreeNode, analysis_comment, read_result, read_sgf
 
 RECORD = b"""(;GM[1]FF[4]SZ[9]KM[5.5]PB[Ann]GN[A game]XX[kept];B[ee]C[first];W[cc]
 (;B[gc]TR[ee];W[gg])
@@ -280,3 +280,35 @@ def test_a_record_has_no_other_fields() -> None:
 
 def test_the_score_of_a_game_is_its_result() -> None:
     assert "RE[W+7]" in GameRecord.from_game(Game(5), result=str(Game(5).score())).to_sgf()
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("B+3.5", GameResult(BLACK, "points", "3.5")),
+        ("W+1", GameResult(WHITE, "points", "1")),
+        ("B+R", GameResult(BLACK, "resignation")),
+        ("W+Resign", GameResult(WHITE, "resignation")),
+        ("W+Time", GameResult(WHITE, "time")),
+        ("B+F", GameResult(BLACK, "forfeit")),
+        ("B+", GameResult(BLACK, "")),
+        ("0", GameResult(None, "draw")),
+        ("Draw", GameResult(None, "draw")),
+        ("Void", GameResult(None, "void")),
+    ],
+)
+def test_results_that_sgf_knows(text: str, result: GameResult) -> None:
+    assert read_result(text) == result
+
+
+@pytest.mark.parametrize("text", ["", "?", "W+Illegal", "B+1.", "B+.5", "B+1.2.3", "B+<b>", "C+2", "B+" + "9" * 400])
+def test_other_results_are_not_guessed(text: str) -> None:
+    assert read_result(text) is None
+
+
+def test_comment_is_from_blacks_side() -> None:
+    line = points("D4 E5")
+    assert analysis_comment(WHITE, 0.25, -3.04, 800, line, 9, 9) == (
+        "Black's win rate: 75.0%\nLead: B+3.0\nVisits: 800\nMain line: D4 E5"
+    )
+    assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Black's win rate: 25.0%\nLead: W+3.0\nVisits: 1"
