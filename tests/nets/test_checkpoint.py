@@ -1,5 +1,6 @@
 """Our own files, and networks by name."""
 
+import io
 import pickle
 import struct
 import zipfile
@@ -100,8 +101,6 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
 
 
 def saved(data: object) -> bytes:
-    import io
-
     buffer = io.BytesIO()
     torch.save(data, buffer)
     return buffer.getvalue()
