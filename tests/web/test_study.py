@@ -390,7 +390,9 @@ def test_guesses_are_compared_with_the_game(study: Desk) -> None:
     study.send("guess", colour="both")
     session = study.session
     study.values.set(session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
+    before = study.state
     study.play("C3")
+    assert before["guess"]["tried"] == 0  # pages get what differs from that
     guess = study.state["guess"]
     assert guess["last"] == {"guessed": "C3", "played": "E5", "lost": 2.0, "playedLost": 0.0}
     assert (guess["tried"], guess["right"], guess["judged"], guess["lost"]) == (1, 0, 1, 2.0)

@@ -242,7 +242,7 @@ class Playing(Part):
                 "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},
                 "left": {colour_name(colour): clock.left(colour) for colour in (BLACK, WHITE)},
             },
-            "guess": self.guess,
+            "guess": self.guess and dict(self.guess),  # what was published before stays as it was
         }
 
     def draw(self, drawn: Drawn) -> None:
