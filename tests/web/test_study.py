@@ -536,6 +536,14 @@ def test_a_review_finds_values_for_moves_before_nodes_that_change_nothing(desk: 
     assert [place for place, *_ in desk.state["curve"]] == [0, 1, 2, 3, 5, 6, 7]  # not before the stone is set up
 
 
+def test_the_graph_of_a_review_goes_to_the_count_of_a_game_that_two_passes_end(desk: Desk) -> None:
+    desk.send("network", network="auto")
+    desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[];B[])")
+    desk.wait(desk.engine.ready.done)
+    review(desk)
+    assert desk.state["curve"][-1] == (3, 1.0, 74.0)
+
+
 def test_a_review_can_be_stopped(study: Desk) -> None:
     study.send("review", visits=100_000)
     study.send("stop-review")

@@ -57,7 +57,7 @@ _BEST = "#5cc48d"  # the colour of the better move on the board
 
 @dataclass(frozen=True)
 class Value:
-    """What a search has found about a position: Black's win rate and lead in points, and the best move.
+    """What a search has found about a position: Black's win rate and lead in points, and the best move, "" for none.
 
     `losses` is what each move that was searched loses in points against the best one, by vertex.
     """
@@ -91,13 +91,12 @@ class Values:
 
         It also holds for the node that led to the position: the move, if only comments or empty nodes stand in between.
         """
-        if not report.moves:
-            return
         is_black = report.to_move == BLACK
         winrate = report.winrate if is_black else 1 - report.winrate
         lead = report.lead if is_black else -report.lead
         losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
-        value = Value(report.to_move, winrate, lead, report.visits, report.moves[0].vertex, losses)
+        best = report.moves[0].vertex if report.moves else ""
+        value = Value(report.to_move, winrate, lead, report.visits, best, losses)
         for each in (node, node.first_with_position):
             known = self.get(each)
             if known is None or (known.to_move == report.to_move and known.visits <= report.visits):
@@ -141,7 +140,7 @@ class Values:
             return None
         before, after, move = self._values[node.parent], self._values[node], node.move
         points = before.lead - after.lead if move.colour == BLACK else after.lead - before.lead
-        if points < _LEAST_LOSS or before.best == vertex(move.point, width, height):
+        if points < _LEAST_LOSS or before.best in ("", vertex(move.point, width, height)):
             return None
         return points, before.best
 
