@@ -59,8 +59,8 @@ class MoveReview:
         is_checked: Whether both are the longer searches of a second look (`searches.look_again`).
         has_setup: Whether the record sets up or removes stones between the two positions. They cannot be compared then:
             the move costs nothing, and is not judged.
-        ends_game: Whether it is one of the two passes that end the record. Both players agreed that nothing was left,
-            and the count that follows is no worse than that: the move costs nothing.
+        ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
+            was left, and the count that follows is no worse than that: the move costs nothing.
     """
 
     number: int

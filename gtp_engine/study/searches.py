@@ -12,7 +12,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..engine.status import agreed_before_the_end, evaluated_ownership, find_dead
-from ..go.coords import BLACK
+from ..go.coords import BLACK, PASS
 from ..go.game import Game
 from ..go.rules import Rules
 from ..go.sgf import GameRecord, SgfError
@@ -103,7 +103,8 @@ class Positions:
         moves: Its moves.
         count: How many positions there are, up to the first move that cannot be played.
         problem: Why that move cannot be played; "" if all can.
-        final: The number of the last position if two passes end the record; None if it ends otherwise.
+        final: The number of the first position that is counted if two passes end the record; None if it ends otherwise.
+            More passes may follow, as under AGA rules.
     """
 
     def __init__(self, record: GameRecord, rules: Rules | None = None, komi: float | None = None) -> None:
@@ -119,7 +120,8 @@ class Positions:
         except SgfError as error:
             self.problem = str(error)
         last = len(self.moves)
-        self.final = last if self.count > last and self[last].is_over else None
+        passes = next((number for number, move in enumerate(reversed(self.moves)) if move.point != PASS), last)
+        self.final = last - passes + 2 if self.count > last and self[last].is_over and passes >= 2 else None
 
     def __getitem__(self, number: int) -> Game:
         """Returns a position, which belongs to the caller; raises SgfError if a move before it cannot be played."""
@@ -133,7 +135,8 @@ def _reports(searches: Searches, positions: Positions, numbers: Iterable[int]) -
     """Searches positions and yields their reports in order; two passes at the end of a record are its count."""
     numbers = tuple(numbers)
     for number, report in zip(numbers, searches.reports(positions[number] for number in numbers), strict=False):
-        yield searches.counted(report, positions[number]) if number == positions.final else report
+        is_over = positions.final is not None and number >= positions.final
+        yield searches.counted(report, positions[number]) if is_over else report
 
 
 def review_moves(searches: Searches, positions: Positions, numbers: range | None = None) -> Iterator[MoveReview]:
