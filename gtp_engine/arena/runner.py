@@ -28,7 +28,7 @@ _SMALLEST_TREE = 0.1  # megabytes
 class EndRules:
     """When a game ends other than by two passes, and when it counts as decided."""
 
-    moves_per_point: float  # after so many moves a game is broken off
+    moves_per_point: float  # a game is stopped after this many moves for each point
     winrate: float  # 0.5..1, from which a side counts as winning; with 1 no side does
     positions: int  # consecutive ones at which a side must be winning for the game to be decided
     earliest: float = 0.0  # moves before which no game is decided, as a share of the board's points

@@ -91,7 +91,7 @@ class _Reading:
         self._known: dict[tuple[bytes, int, int, int], bool] = {}
 
     def attack_succeeds(self, game: Game, earlier: frozenset[bytes], passes: int) -> bool:
-        """Returns whether the attacker takes the stones, whoever is to move, after earlier positions and passes."""
+        """Returns whether the attacker takes the stones from here, after these positions and passes."""
         if passes == 2:
             is_taken = all(game.stone_at(point) != self._defender for point in self._region)
             return is_taken and self._count_elsewhere(game) == self._elsewhere

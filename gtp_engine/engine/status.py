@@ -118,7 +118,7 @@ def evaluated_ownership(
     for colour in (BLACK, WHITE):
         position = game.copy()
         if game.is_over:
-            position.to_move = opponent(colour)  # begins a history without the passes, whoever was to move
+            position.to_move = opponent(colour)  # starts a new history, without the passes
         position.to_move = colour
         positions.append(root_position_of(position, workspace))
     ticket = evaluator.submit(np.concatenate(positions), np.arange(2), np.full(2, symmetry), profile=profile)

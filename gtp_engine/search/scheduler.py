@@ -525,7 +525,7 @@ def run_in_order(
     """Runs searches, as many at once as the scheduler has slots, and yields their reports in order.
 
     The scheduler has no other searches. Each tree, with what to search in it, is taken when there is a slot for it.
-    Between two batches `is_stopped` is asked; there are no more reports once it returns True.
+    `is_stopped` is called between batches; once it returns True, there are no more reports.
 
     Raises:
         Exception: The error of a search or of its report.

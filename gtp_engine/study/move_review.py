@@ -60,7 +60,7 @@ class MoveReview:
         has_setup: Whether the record sets up or removes stones between the two positions. They cannot be compared then:
             the move costs nothing, and is not judged.
         ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
-            was left, and the count that follows is no worse than that: the move costs nothing.
+            was left to play, so the move costs nothing.
     """
 
     number: int

@@ -34,7 +34,7 @@ OPTIONAL = (
 
 @dataclass(frozen=True)
 class Fields:
-    """What a line has: some of the `OPTIONAL` parts, and at least and at most so many moves, unvisited ones too."""
+    """What a line contains: which `OPTIONAL` parts, and the least and the most moves, including unvisited ones."""
 
     wanted: frozenset[str] = frozenset()
     least_moves: int = 0

@@ -275,7 +275,7 @@ def result_in_parts(text: str | None) -> Document | None:
 
 
 class Editing(Part):
-    """Changes of the tree at the position that is shown, all of which can be undone."""
+    """Edits to the tree at the position on display; all of them can be undone."""
 
     def on_tree(self, _: Message) -> Document:
         """Returns the tree: for each node its number, its parent's, what it is, whether it has a comment."""

@@ -98,7 +98,7 @@ def parse_profile(name: str) -> Profile:
 
 
 def check_profile(network: str, takes_profile: bool, profile: str) -> None:
-    """Checks whether a profile, "" for none, fits an evaluator, of which name and `takes_profile` are given.
+    """Checks whether a profile ("" for none) fits the evaluator with this name and this `takes_profile`.
 
     Raises:
         UserError: the network needs a profile but there is none, or there is one that it does not need.

@@ -70,7 +70,7 @@ def read_notes(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """Opens a shard for a `with` block; ShardError if the file is no shard, or what it contains is damaged."""
+    """Opens a shard for a `with` block; raises ShardError if it is not a shard or is damaged."""
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
             raise ShardError(f"{path}: not a shard, or cut short")
