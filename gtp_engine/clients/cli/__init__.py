@@ -33,7 +33,7 @@ COMMANDS = {
     "learn": "Train a network on game records.",
     "train": "Train a network on its own games.",
     "match": "Play two engines or networks against each other and report the score.",
-    "network": "Describe network files.",
+    "network": "Describe network files, and get KataGo's published ones.",
     "benchmark": "Measure visits per second.",
     "doctor": "Check the installation and print the lines to enter in GUIs.",
     "config": "Show or create the file with your own defaults for all commands.",

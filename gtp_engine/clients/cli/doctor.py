@@ -22,6 +22,7 @@ from ...base.settings import like, setting
 from ...base.system import available_cpus, wait_for
 from ...engine.settings import EngineSettings
 from ...nets.library import default_networks, list_networks, network_name
+from ...nets.published import offer
 from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from ...search.parameters import PROFILE
 from .command import command
@@ -125,7 +126,7 @@ def _networks() -> list[tuple[str, str]]:
     folder = folders.networks_dir()
     rows = [
         ("folder", f"{folder}{_obstacle(folder)}: put downloaded networks here, or pass their paths"),
-        ("download", "KataGo's networks, .bin.gz: https://katagotraining.org/networks/"),
+        ("stronger", f"for the games of dan players: {offer()}; `gtp_engine network get` lists others"),
     ]
     defaults = default_networks()
     for path in list_networks():

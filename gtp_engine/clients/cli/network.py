@@ -1,4 +1,4 @@
-"""`gtp_engine network`: describes network files."""
+"""`gtp_engine network`: describes network files, and gets published ones."""
 
 import sys
 from collections import Counter
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ...base.errors import UserError, error_text
+from ...base.fields import Text
 from ...base.messages import printable
 from ...base.settings import setting
 from ...engine.settings import NETWORK
 from .command import command
+
+GET = "get"
 
 if TYPE_CHECKING:
     from ...nets.config import NetworkConfig
@@ -24,27 +27,49 @@ class NetworkOptions:
     """Which networks.
 
     Attributes:
-        files: Names or files of networks.
+        files: Names or files of networks; after `get` the name of a published one.
+        source: Take it from this address or file instead.
+        list: List the published networks, with size, rating and speed here.
+        default: Make it the default of all commands.
     """
 
-    files: tuple[str, ...] = setting((), accepts=NETWORK, argument=True, nargs=-1, metavar="[FILE|NAME]...")
+    files: tuple[str, ...] = setting((), accepts=NETWORK, argument=True, nargs=-1, metavar="[get] [FILE|NAME]...")
+    source: str | None = setting(
+        None, accepts=Text(None, "address", None, True), flags=["--from"], metavar="URL|FILE", heading="After get"
+    )
+    list: bool = setting(False, is_flag=True)
+    default: bool = setting(False, is_flag=True)
 
 
 @command(groups={"options": NetworkOptions})
 def network(options: NetworkOptions) -> None:
-    """Describe network files: version, size, what they predict.
+    """Describe network files: version, size, what they predict. Get KataGo's published ones.
 
     One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
     table. Without FILE, lists the networks that are found by name.
 
+    After `get`, lists KataGo's published networks with their size, their rating and their speed on this computer, or
+    downloads the one that is named to the folder that `doctor` shows. It is used once it is complete and its checksum
+    is right. Ctrl-C keeps what has come: the same command resumes. Nothing is ever downloaded without this command, or
+    its button in the browser. HTTPS_PROXY and NO_PROXY name proxies, SSL_CERT_FILE a file with certificates to trust.
+
     \b
     Examples:
-      gtp_engine network                    the installed networks
-      gtp_engine network kata1-b18c384      by its name
-      gtp_engine network run/*.pt           a table
+      gtp_engine network                            the installed networks
+      gtp_engine network kata1-b18c384              by its name
+      gtp_engine network run/*.pt                   a table
+      gtp_engine network get                        KataGo's published networks
+      gtp_engine network get b18c384nbt --default   get one, and use it from now on
+      gtp_engine network get --from https://.../NAME.bin.gz
+      gtp_engine network get b18c384nbt --from ~/Downloads/kata1-b18c384nbt-s9996604416-d4316597426.bin.gz
 
     The exit status is 1 if a file is not a network.
     """
+    if options.files[:1] == (GET,):
+        _get(options)
+        return
+    if options.source or options.list or options.default:
+        raise click.UsageError(f"--from, --list and --default go with `gtp_engine network {GET}`")
     from ...nets.library import find_card, find_network, list_networks, load_network, network_folders
 
     names = options.files or tuple(map(str, list_networks()))
@@ -59,6 +84,23 @@ def network(options: NetworkOptions) -> None:
         return
     if sum(not _print_row(name) for name in names):
         sys.exit(1)
+
+
+def _get(options: NetworkOptions) -> None:
+    """Lists the published networks, or gets one."""
+    from .getting import get, show_list
+
+    names = options.files[1:]
+    if len(names) > 1:
+        raise click.UsageError(f"name one network, not {len(names)}")
+    if options.list and (names or options.source or options.default):
+        raise click.UsageError("--list only lists: leave out the rest")
+    if not names and options.default and not options.source:
+        raise click.UsageError("name the network to make the default")
+    if not names and not options.source:
+        show_list()
+    else:
+        get(names[0] if names else None, options.source, is_default=options.default)
 
 
 def _print_row(name: str) -> bool:

@@ -17,6 +17,7 @@ from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
 from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game
+from .getting import advice
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
             played,
             screen,
             shown=display.shown,
+            advice="" if len(first.humans) > 1 else advice(first.search, first.engine.width, first.engine.height),
             review=lambda path: _review(path, first.search, first.engine.parameters.profile),
         )
         status = 0 if shown.run() else 1

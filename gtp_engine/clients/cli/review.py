@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
 _SAVED_EVERY = 60.0  # seconds while games are left: a review of many takes hours, and the power may fail
-_STRONG_NETWORK = "kata1-b18c384nbt"  # that anybody can download, for games that the bundled ones are too small for
 
 
 def _parse_range(text: str) -> tuple[int, int | None]:
@@ -174,6 +173,7 @@ def _key(name: str) -> str:
 def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
     """Shows how far a small network can be trusted, once."""
     from ...nets.library import network_name
+    from ...nets.published import offer
     from ...search.evaluate.choices import network_on
     from ...study.game_review import is_small
     from .review_display import show_notice
@@ -181,8 +181,8 @@ def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
     used = (network_name(Path(network_on(network, task.record.width, task.record.height))) for task in tasks)
     if name := next(filter(is_small, used), ""):
         show_notice(
-            f"{name} is a small network that misses much, above all in fights of large groups. For reliable reviews "
-            f"add --network {_STRONG_NETWORK}, from https://katagotraining.org/networks/."
+            f"{name} is a small network that misses much, above all in fights of large groups. For reliable reviews: "
+            f"{offer()}."
         )
 
 

@@ -74,6 +74,7 @@ class TerminalGame:
         played: The game to begin with.
         screen: Where the game is shown, and where the lines come from.
         shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
+        advice: What a person is told at the beginning, besides what to type.
         review: Shows the mistakes in a finished game, by its file.
     """
 
@@ -83,6 +84,7 @@ class TerminalGame:
         screen: Screen,
         *,
         shown: str = "winrate",
+        advice: str = "",
         review: Callable[[Path], object] = lambda path: None,
     ) -> None:
         self._played = played
@@ -93,7 +95,7 @@ class TerminalGame:
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
         self._is_saved: bool | None = None  # of a finished game
-        self._opening = self._greeting()
+        self._opening = "\n".join(filter(None, (self._greeting(), advice)))
 
     def _greeting(self) -> str:
         """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""

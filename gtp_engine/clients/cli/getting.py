@@ -1,0 +1,207 @@
+"""`gtp_engine network get`: the list of published networks, and downloads of them."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from ...base import folders, interrupts
+from ...base.errors import UserError
+from ...base.files import write_text
+from ...base.log import NOTICE
+from ...base.messages import plural, printable
+from ...base.system import available_cpus
+from ...engine.settings import DEFAULT_SECONDS, EngineSettings
+from ...nets.library import default_network, network_name
+from ...nets.published import LICENCES, PublishedNetwork, find_published, offer, published_networks
+from ...search.evaluate.choices import LARGEST_BOARD
+from .options import variable
+
+_LARGE_BOARD = 13
+_ENOUGH_VISITS = 100  # a move, in the engine's usual time: what the network recommended here must reach
+logger = logging.getLogger(__name__)
+
+
+def advice(settings: EngineSettings, width: int, height: int) -> str:
+    """Returns where to get a stronger network than a small one that plays on a large board at full strength or a dan
+    rank; an empty text for other games.
+    """
+    from ...study.game_review import is_small
+
+    name = network_name(Path(settings.network_on(width, height)))
+    is_strong = settings.rank is None or str(settings.rank).endswith("d")
+    if not is_strong or max(width, height) < _LARGE_BOARD or not is_small(name):
+        return ""
+    return f"{name} is a small network; for a much stronger opponent {offer()}"
+
+
+def show_list() -> None:
+    """Prints the published networks, with what they cost on this processor."""
+    device, reference = _rate(default_network(LARGEST_BOARD, LARGEST_BOARD))
+    rates = {name: reference / network.cost for name, network in published_networks().items()}
+    here = {name: path for name, network in published_networks().items() if (path := network.find())}
+    rates |= {name: _rate(path)[1] for name, path in here.items()}
+    least = _ENOUGH_VISITS / DEFAULT_SECONDS
+    best, *others = list(rates)[:-1]  # without the one that imitates people
+    best = next((name for name in reversed(others) if rates[name] >= least), best)
+    click.echo(f"KataGo's networks, from the weakest to the strongest; positions a second on 19x19, {device}:\n")
+    click.echo(f"  {'name':<12} {'MB':>6} {'Elo':>7} {'pos/s':>8}")
+    for name, network in published_networks().items():
+        rating = f"{network.rating:,}" if network.rating else "-"
+        speed = f"{rates[name]:,.1f}" if rates[name] < 10 else f"{rates[name]:,.0f}"
+        facts = [network.about, "measured, it is here" if name in here else "estimated"]
+        facts += ["recommended here"] if name == best else []
+        mark = "*" if name == best else " "
+        click.echo(f"{mark} {name:<12} {network.megabytes:>6g} {rating:>7} {speed:>8}  {'; '.join(facts)}")
+    click.echo(
+        f"\nrecommended: the strongest that makes {_ENOUGH_VISITS} visits in {DEFAULT_SECONDS:g} s\n"
+        "Elo: on katagotraining.org in September 2026, of b28c512nbt in October 2025; - where we do not know it\n"
+        f"licences: g170 networks (b6c96 to b15c192) CC0, the others KataGo's, {LICENCES}\n"
+        f"`gtp_engine network get {best}` loads one; more networks: https://katagotraining.org/networks/ and --from"
+    )
+
+
+def _rate(path: Path | None) -> tuple[str, float]:
+    """Returns where a network is computed, and the positions a second."""
+    from ...search.evaluate.network_evaluator import NetworkEvaluator
+    from .doctor import cpu, gpu
+    from .speed import bare_rate, random_position
+
+    assert path is not None, "there is a bundled network for 19x19"
+    threads = available_cpus()
+    evaluator = NetworkEvaluator(path, threads=threads)
+    try:
+        game = random_position(LARGEST_BOARD, LARGEST_BOARD, 60)
+        is_cpu = evaluator.device == "cpu"
+        rate = bare_rate(evaluator, game, 8 * threads if is_cpu else 64, threads)
+        return f"{cpu()}, {plural(threads, 'thread')}" if is_cpu else gpu(), rate
+    finally:
+        evaluator.close()
+
+
+def get(name: str | None, source: str | None, *, is_default: bool) -> None:
+    """Gets a network, and makes it the default if that is wanted.
+
+    Args:
+        name: The name of a published network; None for one that only `source` names.
+        source: The address or the file to take it from; None for where KataGo publishes it.
+        is_default: Whether to make it the default of all commands.
+    """
+    from ...nets.download import file_name_of
+
+    network = find_published(name) if name is not None else None
+    is_file = source is not None and "://" not in source
+    if network is not None:
+        file_name = network.file_name
+    else:
+        assert source is not None
+        file_name = Path(source).name if is_file else file_name_of(source)
+        if is_file:
+            file_name_of(Path(file_name).as_posix())
+    path = folders.networks_dir() / file_name
+    if (found := network.find() if network else path if path.exists() else None) is not None:
+        click.echo(f"{found} is here already")
+    else:
+        _load(network, source or "", path)
+    if is_default:
+        make_default(network_name(path))
+    else:
+        click.echo(f"to use it: --network {network_name(path)}; to use it always: {_always(name, path)}")
+
+
+def _always(name: str | None, path: Path) -> str:
+    words = name if name is not None else f"--from {path}"
+    return f"gtp_engine network get {words} --default"
+
+
+def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
+    """Downloads or copies a network, and says before what comes from where, and under which licence."""
+    from ...nets.download import Source, download, listed_size, take
+
+    sha256 = network.sha256 if network else ""
+    licence = f"{network.licence}, {LICENCES}" if network else "not known: it is not in the list"
+    checksum = "SHA-256, known" if sha256 else "not known: the network is only read"
+    url = source or (network.url if network else "")
+    size = f", {network.megabytes:g} MB" if network else ""
+    for title, text in (("network", f"{network_name(path)}{size}"), ("from", url), ("to", str(path))):
+        click.echo(f"{title:<9} {printable(text)}")
+    click.echo(f"licence   {licence}\nchecksum  {checksum}")
+    if "://" not in url:
+        if not Path(url).is_file():
+            raise UserError(f"--from {url}: there is no such file; an address begins with https://")
+        take(Path(url), path, sha256)
+    else:
+        wanted = Source(url, sha256)
+        if network:
+            wanted = replace(wanted, largest=listed_size(network.megabytes))
+        interrupts.raise_again()
+        part = path.with_name(f"{path.name}.part")
+        try:
+            with _Bar(path.name) as watch:
+                download(wanted, path, watch)
+        except KeyboardInterrupt:
+            kept = part.stat().st_size / 1e6 if part.exists() else 0
+            click.echo(f"\nstopped; {kept:,.1f} MB are kept: run the same command again to resume", err=True)
+            raise
+    click.echo(f"complete: {'its checksum is right' if sha256 else 'it can be read'}")
+
+
+class _Bar:
+    """Shows the progress of a download within a `with` block: a bar on a terminal, elsewhere a line every tenth."""
+
+    def __init__(self, name: str) -> None:
+        console = Console(stderr=True)
+        text = TextColumn("{task.description}", markup=False)
+        columns = text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+        is_shown = console.is_terminal and logger.isEnabledFor(NOTICE)
+        self._progress = Progress(*columns, console=console, transient=True, disable=not is_shown)
+        self._task = self._progress.add_task(name, total=None)
+        self._tenths = -1 if not is_shown and logger.isEnabledFor(NOTICE) else 10
+
+    def __enter__(self) -> "_Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if total is None:
+            self._progress.update(self._task, completed=done)
+            return
+        self._progress.update(self._task, completed=done, total=total)
+        if (tenths := 10 * done // max(total, 1)) > self._tenths:
+            self._tenths = tenths
+            click.echo(f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", err=True)
+
+
+def make_default(name: str) -> None:
+    """Writes a network into the user's configuration; all else in the file stays.
+
+    Raises:
+        UserError: There is no home folder, or the file is not TOML.
+    """
+    import os
+
+    import tomlkit
+    from tomlkit.exceptions import ParseError
+
+    from .config import TEMPLATE
+
+    path = folders.configuration_file()
+    if path is None:
+        raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
+    try:
+        text = path.read_text("utf-8-sig") if path.exists() else TEMPLATE
+        document = tomlkit.parse(text)
+    except (ParseError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: {error}; correct it first") from error
+    document["network"] = name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, tomlkit.dumps(document))
+    click.echo(f'the default is now {name}: {path} has network = "{name}"; remove that line for the bundled one')
+    if os.environ.get(variable("network")):
+        click.echo(f"but {variable('network')} is set, which overrides it", err=True)

@@ -1,0 +1,297 @@
+"""Downloads of networks: resumed after an interruption, checked, and given their name only when they are complete.
+
+A download stays in `NAME.part` until then; `NAME.part.json` notes where it comes from, and by which mark the server
+tells one version of the file from another. Proxies are those of the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY,
+certificates the system's or those of SSL_CERT_FILE.
+"""
+
+import gzip
+import hashlib
+import http.client
+import json
+import re
+import shutil
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.message import Message
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from ..base import VERSION
+from ..base.errors import UserError, error_text
+from ..base.files import claim, write_atomically, write_text
+from .katago_file import NetworkFileError, read_katago_file
+from .library import SUFFIXES
+
+LARGEST = 2 << 30  # bytes of a network that the list does not have; KataGo's largest have half of it
+_SLACK = 1.05  # of a listed size, which is rounded
+_SILENCE = 30.0  # seconds without a byte, after which the connection counts as lost
+_ATTEMPTS = 5  # in a row that bring nothing
+_WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
+_PIECE = 1 << 17
+_SPARE = 10_000_000  # bytes to leave free on the disk
+_LASTING = (408, 429, 500, 502, 503, 504)  # statuses that may pass: timeout, too many requests, the server's errors
+# Called with the bytes that there are and those that there will be, None if the server does not say; it may raise.
+Watch: TypeAlias = Callable[[int, int | None], object]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is to be downloaded.
+
+    Attributes:
+        url: Where it is, http or https.
+        sha256: The checksum of the file or of its content; empty if it is not known.
+        largest: The most bytes that are accepted.
+    """
+
+    url: str
+    sha256: str = ""
+    largest: int = LARGEST
+
+    def __post_init__(self) -> None:
+        if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).netloc:
+            raise UserError(f"{self.url[:200]!r} is not an address: expected https://SERVER/.../NAME.bin.gz")
+
+
+def listed_size(megabytes: float) -> int:
+    """Returns the most bytes of a file whose rounded size is known."""
+    return round(megabytes * 1e6 * _SLACK)
+
+
+def file_name_of(url: str) -> str:
+    """Returns the name of the file that an address names.
+
+    Raises:
+        UserError: It is not the name of a network's file.
+    """
+    name = unquote(urlsplit(url).path.rpartition("/")[2])
+    if not re.fullmatch(r"\w[\w.+-]{0,200}", name) or not name.lower().endswith(SUFFIXES[:-1]):
+        raise UserError(f"{url[:200]}: it does not end in the name of a network's file, such as NAME.bin.gz")
+    return name
+
+
+def download(source: Source, path: Path, watch: Watch = lambda done, total: None) -> None:
+    """Downloads a network. What an earlier attempt has left of it is not loaded again.
+
+    Args:
+        source: Where it is, and what is known of it.
+        path: The file to make; its folder is made too.
+        watch: Called after every piece. An exception that it raises ends the download, which can be resumed.
+
+    Raises:
+        UserError: It cannot be had, or is not what it should be; the message says what to do.
+        OSError: The file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with claim(path) as is_free:
+        if not is_free:
+            if path.exists():
+                return
+            raise UserError(f"{path.name} is being downloaded by another program: wait until it has ended")
+        part = _Part(path)
+        try:
+            _fetch(source, part, watch)
+            check(part.path, source.sha256)
+        except NetworkFileError as error:
+            part.remove()
+            raise UserError(f"{source.url}: {str(error).removeprefix(f'{part.path}: ')}") from error
+        part.path.replace(path)
+        part.remove()
+
+
+def take(file: Path, path: Path, sha256: str = "") -> None:
+    """Copies a network that is here already, once it has been checked.
+
+    Raises:
+        UserError: It is not a network of KataGo's, or not the one with this checksum.
+        OSError: It cannot be read or written.
+    """
+    check(file, sha256)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, lambda temporary: shutil.copyfile(file, temporary))
+
+
+def check(path: Path, sha256: str = "") -> None:
+    """Reads a network as it is read for play.
+
+    Raises:
+        NetworkFileError: Its checksum is another one, or it cannot be used.
+        OSError: It cannot be read.
+    """
+    if sha256 and sha256 not in (found := _checksums(path)):
+        raise NetworkFileError(
+            f"{path}: the checksum is {found[0]} instead of {sha256}: it is damaged, or another file"
+        )
+    read_katago_file(path)
+
+
+def _checksums(path: Path) -> list[str]:
+    """Returns the SHA-256 of a file, and of its content if it is compressed."""
+    with open(path, "rb") as file:
+        found = [hashlib.file_digest(file, "sha256").hexdigest()]
+    with suppress(OSError, EOFError), gzip.open(path) as content:
+        found.append(hashlib.file_digest(content, "sha256").hexdigest())
+    return found
+
+
+@dataclass
+class _Part:
+    """The unfinished file of a download, and the note beside it."""
+
+    target: Path
+    path: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.path = self.target.with_name(f"{self.target.name}.part")
+        self._note = self.path.with_name(f"{self.path.name}.json")
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    def mark(self, source: Source) -> str:
+        """Returns the server's mark of the version that the part belongs to; empty if it cannot be resumed."""
+        with suppress(OSError, ValueError):
+            note = json.loads(self._note.read_text("utf-8"))
+            if note["url"] == source.url:
+                return str(note["mark"])
+        return ""
+
+    def note(self, source: Source, mark: str) -> None:
+        write_text(self._note, json.dumps({"url": source.url, "mark": mark}))
+
+    def remove(self) -> None:
+        for path in (self.path, self._note):
+            path.unlink(missing_ok=True)
+
+
+def _fetch(source: Source, part: _Part, watch: Watch) -> None:
+    """Brings the whole part here, with as many connections as it takes."""
+    opener, failures = urllib.request.build_opener(_Redirects()), 0
+    while True:
+        before = part.size
+        try:
+            return _fetch_once(opener, source, part, watch)
+        except (OSError, http.client.HTTPException, _Cut) as error:
+            if isinstance(error, OSError) and error.filename and not isinstance(error, urllib.error.URLError):
+                raise  # of the disk
+            failures = failures + 1 if part.size <= before else 0
+            if failures >= _ATTEMPTS or not _may_pass(error):
+                raise UserError(_explained(source, part, error)) from error
+        end = time.monotonic() + _WAITS[min(failures, len(_WAITS) - 1)]
+        while time.monotonic() < end:
+            watch(part.size, None)
+            time.sleep(0.1)
+
+
+class _Cut(Exception):
+    """A connection ended too early."""
+
+
+def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: _Part, watch: Watch) -> None:
+    mark, start = part.mark(source), part.size
+    headers = {"User-Agent": f"gtp_engine/{VERSION}", "Accept-Encoding": "identity"}
+    if start and mark:
+        headers |= {"Range": f"bytes={start}-", "If-Range": mark}
+    try:
+        answer = opener.open(urllib.request.Request(source.url, headers=headers), timeout=_SILENCE)
+    except urllib.error.HTTPError as error:
+        if error.code == 416:  # there is no more: the part is complete, or of another version
+            part.remove()
+            raise _Cut from error
+        raise
+    with answer:
+        is_rest = answer.status == 206 and str(answer.headers.get("Content-Range", "")).startswith(f"bytes {start}-")
+        if answer.status != 200 and not is_rest:
+            part.remove()
+            raise _Cut
+        start = start if is_rest else 0
+        length = answer.headers.get("Content-Length", "")
+        total = start + int(length) if length.isdecimal() else None
+        _check_room(source, part, start, total)
+        if not is_rest:
+            part.note(source, _mark_of(answer.headers))
+        with open(part.path, "ab" if is_rest else "wb") as file:
+            _copy(answer, file, source, start, total, watch)
+
+
+def _mark_of(headers: Message) -> str:
+    """Returns what tells a version of a file from others; a weak ETag does not (RFC 9110, If-Range)."""
+    etag = headers.get("ETag", "")
+    return etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
+
+
+def _check_room(source: Source, part: _Part, start: int, total: int | None) -> None:
+    if total is not None and total > source.largest:
+        raise UserError(f"{source.url}: the file has {total / 1e6:,.1f} MB, more than {source.largest / 1e6:,.1f}")
+    free = shutil.disk_usage(part.path.parent).free
+    if total is not None and total - start + _SPARE > free:
+        need = f"{(total - start) / 1e6:,.1f} MB are to come, {free / 1e6:,.1f} MB are free"
+        raise UserError(f"{part.path.parent}: there is no room: {need}; make room, and run the same command again")
+
+
+def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | None, watch: Watch) -> None:
+    """Appends what comes to the part."""
+    watch(done, total)
+    while piece := answer.read1(_PIECE):
+        if not done and piece.lstrip()[:1] in (b"<", b"{"):
+            kind = answer.headers.get_content_type()
+            raise NetworkFileError(
+                f"a page came instead of a file ({kind}), as from a network that wants a login first"
+            )
+        if done + len(piece) > source.largest:
+            raise NetworkFileError(f"more than {source.largest / 1e6:,.1f} MB came: this is not the network")
+        try:
+            file.write(piece)
+            file.flush()
+        except OSError as error:
+            kept = f"{done / 1e6:,.1f} MB are kept; make room, and run the same command again to resume"
+            raise UserError(f"{file.name}: {error_text(OSError(error.errno, error.strerror))}; {kept}") from error
+        done += len(piece)
+        watch(done, total)
+    if total is not None and done < total:
+        raise _Cut
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirections, but none from https to http: anybody on the way could change the file."""
+
+    max_redirections = 5
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if urlsplit(newurl).scheme != "https" and urlsplit(req.full_url).scheme == "https":
+            raise UserError(f"{req.full_url}: the server leads to an address without encryption, {newurl[:200]}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether another attempt may succeed."""
+    if isinstance(error, urllib.error.HTTPError):
+        return error.code in _LASTING
+    reason = getattr(error, "reason", error)
+    return not isinstance(reason, ssl.SSLCertVerificationError)
+
+
+def _explained(source: Source, part: _Part, error: Exception) -> str:
+    """Returns what has gone wrong, and what to do, in one line."""
+    host = urlsplit(source.url).netloc
+    if isinstance(error, urllib.error.HTTPError):
+        gone = error.code in (401, 403, 404, 410)
+        leads = "it leads from one address to the next" if error.code < 400 else "try again later"
+        remedy = "the network is no longer there: choose another one" if gone else leads
+        return f"{source.url}: the server answers {error.code} {http.client.responses.get(error.code, '')}; {remedy}"
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        problem = f"the certificate of {host} is not trusted ({reason.verify_message})"
+        return f"{problem}; SSL_CERT_FILE can name a file with certificates to trust"
+    said = error_text(reason) if isinstance(reason, BaseException) else str(reason)
+    kept = f"; {part.size / 1e6:,.1f} MB are kept: run the same command again to resume" if part.size else ""
+    remedy = "" if part.size else "; HTTPS_PROXY can name a proxy, and --from takes a file that you have"
+    return f"{source.url}: the connection to {host} failed: {said or 'it was cut'}{kept}{remedy}"

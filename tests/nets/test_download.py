@@ -1,0 +1,312 @@
+"""Downloads from a server that misbehaves."""
+
+import gzip
+import hashlib
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.nets import download as downloads
+from gtp_engine.nets.download import Source, download, file_name_of, take
+from gtp_engine.nets.katago_file import read_katago_file
+
+NETWORK = (Path(__file__).parents[1] / "data" / "networks" / "tiny.bin.gz").read_bytes()
+SHA256 = hashlib.sha256(NETWORK).hexdigest()
+PIECE = 1000  # bytes before a connection is cut or stalls
+
+
+class Server(ThreadingHTTPServer):
+    """Answers requests for `/KIND/NAME` as `KIND` says; keeps what was asked for."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[tuple[str, str]] = []  # paths and ranges
+        self.mark = '"1"'
+        self.cuts = 0  # connections that are still to be cut
+
+    def url(self, kind: str) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/{kind}/net.bin.gz"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        asked = self.headers.get("Range", "")
+        self.server.asked.append((self.path, asked))
+        kind = self.path.rpartition("/")[0].rpartition("/")[2]
+        getattr(self, f"send_{kind}")(int(asked[6:-1]) if asked and self.headers["If-Range"] == self.server.mark else 0)
+
+    def head(self, start: int, length: int | None, kind: str = "application/gzip") -> None:
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Type", kind)
+        self.send_header("ETag", self.server.mark)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(NETWORK) - 1}/{len(NETWORK)}")
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def send_good(self, start: int) -> None:
+        self.head(start, len(NETWORK) - start)
+        self.wfile.write(NETWORK[start:])
+
+    def send_cut(self, start: int) -> None:
+        self.head(start, len(NETWORK) - start)
+        if self.server.cuts:
+            self.server.cuts -= 1
+            self.wfile.write(NETWORK[start : start + PIECE])
+        else:
+            self.wfile.write(NETWORK[start:])
+
+    def send_slow(self, start: int) -> None:
+        self.head(start, len(NETWORK) - start)
+        self.wfile.write(NETWORK[start : start + PIECE])
+        self.wfile.flush()
+        if self.server.cuts:
+            self.server.cuts -= 1
+            time.sleep(1)
+        self.wfile.write(NETWORK[start + PIECE :])
+
+    def send_short(self, start: int) -> None:
+        self.head(0, len(NETWORK) + 50)
+        self.wfile.write(NETWORK)
+
+    def send_endless(self, start: int) -> None:
+        self.head(0, None)
+        self.wfile.write(NETWORK + bytes(3_000_000))
+
+    def send_damaged(self, start: int) -> None:
+        self.head(0, len(NETWORK))
+        self.wfile.write(NETWORK[:-500] + bytes(500))
+
+    def send_page(self, start: int) -> None:
+        page = b"\n<!doctype html><p>Log in first"
+        self.head(0, len(page), "text/html; charset=utf-8")
+        self.wfile.write(page)
+
+    def send_gone(self, start: int) -> None:
+        self.send_error(404)
+
+    def send_huge(self, start: int) -> None:
+        self.head(0, 1 << 40)
+
+    def send_moved(self, start: int) -> None:
+        self.send_response(302)
+        self.send_header("Location", self.server.url("good"))
+        self.end_headers()
+
+    def send_circle(self, start: int) -> None:
+        self.send_response(302)
+        self.send_header("Location", f"/circle/{time.monotonic()}/circle/net.bin.gz")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(downloads, "_WAITS", (0.0,))
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "networks" / "net.bin.gz"
+
+
+def left(path: Path) -> set[str]:
+    """The visible files of the folder."""
+    return {file.name for file in path.parent.iterdir() if not file.name.startswith(".")}
+
+
+@pytest.mark.parametrize("kind", ["good", "moved"])
+def test_a_network_is_there_once_it_is_complete(server: Server, path: Path, kind: str) -> None:
+    seen: list[tuple[int, int | None]] = []
+    download(Source(server.url(kind), SHA256), path, lambda done, total: seen.append((done, total)))
+    assert path.read_bytes() == NETWORK and left(path) == {path.name}
+    assert seen[0] == (0, len(NETWORK)) and seen[-1] == (len(NETWORK), len(NETWORK))
+
+
+def test_a_checksum_may_be_that_of_the_content(server: Server, path: Path) -> None:
+    download(Source(server.url("good"), hashlib.sha256(gzip.decompress(NETWORK)).hexdigest()), path)
+    assert path.is_file()
+
+
+def test_what_was_cut_goes_on_where_it_was(server: Server, path: Path) -> None:
+    server.cuts = 3
+    download(Source(server.url("cut"), SHA256), path)
+    assert path.read_bytes() == NETWORK
+    assert [asked for _, asked in server.asked] == ["", "bytes=1000-", "bytes=2000-", "bytes=3000-"]
+
+
+def test_a_silent_server_is_asked_again(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "_SILENCE", 0.2)
+    server.cuts = 1
+    download(Source(server.url("slow"), SHA256), path)
+    assert [asked for _, asked in server.asked] == ["", "bytes=1000-"]
+
+
+def test_an_interrupted_download_is_resumed_by_the_next_one(server: Server, path: Path) -> None:
+    def stop(done: int, total: int | None) -> None:
+        if done >= PIECE:
+            raise KeyboardInterrupt
+
+    server.cuts = 1
+    with pytest.raises(KeyboardInterrupt):
+        download(Source(server.url("cut")), path, stop)
+    assert left(path) == {"net.bin.gz.part", "net.bin.gz.part.json"}
+    download(Source(server.url("cut")), path)
+    assert path.read_bytes() == NETWORK and left(path) == {path.name}
+    assert server.asked[-1][1] == "bytes=1000-"
+
+
+def test_a_new_version_on_the_server_begins_anew(server: Server, path: Path) -> None:
+    path.parent.mkdir()
+    Path(f"{path}.part").write_bytes(b"\x1f\x8b" + bytes(PIECE))
+    Path(f"{path}.part.json").write_text(f'{{"url": "{server.url("good")}", "mark": "\\"old\\""}}')
+    download(Source(server.url("good"), SHA256), path)
+    assert path.read_bytes() == NETWORK and server.asked == [("/good/net.bin.gz", f"bytes={PIECE + 2}-")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("gone", "the server answers 404 Not Found; the network is no longer there"),
+        ("page", r"a page came instead of a file \(text/html\)"),
+        ("damaged", "the checksum is [0-9a-f]{64} instead of"),
+        ("huge", r"the file has 1,099,511.6 MB, more than 1.0"),
+        ("endless", r"more than 1.0 MB came: this is not the network"),
+        ("circle", "the server answers 302"),
+    ],
+)
+def test_what_is_no_network_leaves_nothing(server: Server, path: Path, kind: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem) as refusal:
+        download(Source(server.url(kind), SHA256, 1_000_000), path)
+    assert "\n" not in str(refusal.value)
+    assert left(path) == set()
+
+
+def test_without_a_checksum_the_network_is_read(server: Server, path: Path) -> None:
+    with pytest.raises(UserError, match=r"net\.bin\.gz: the file is (damaged|cut short)"):
+        download(Source(server.url("damaged")), path)
+    assert left(path) == set()
+
+
+def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) -> None:
+    with pytest.raises(UserError, match=r"failed: it was cut; 0\.1 MB are kept: run the same command again to resume"):
+        download(Source(server.url("short"), SHA256), path)
+    assert len(server.asked) <= 8 and "net.bin.gz" not in left(path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_named(server: Server, path: Path) -> None:
+    path.parent.mkdir()
+    Path(f"{path}.part").symlink_to("/dev/full")
+    with pytest.raises(UserError, match=r"\.part: No space left on device; 0\.0 MB are kept; make room"):
+        download(Source(server.url("good"), SHA256), path)
+
+
+def test_a_file_that_would_fill_the_disk_is_not_begun(server: Server, path: Path) -> None:
+    with pytest.raises(UserError, match=r"there is no room: 1,099,511\.6 MB are to come"):
+        download(Source(server.url("huge"), SHA256, 1 << 41), path)
+
+
+def test_proxies_are_those_of_the_variables(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.server_address[1]}")
+    download(Source("http://networks.invalid/good/net.bin.gz", SHA256), path)
+    assert server.asked == [("http://networks.invalid/good/net.bin.gz", "")]
+    monkeypatch.setenv("no_proxy", "networks.invalid")
+    with pytest.raises(
+        UserError, match=r"the connection to networks\.invalid failed: .*; HTTPS_PROXY can name a proxy"
+    ):
+        download(Source("http://networks.invalid/good/net.bin.gz"), path.with_name("other.bin.gz"))
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_certificates_are_those_of_the_variable(
+    server: Server, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
+    subprocess.run([*command, *names], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    source = Source(server.url("good").replace("http:", "https:"), SHA256)
+    with pytest.raises(UserError, match=r"the certificate of 127\.0\.0\.1:\d+ is not trusted \(.*; SSL_CERT_FILE can"):
+        download(source, path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    download(source, path)
+    assert path.read_bytes() == NETWORK
+    with pytest.raises(UserError, match="leads to an address without encryption"):
+        download(Source(source.url.replace("good", "moved")), path.with_name("moved.bin.gz"))
+
+
+def test_two_programs_do_not_load_the_same(server: Server, path: Path) -> None:
+    problems: list[str] = []
+
+    def again(done: int, total: int | None) -> None:
+        try:
+            download(Source(server.url("good")), path)
+        except UserError as error:
+            problems.append(str(error))
+
+    download(Source(server.url("good"), SHA256), path, again)
+    assert "is being downloaded by another program" in problems[0]
+
+
+def test_a_file_is_taken_once_it_is_checked(tmp_path: Path, path: Path) -> None:
+    (own := tmp_path / "own.gz").write_bytes(NETWORK)
+    with pytest.raises(UserError, match="the checksum is"):
+        take(own, path, "0" * 64)
+    assert not path.parent.exists()
+    take(own, path, SHA256)
+    assert read_katago_file(path).config.version and left(path) == {path.name}
+
+
+@pytest.mark.parametrize("url", ["ftp://a/b.bin.gz", "file:///etc/passwd", "b.bin.gz", "https:///b.bin.gz"])
+def test_other_addresses_are_refused(url: str) -> None:
+    with pytest.raises(UserError, match="is not an address"):
+        Source(url)
+
+
+def test_names_come_from_addresses() -> None:
+    assert file_name_of("https://a/b/kata1-b18.bin.gz?raw=true") == "kata1-b18.bin.gz"
+    for url in (
+        "https://a/b/",
+        "https://a/.bin.gz",
+        "https://a/%2e%2e%2fx.bin.gz",
+        "https://a/x.html",
+        "https://a/x.pt",
+    ):
+        with pytest.raises(UserError, match="does not end in the name"):
+            file_name_of(url)
