@@ -336,3 +336,13 @@ def test_a_refusal_stays_while_an_analysis_runs(page: Any) -> None:
     page.click("#undo")
     expect(page.locator("#facts")).to_contain_text("move 0")
     expect(page.locator("#problem")).to_be_hidden()
+
+
+def test_a_stronger_network_is_offered_where_a_small_one_is_used(page: Any) -> None:
+    page.click("#settings summary")
+    offer = page.locator("#settings .offer")
+    expect(offer).to_be_hidden()
+    page.select_option("#network", "auto")
+    name = "kata1-b18c384nbt-s9996604416-d4316597426"
+    expect(offer.locator("button")).to_have_text(f"Load KataGo's {name}, 97.9 MB, from media.katagotraining.org")
+    expect(offer.locator("a")).to_have_text("Licence: KataGo Neural Network License")

@@ -121,9 +121,16 @@ class Opening(Part):
 
     def on_network(self, message: Message) -> None:
         """Has the engine use another network, for its moves and for analyses."""
+        self._use(self.networks[parse_word("network", message.get("network"), self.networks)])
+
+    def use_loaded(self, path: Path) -> None:
+        """Has the engine use a network that has just been downloaded, and pages choose it."""
+        self.networks[network_name(path)] = str(path)
+        self._use(str(path))
+
+    def _use(self, network: str) -> None:
         session, engine = self.session, self.played.engine
-        chosen = parse_word("network", message.get("network"), self.networks)
-        settings = replace(engine.settings, network=self.networks[chosen])
+        settings = replace(engine.settings, network=network)
         settings.check_board(engine.width, engine.height)
         session.cancel()
         engine.settings = settings

@@ -26,6 +26,7 @@ from ...base.errors import EXPECTED, UserError, answer_text
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
 from .guard import Guard
+from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
 from .session import Document, Session
@@ -63,7 +64,8 @@ def new_session(
     playing = Playing(session, values, searches)
     Reviewing(session, values, playing.end_guessing)
     Editing(session, values)
-    Opening(session, values)
+    opening = Opening(session, values)
+    Loading(session, values, opening.use_loaded)
     session.watch_engine()
     session.go_on()
     return session

@@ -5,6 +5,7 @@ import {button, fillList, find, onPointing} from "./elements.js";
 import {Graph} from "./graph.js";
 import {Mistakes} from "./mistakes.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
+import {Offer} from "./offer.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {begin, choose, moveName, number, percent, say, text} from "./words.js";
@@ -36,6 +37,7 @@ const mistakes = new Mistakes(send, {
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
   onStage: announce,
 });
+const offer = new Offer(send);
 const sound = new Sound(find("#sound"));
 const newGame = new NewGame(find("#new-dialog"), send);
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
@@ -273,6 +275,7 @@ function show(before = state) {
   graph.show(state);
   study.show(state);
   mistakes.show(state);
+  offer.show(state);
   sound.follow(state);
   showSettings();
   showLoss();
