@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.cli import main
-from gtp_engine.clients.cli.getting import advice
+from gtp_engine.clients.cli.first_game import advice
 from gtp_engine.engine.ranks import parse_rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.nets.download import Source, file_name_of

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # A first game takes ten minutes on 9x9, and two hours on 19x19.
 DEFAULTS = {"board_size": "9"}
+_LARGE_BOARD = 13  # points; on 9x9, which is the default, a line before every game would only disturb
 
 
 def _stones(value: Any) -> int:
@@ -116,6 +117,21 @@ def first_game(
     width, height = options.board_size
     begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
     return FirstGame(_engine(search, begun, begun), humans, None, search)
+
+
+def advice(settings: EngineSettings, width: int, height: int) -> str:
+    """Returns where to get a stronger network than a small one that plays on a large board at full strength or a dan
+    rank; an empty text for other games.
+    """
+    from ...nets.library import network_name
+    from ...nets.published import offer
+    from ...study.game_review import is_small
+
+    name = network_name(Path(settings.network_on(width, height)))
+    is_strong = settings.rank is None or str(settings.rank).endswith("d")
+    if not is_strong or max(width, height) < _LARGE_BOARD or not is_small(name):
+        return ""
+    return f"{name} is a small network; for a much stronger opponent {offer()}"
 
 
 def _engine(search: EngineSettings, game: "PlayersOptions | Game", begun: "Game | None" = None) -> "Engine":

@@ -14,28 +14,14 @@ from ...base.files import write_text
 from ...base.log import NOTICE
 from ...base.messages import plural, printable
 from ...base.system import available_cpus
-from ...engine.settings import DEFAULT_SECONDS, EngineSettings
+from ...engine.settings import DEFAULT_SECONDS
 from ...nets.library import default_network, network_name
-from ...nets.published import LICENCES, PublishedNetwork, find_published, offer, published_networks
+from ...nets.published import LICENCES, PublishedNetwork, find_published, published_networks
 from ...search.evaluate.choices import LARGEST_BOARD
 from .options import variable
 
-_LARGE_BOARD = 13
 _ENOUGH_VISITS = 100  # a move, in the engine's usual time: what the network recommended here must reach
 logger = logging.getLogger(__name__)
-
-
-def advice(settings: EngineSettings, width: int, height: int) -> str:
-    """Returns where to get a stronger network than a small one that plays on a large board at full strength or a dan
-    rank; an empty text for other games.
-    """
-    from ...study.game_review import is_small
-
-    name = network_name(Path(settings.network_on(width, height)))
-    is_strong = settings.rank is None or str(settings.rank).endswith("d")
-    if not is_strong or max(width, height) < _LARGE_BOARD or not is_small(name):
-        return ""
-    return f"{name} is a small network; for a much stronger opponent {offer()}"
 
 
 def show_list() -> None:

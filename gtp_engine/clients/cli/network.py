@@ -55,13 +55,12 @@ def network(options: NetworkOptions) -> None:
 
     \b
     Examples:
-      gtp_engine network                            the installed networks
-      gtp_engine network kata1-b18c384              by its name
-      gtp_engine network run/*.pt                   a table
-      gtp_engine network get                        KataGo's published networks
-      gtp_engine network get b18c384nbt --default   get one, and use it from now on
-      gtp_engine network get --from https://.../NAME.bin.gz
-      gtp_engine network get b18c384nbt --from ~/Downloads/kata1-b18c384nbt-s9996604416-d4316597426.bin.gz
+      gtp_engine network                    the installed networks
+      gtp_engine network kata1-b18c384      by its name
+      gtp_engine network run/*.pt           a table
+      gtp_engine network get                KataGo's published networks
+      gtp_engine network get b18c384nbt     download one
+      gtp_engine network get b18c384nbt --default --from ~/Downloads/kata1-b18c384nbt-s9996604416-d4316597426.bin.gz
 
     The exit status is 1 if a file is not a network.
     """

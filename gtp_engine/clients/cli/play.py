@@ -16,8 +16,7 @@ from ...engine.settings import EngineSettings
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game
-from .getting import advice
+from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game
+from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game
 
 if TYPE_CHECKING:
     from ..web.server import Server
@@ -76,11 +76,14 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     from ...base.system import wait_for
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
+    from .review_display import show_notice
 
     folder = players.sgf_dir or games_dir()
     server = Server(server_options.port, own_address(server_options.host) if server_options.host else None)
     server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, search, folder, shows_finished=True)
+    if offered := advice(first.search, first.engine.width, first.engine.height):
+        show_notice(f"{offered}.")
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
