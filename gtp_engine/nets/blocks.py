@@ -112,8 +112,12 @@ class AttentionBlock(Part):
             query = rotate_pairs(query, cosine, sine)
         if sharing > 1:
             key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
+        if x.device.type == "cpu":  # torch's attention is slower there in bfloat16, and less exact
+            query, key, value = query.float(), key.float(), value.float()
         on_board = None if board.mask is None else board.mask.flatten(2).unsqueeze(2) > 0
-        attended = functional.scaled_dot_product_attention(query, key, value, on_board)
+        reduced = x.device.type != "cpu" and torch.is_autocast_enabled(x.device.type)
+        with torch.autocast(x.device.type, enabled=reduced):
+            attended = functional.scaled_dot_product_attention(query, key, value, on_board)
         return x + board.cut(to_board(self.out(attended.transpose(1, 2).flatten(2)), x))
 
     @staticmethod
@@ -169,6 +173,8 @@ class Trunk(Part):
         if self.metadata is not None and metadata is not None:
             global_features = global_features + self.metadata(metadata.to(global_features.dtype))
         x = self.conv(planes.to(self.conv.weight.dtype))
+        if any(isinstance(block, AttentionBlock) for block in self.blocks):
+            x = x.to(self.conv.weight.dtype)  # under autocast what blocks add is less exact, the sum is not
         x = x + to_points(global_features).to(x.dtype)
         for block in self.blocks:
             x = block(x, board)

@@ -1,10 +1,9 @@
 """Distributed data-parallel training: several processes train one network, one for each GPU or several on CPUs.
 
 `torchrun` starts them. The first one (rank 0) runs the whole program: it runs self-play, makes decisions and writes all
-files and output. The others only train (`learner.run_follower`). Each process uses its part of every batch, and
-DistributedDataParallel averages the gradients, so that weights, averages and optimizers are the same everywhere. Batch
-norms use the statistics of the whole batch. The result therefore equals that of one process with the same batches, up
-to rounding.
+files and output. The others only train (`learner.run_follower`). Each process uses its part of every batch, and the
+gradients are summed, so that weights, averages and optimizers are the same everywhere. Batch norms use the statistics
+of the whole batch. The result therefore equals that of one process with the same batches, up to rounding.
 
 Rank 0 controls the others through a group on the CPU (gloo). Its next message may be hours away; they sleep until then.
 """
@@ -13,14 +12,12 @@ import contextlib
 import datetime
 import io
 import signal
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from ..base.errors import UserError, error_text
 from ..nets.layers import BatchNorm
@@ -162,16 +159,19 @@ class ProcessGroup:
         if self.count > 1:
             dist.all_reduce(tensor)
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        """Returns the model as a module whose gradients and batch statistics are those of all processes."""
-        if self.count == 1:
-            return model
+    def sum_gradients(self, gradients: list[Tensor]) -> None:
+        """Replaces gradients by their sums over all processes, in place."""
+        if self.count > 1:
+            flat = torch.cat([gradient.flatten() for gradient in gradients])
+            dist.all_reduce(flat)
+            for gradient, summed in zip(gradients, flat.split([len(x.flatten()) for x in gradients]), strict=True):
+                gradient.copy_(summed.view_as(gradient))
+
+    def share(self, model: nn.Module) -> None:
+        """Makes the statistics of a model's batch norms those of the batches of all processes."""
         for module in model.modules():
-            if isinstance(module, BatchNorm):
+            if self.count > 1 and isinstance(module, BatchNorm):
                 module.combine = self._combine_statistics
-        # torch compares the strides of dimensions of size 1 too, where they do not matter.
-        warnings.filterwarnings("ignore", "Grad strides do not match")
-        return DistributedDataParallel(model)
 
     def _combine_statistics(self, count: Tensor, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Combines count, mean and variance [channels] of a batch's parts (Chan, Golub and LeVeque 1979)."""

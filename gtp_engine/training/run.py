@@ -73,7 +73,7 @@ class Run(ABC):
             )
         configure_torch(self._group.thread_share(self._threads))
         if self.settings.learn.precision == AUTO:
-            self.state.precision = self.state.precision or faster_precision(self._device)
+            self.state.precision = self.state.precision or faster_precision(model, self._device)
         self.learner = Learner(model, self._learner_settings(), self._device, self._group)
         if checkpoint is not None:
             try:

@@ -16,10 +16,10 @@ from gtp_engine.nets.layers import BatchNorm
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.stored import StoredNetwork
 from gtp_engine.training import learner as learner_module
-from gtp_engine.training.data.loader import Loader, Samples
-from gtp_engine.training.data.samples import GameSet, pack
+from gtp_engine.training.data.loader import Loader, Samples, Tensors, parts_of
+from gtp_engine.training.data.samples import GameSet, join, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
-from gtp_engine.training.losses import losses
+from gtp_engine.training.losses import losses, total
 from gtp_engine.training.run_settings import LearnSettings, LossWeights
 
 SETTINGS = LearnSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3, precision="float32")
@@ -216,3 +216,62 @@ def test_the_rate_rises_stays_and_falls() -> None:
     rates = [rate_at(settings, samples) for samples in (0, 400, 900, 5900, 8000, 10_000)]
     assert rates == pytest.approx([0.1, 0.5, 1.0, 1.0, 0.505, 0.01])
     assert rate_at(replace(settings, total=None), 10**9) == 1.0
+
+
+def mixed_batch() -> Tensors:
+    """Returns a batch with boards of four sizes, each under another symmetry, so that some lie in other corners."""
+    samples = Samples(join([some_games(4, size) for size in (5, 7, 9, 11)]))
+    return samples.batch(np.random.default_rng(1).permutation(len(samples))[:60], np.arange(60) % 8)
+
+
+@pytest.mark.parametrize("most", [None, 200, 1])
+def test_a_batch_in_parts_has_the_same_rows_in_smaller_tensors(most: int | None) -> None:
+    batch = mixed_batch()
+    parts = parts_of(batch, most)
+    assert sum(part.size for part in parts) == batch.size and any(part.full_board for part in parts)
+    for part in parts:
+        sides = part.planes.shape[2:]
+        assert max(sides) in (5, 7, 9, 11) and part.full_board == bool(part.planes[:, 0].all())
+        assert most is None or part.size == 1 or part.planes[:, 0].numel() <= most
+        assert part.policy.sum(1).allclose(torch.ones(part.size))
+        assert part.ownership.shape[1] == part.planes[0, 0].numel() == part.policy.shape[1] - 1
+    for name in ("planes", "policy", "opponent", "ownership", "value", "lead"):  # nothing on a board is lost
+        totals = sum(getattr(part, name).double().sum() for part in parts)
+        assert totals == pytest.approx(getattr(batch, name).double().sum().item())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_gradients_in_parts_are_those_of_the_whole_batch(threads: int) -> None:
+    """Without batch norms each row's gradient is its own, so that it does not matter what is computed together."""
+    model = constant(new_model("b2c16"))
+    batch = mixed_batch()
+    outputs = model(batch.planes.float(), batch.scalars)
+    total(losses(outputs, batch, model.config), SETTINGS.losses).backward()
+    expected = {name: parameter.grad for name, parameter in model.named_parameters()}
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        learner = Learner(model, replace(SETTINGS, learning_rate=0.0, warm_up=0))
+        learner.step(batch)
+    finally:
+        torch.set_num_threads(before)
+    norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in expected.values() if gradient is not None))
+    clipped = max(1.0, norm)  # the learner clips them to a norm of 1
+    for name, parameter in learner.model.named_parameters():
+        assert parameter.grad is not None and expected[name] is not None
+        assert torch.allclose(parameter.grad * clipped, expected[name], atol=2e-4), name
+    assert learner.samples == batch.size and learner.take_losses()["policy"] > 1
+
+
+def constant(model: Model) -> Model:
+    """Returns the same network with batch norms that never change, as those of KataGo's files."""
+    for module in model.modules():
+        if isinstance(module, BatchNorm):
+            module.constant = True
+    return model
+
+
+def test_constant_norms_are_not_measured_anew() -> None:
+    learner = Learner(constant(new_model()), SETTINGS)
+    network = learner.averaged_network(pytest.fail("no batch is needed") for _ in range(1))
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), learner.model.parameters(), strict=True))
