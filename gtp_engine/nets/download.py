@@ -33,6 +33,7 @@ LARGEST = 2 << 30  # bytes of a network that the list does not have; KataGo's la
 _SLACK = 1.05  # of a listed size, which is rounded
 _SILENCE = 30.0  # seconds without a byte, after which the connection counts as lost
 _ATTEMPTS = 5  # in a row that bring nothing
+_FIRST_ATTEMPTS = 2  # if nothing has come at all: then the address or the connection is wrong, rather than disturbed
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
 _PIECE = 1 << 17
 _SPARE = 10_000_000  # bytes to leave free on the disk
@@ -174,7 +175,7 @@ class _Part:
 
 def _fetch(source: Source, part: _Part, watch: Watch) -> None:
     """Brings the whole part here, with as many connections as it takes."""
-    opener, failures = urllib.request.build_opener(_Redirects()), 0
+    opener, failures, begun = urllib.request.build_opener(_Redirects()), 0, part.size
     while True:
         before = part.size
         try:
@@ -183,7 +184,8 @@ def _fetch(source: Source, part: _Part, watch: Watch) -> None:
             if isinstance(error, OSError) and error.filename and not isinstance(error, urllib.error.URLError):
                 raise  # of the disk
             failures = failures + 1 if part.size <= before else 0
-            if failures >= _ATTEMPTS or not _may_pass(error):
+            most = _ATTEMPTS if part.size > begun else _FIRST_ATTEMPTS
+            if failures >= most or not _may_pass(error):
                 raise UserError(_explained(source, part, error)) from error
         end = time.monotonic() + _WAITS[min(failures, len(_WAITS) - 1)]
         while time.monotonic() < end:
