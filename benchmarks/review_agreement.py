@@ -1,57 +1,86 @@
 """Whether the mistakes that a review lists are true, and whether reviews with other seeds find the same ones.
 
-    python benchmarks/review_agreement.py GAME.sgf... [--visits 100] [--deep 1600] [--seeds 4] [--network NAME]
+    python benchmarks/review_agreement.py GAME.sgf... [--visits 25 100] [--seeds 4] [--network NAME]
+                                          [--judge NETWORK] [--deep 1600] [--moves 60-120] [--truth FILE.json]
 
-The ten most costly mistakes are taken twice: after the first look, and after the second. A review with many more visits
-says what they cost in truth. Printed are the mean number of mistakes, the mean error of their costs in points, how many
-of them lost less than half a point, the share that two seeds have in common, and the seconds of the looks.
+The ten most costly mistakes are taken twice: after the first look, and after the second. A judge, the same network or a
+stronger one with many visits, says what they cost in truth. Printed are, as means of the games and seeds: the number of
+mistakes; the mean error of their costs in points; how many of them lost less than half a point in truth; the share of
+the judge's ten costliest moves, of those that lost 1.5 points or more, that belong to a listed mistake; the share of
+mistakes that two seeds have in common; and the seconds until the end of the look. --truth keeps what the judge says, to
+use it again.
 """
 
 import argparse
 import itertools
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from gtp_engine.clients.cli.review import MOVE_RANGE
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.go.sgf import GameRecord, read_sgf
+from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.choices import AUTO
-from gtp_engine.study.move_review import LEAST_POINTS, LISTED, MoveReview, find_mistakes
+from gtp_engine.study.move_review import CLASSES, LEAST_POINTS, LISTED, Mistake, MoveReview, find_mistakes
 from gtp_engine.study.reviewer import Reviewer, ReviewTask
+
+Truth = dict[int, float]  # the points that each move lost, by its number
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", type=Path, nargs="+")
-    parser.add_argument("--visits", type=int, default=100, help="per position in the first look (default: 100)")
-    parser.add_argument("--deep", type=int, default=1600, help="visits per position for the true costs (default: 1600)")
+    parser.add_argument("--visits", type=int, nargs="+", default=[100], help="per position in the first look")
+    parser.add_argument("--deep", type=int, default=1600, help="visits per position of the judge (default: 1600)")
     parser.add_argument("--seeds", type=int, default=4, help="reviews of each game (default: 4)")
     parser.add_argument("--network", default=AUTO, help="a file or a name (default: the bundled one)")
+    parser.add_argument("--judge", help="the network that says what a move cost (default: the same one)")
+    parser.add_argument("--moves", default="1-", help="which moves of the games (default: all)")
+    parser.add_argument("--truth", type=Path, help="where the judge's costs are kept")
     options = parser.parse_args()
-    print("game                      look  mistakes  error  false  shared  seconds")
-    for path in options.games:
-        record = read_sgf(path)
-        deep = EngineSettings(options.network, visits=options.deep, seed=options.seeds + 1)
-        truth = {move.number: move.points_loss for move in reviewed(record, deep, looks=1)[0][0]}
+    tasks = [task_of(path, options.moves) for path in options.games]
+    truths = [truth_of(task, options) for task in tasks]
+    print("visits   look  mistakes  error  false  found  shared  seconds")
+    for visits in options.visits:
         reviews = [
-            reviewed(record, EngineSettings(options.network, visits=options.visits, seed=seed))
-            for seed in range(1, options.seeds + 1)
+            [
+                reviewed(task, EngineSettings(options.network, visits=visits, seed=seed))
+                for seed in range(1, options.seeds + 1)
+            ]
+            for task in tasks
         ]
         for look, name in enumerate(("first", "both")):
-            lists = [listed(moves[look]) for moves, _ in reviews]
-            seconds = mean([times[look] for _, times in reviews])
-            errors = [abs(move.points_loss - truth[move.number]) for moves in lists for move in moves]
-            false = mean([sum(truth[move.number] < LEAST_POINTS for move in moves) for moves in lists])
-            numbers = f"{mean([len(moves) for moves in lists]):8.1f}  {mean(errors):5.2f}  {false:5.1f}"
-            print(f"{path.stem[:24]:24}  {name:>5}  {numbers}  {shared(lists):6.0%}  {seconds:7.1f}", flush=True)
+            lists = [[listed(moves[look]) for moves, _ in own] for own in reviews]
+            seconds = mean([times[look] for own in reviews for _, times in own])
+            print(f"{visits:6}  {name:>5}  {agreement(lists, truths)}  {seconds:7.1f}", flush=True)
+
+
+def task_of(path: Path, moves: str) -> ReviewTask:
+    """Returns what to review of a file."""
+    record, (first, last) = read_sgf(path), MOVE_RANGE.parse("moves", moves)
+    return ReviewTask(record, range(first, min(last or len(record.moves), len(record.moves)) + 1))
+
+
+def truth_of(task: ReviewTask, options: argparse.Namespace) -> Truth:
+    """Returns what the judge says about a game, as kept in the file if there is one."""
+    path: Path | None = options.truth
+    kept = json.loads(path.read_text()) if path and path.exists() else {}
+    name = Path(task.record.source).stem
+    if name not in kept:
+        settings = EngineSettings(options.judge or options.network, visits=options.deep, seed=options.seeds + 1)
+        kept[name] = {move.number: move.points_loss for move in reviewed(task, settings, looks=1)[0][0]}
+        if path:
+            path.write_text(json.dumps(kept))
+    return {int(number): points for number, points in kept[name].items()}
 
 
 def reviewed(
-    record: GameRecord, settings: EngineSettings, looks: int = 2
+    task: ReviewTask, settings: EngineSettings, looks: int = 2
 ) -> tuple[list[tuple[MoveReview, ...]], list[float]]:
     """Returns the moves after the first and after the second look, and the seconds until the end of each."""
     reviewer = Reviewer(settings)
-    steps = reviewer.steps(ReviewTask(record))
+    steps = reviewer.steps(task)
     next(steps)  # loads the network
     began = time.perf_counter()
     moves: list[tuple[MoveReview, ...]] = []
@@ -66,16 +95,34 @@ def reviewed(
     return moves, times
 
 
-def listed(moves: Sequence[MoveReview]) -> list[MoveReview]:
-    """Returns the worst moves of the mistakes that are listed, the most costly first."""
-    worst = [mistake.worst for mistake in find_mistakes(moves)]
+def listed(moves: Sequence[MoveReview]) -> list[Mistake]:
+    """Returns the mistakes that are listed, the most costly first."""
     has_second_look = any(move.is_checked for move in moves)
-    return [move for move in worst if move.is_checked or not has_second_look][:LISTED]
+    return [each for each in find_mistakes(moves) if each.worst.is_checked or not has_second_look][:LISTED]
 
 
-def shared(lists: Sequence[Sequence[MoveReview]]) -> float:
+def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Truth]) -> str:
+    """Returns how well lists of mistakes agree with the truth and with each other: those of each game and seed."""
+    pairs = [(mistakes, truth) for own, truth in zip(lists, truths, strict=True) for mistakes in own]
+    worst = [(mistake.worst, truth) for mistakes, truth in pairs for mistake in mistakes]
+    error = mean([abs(move.points_loss - truth[move.number]) for move, truth in worst])
+    false = sum(truth[move.number] < LEAST_POINTS for move, truth in worst) / max(1, len(pairs))
+    found = mean([share for mistakes, truth in pairs if (share := found_share(mistakes, truth)) is not None])
+    common = mean([shared(own) for own in lists])
+    return f"{len(worst) / max(1, len(pairs)):8.1f}  {error:5.2f}  {false:5.1f}  {found:5.0%}  {common:6.0%}"
+
+
+def found_share(mistakes: Sequence[Mistake], truth: Truth) -> float | None:
+    """Returns which share of the worst moves belongs to a mistake that is listed; None if there are none."""
+    worst = sorted(truth, key=lambda number: -truth[number])[:LISTED]
+    costly = {number for number in worst if truth[number] >= CLASSES[1]}
+    numbers = {move.number for mistake in mistakes for move in mistake.misses}
+    return len(costly & numbers) / len(costly) if costly else None
+
+
+def shared(lists: Sequence[Sequence[Mistake]]) -> float:
     """Returns the mean share of mistakes that two lists have in common, of the shorter one."""
-    numbers = [{move.number for move in moves} for moves in lists]
+    numbers = [{mistake.worst.number for mistake in mistakes} for mistakes in lists]
     return mean([len(a & b) / max(1, min(len(a), len(b))) for a, b in itertools.combinations(numbers, 2)])
 
 

@@ -49,6 +49,8 @@ class Conditions:
         seed: The seed of the searches; None for a different one each time.
         rules: The name of the ruleset, or its parts in KataGo's JSON.
         komi: The komi.
+        again: The visits of the second look at what seemed to be mistakes, if they followed from a budget of time.
+        took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
     """
 
     network: str
@@ -57,13 +59,18 @@ class Conditions:
     seed: int | None
     rules: str
     komi: float
+    again: int | None = None
+    took: float | None = None
 
     @property
     def search(self) -> str:
         """The network and the limits as text: "b6c64-19x19, 200 visits per position"."""
         limits = [] if self.limits.visits is None else [plural(self.limits.visits, "visit")]
         limits += [] if self.limits.seconds is None else [f"{self.limits.seconds:g} s"]
-        return f"{self.network}, {' or '.join(limits)} per position"
+        if self.again is None:
+            return f"{self.network}, {' or '.join(limits)} per position"
+        took = "" if self.took is None else f", in {self.took:.0f} s"
+        return f"{self.network}, about {limits[0]} per position, {self.again} for what looked like a mistake{took}"
 
     @property
     def text(self) -> str:

@@ -74,6 +74,8 @@ def _game(review: GameReview) -> dict[str, Any]:
         "precision": conditions.precision,
         "visits": conditions.limits.visits,
         "seconds": conditions.limits.seconds,
+        "visits_again": conditions.again,
+        "took": conditions.took and _rounded(conditions.took),
         "seed": conditions.seed,
         "players": {colour_name(colour): _player(figures) for colour, figures in review.figures().items()},
         "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],

@@ -1,25 +1,37 @@
 """Reviews records with the network for their boards, or with rollouts if a board is too large for the network."""
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..base.errors import UserError
-from ..base.fields import invalid
+from ..base.fields import Range, invalid, parse_number
 from ..engine.settings import EngineSettings
 from ..engine.worker import SearchWorker
 from ..go.game import Game
 from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
 from ..go.sgf import GameRecord, SgfError, read_sgf
+from ..search.request import Limits, SearchRequest
+from ..search.scheduler import run_search
+from ..search.search import Search
+from .budget import REASON_WORK, Plan, usual_seconds
 from .game_review import Conditions, GameReview
-from .move_review import Unit
+from .move_review import LISTED, Unit
 from .reasons.explain import reasons_for, worth_explaining
-from .searches import Positions, Searches, look_again, review_moves
+from .searches import (
+    SECOND_LOOK_FACTOR,
+    Positions,
+    Searches,
+    look_again,
+    most_looked_at_again,
+    review_moves,
+)
 
-# Per position: 200 moves in three minutes. The five seconds of a move in play would take a quarter of an hour.
-DEFAULT_SECONDS = 1.0
+MINUTES = Range(0, above=True)
+_MEASURED = Limits(visits=128, seconds=0.3)  # before the review, to know the speed
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,9 @@ class ReviewStep:
         total: How many there are; 0 if that is not known.
         review: What has been found so far.
         error: Why the moves end before the last one; "" if they do not.
+        progress: The share of the whole review that is done, 0 to 1, as far as it can be foreseen.
+        expected: The seconds that the rest is expected to take.
+        is_short: Whether the budget is too small for the fewest visits that a review needs, which it takes then.
     """
 
     stage: str
@@ -61,29 +76,42 @@ class ReviewStep:
     total: int
     review: GameReview
     error: str = ""
+    progress: float = 0.0
+    expected: float = 0.0
+    is_short: bool = False
 
-    def next(self, **found: Any) -> "ReviewStep":
+    def next(self, plan: Plan, **found: Any) -> "ReviewStep":
         """Returns the next step of the stage, with what it has found."""
-        return replace(self, done=self.done + 1, review=replace(self.review, **found))
+        review = replace(self.review, **found)
+        return replace(self, done=self.done + 1, review=review, progress=plan.progress, expected=plan.expected)
 
 
 class Reviewer:
     """Reviews records by the engine's settings. The network is loaded for the first record that needs it.
 
     Args:
-        settings: Evaluator, limits and search parameters. Without a limit a position is searched for DEFAULT_SECONDS.
+        settings: Evaluator, limits and search parameters. Without a limit the visits follow from `minutes`.
+        minutes: How long the review of a game may take; None for the usual time of its board (`usual_seconds`).
+        clock: Returns the time in seconds.
 
     Attributes:
         stopped: Setting it to True, also from a signal handler, ends the review soon.
 
     Raises:
-        UserError: The settings limit searches to one visit, which compares no moves.
+        UserError: The settings limit searches to one visit, which compares no moves, or there are both limits and
+            minutes, or the minutes are not above 0.
     """
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(
+        self, settings: EngineSettings, minutes: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.stopped = False
         self._settings = settings
-        self._limits = settings.limits(DEFAULT_SECONDS)
+        self._clock = clock
+        self._limits = Limits(settings.visits, settings.seconds)
+        self._minutes = None if minutes is None else float(parse_number("minutes", minutes, MINUTES, from_text=False))
+        if minutes is not None and not self._limits.is_endless:
+            raise UserError("a review has either minutes, or visits and seconds of each position")
         if self._limits.visits == 1:
             expected = "2 or more: the first visit only evaluates the position, and compares no moves"
             raise invalid("number of visits", 1, expected)
@@ -103,24 +131,52 @@ class Reviewer:
         searches = self._searches(record)
         positions = Positions(record, task.rules, task.komi)
         numbers = task.numbers or range(1, len(positions.moves) + 1)
-        review = GameReview(record, self._conditions(searches, task), (), task.player, by)
-        yield (step := ReviewStep("moves", 0, len(numbers), review))
-        for move in review_moves(searches, positions, numbers):
-            yield (step := step.next(moves=(*step.review.moves, move)))
+        plan = self._plan(searches, positions, numbers)
+        review = GameReview(record, self._conditions(searches, task, plan), (), task.player, by)
+        step = ReviewStep("moves", 0, len(numbers), review, expected=plan.expected, is_short=plan.is_too_small)
+        yield step
+        for move in review_moves(replace(searches, pace=lambda: plan.limits), positions, numbers):
+            plan.advance(1)
+            yield (step := step.next(plan, moves=(*step.review.moves, move)))
         if not self.stopped:
             error = positions.problem if numbers.stop > positions.count else ""
-            yield (step := replace(step, stage="again", done=0, total=0, error=error))
-            for moves in look_again(searches, positions, step.review.moves, by, task.player):
-                yield (step := step.next(moves=moves))
+            again = SECOND_LOOK_FACTOR * min(most_looked_at_again(len(numbers) + 1), 2 * LISTED + len(numbers) // 25)
+            plan.begin("again", again, REASON_WORK * min(LISTED, len(numbers)))
+            review = replace(step.review, conditions=self._conditions(searches, task, plan))
+            yield (step := replace(step, stage="again", done=0, total=0, review=review, error=error))
+            looked = replace(searches, limits=plan.limits)
+            for moves in look_again(looked, positions, step.review.moves, by, task.player):
+                plan.advance(SECOND_LOOK_FACTOR)
+                yield (step := step.next(plan, moves=moves))
         review = replace(step.review, is_checked=not self.stopped)
         explained = worth_explaining(review.mistakes)
+        plan.begin("reasons", REASON_WORK * len(explained))
         yield (step := replace(step, stage="reasons", done=0, total=len(explained), review=review))
-        for move in explained:
-            if self.stopped:
+        for number, move in enumerate(explained):
+            if self.stopped or (plan.is_over and number >= LISTED):
                 break
-            found = reasons_for(searches, positions[move.number - 1], move, by)
-            yield (step := step.next(reasons={**step.review.reasons, move.number: found}))
-        yield replace(step, stage="stopped" if self.stopped else "done")
+            found = reasons_for(replace(searches, limits=plan.limits), positions[move.number - 1], move, by)
+            plan.advance(REASON_WORK)
+            yield (step := step.next(plan, reasons={**step.review.reasons, move.number: found}))
+        conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
+        review = replace(step.review, conditions=conditions)
+        yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
+
+    def _plan(self, searches: Searches, positions: Positions, numbers: range) -> Plan:
+        """Returns how long the searches are; the speed is measured in the middle of what is reviewed."""
+        count, rate = len(numbers) + 1, 1.0
+        if self._limits.is_endless or self._limits.visits is not None:
+            middle = positions[min(numbers.start - 1 + count // 2, positions.count - 1)]
+            for _ in range(2):  # the first time is slower
+                search = Search(searches.evaluator, searches.parameters, searches.seed)
+                report = run_search(search, SearchRequest(middle, _MEASURED, early_stop=False))
+                searches.evaluator.clear_cache()
+            rate = max(1, report.new_visits) / max(1e-6, report.seconds)
+        if not self._limits.is_endless:
+            return Plan(count, self._limits, rate, clock=self._clock)
+        usual = usual_seconds(positions.record.width, positions.record.height, len(numbers))
+        seconds = usual if self._minutes is None else 60 * self._minutes
+        return Plan(count, None, rate, seconds, self._clock)
 
     def _searches(self, record: GameRecord) -> Searches:
         """Returns how the positions of a record are searched: by the evaluator and the parameters of its board."""
@@ -140,13 +196,14 @@ class Reviewer:
         evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
         return Searches(evaluator, parameters, self._limits, settings.seed, lambda: self.stopped)
 
-    def _conditions(self, searches: Searches, task: ReviewTask) -> Conditions:
+    def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan) -> Conditions:
         """Returns how a record is reviewed."""
         used = task.rules or task.record.game_rules() or RULESETS["chinese"]
         return Conditions(
             network=searches.evaluator.name,
             precision=getattr(searches.evaluator, "precision", ""),
-            limits=self._limits,
+            limits=Limits(plan.mean_visits or plan.limits.visits) if plan.seconds else plan.limits,
+            again=SECOND_LOOK_FACTOR * plan.limits.visits if plan.limits.visits and plan.seconds else None,
             seed=searches.seed,
             rules=rules_name(used) or used.to_json(),
             komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
@@ -163,6 +220,7 @@ def review(
     game: GameRecord | Game | str | os.PathLike[str],
     settings: EngineSettings | None = None,
     *,
+    minutes: float | None = None,
     rules: Rules | str | None = None,
     komi: float | None = None,
 ) -> GameReview:
@@ -172,7 +230,9 @@ def review(
 
     Args:
         game: A record, a game, or an SGF file.
-        settings: How to search; None for the defaults. Without visits and seconds each position is searched for 1 s.
+        settings: How to search; None for the defaults.
+        minutes: How long the review may take if the settings have neither visits nor seconds, which say how long each
+            position is searched; None for the usual time: up to 19 s on 9x9, 39 s on 13x13, 83 s on 19x19.
         rules: Rules instead of the record's.
         komi: Komi instead of the record's.
 
@@ -197,7 +257,7 @@ def review(
     if not record.moves:
         raise SgfError(f"{record.source}: there are no moves to review")
     record.to_game(rules=chosen_rules)  # an unplayable record is reported before the engine starts
-    reviewer = Reviewer(settings or EngineSettings())
+    reviewer = Reviewer(settings or EngineSettings(), minutes)
 
     def run() -> GameReview:
         try:

@@ -43,6 +43,7 @@ class Searches:
         limits: The limits of the search of each position.
         seed: The seed of the searches; None for a random one.
         is_stopped: Asked between the batches of the searches; there are no more reports once it returns True.
+        pace: Returns the limits of the search that begins now, in the place of `limits`; None if they do not change.
     """
 
     evaluator: Evaluator
@@ -50,6 +51,7 @@ class Searches:
     limits: Limits
     seed: int | None = None
     is_stopped: Callable[[], bool] = lambda: False
+    pace: Callable[[], Limits] | None = None
 
     def reports(self, games: Iterable[Game], *, ownership: bool = False) -> Iterator[SearchReport]:
         """Searches positions and yields their reports in order, each as soon as it is there.
@@ -62,7 +64,13 @@ class Searches:
         kept = self._new_search()
         # The values of a position still change when its best move is settled.
         requests = (
-            SearchRequest(game, self.limits, ownership=ownership, early_stop=False, dead=self._dead(game))
+            SearchRequest(
+                game,
+                self.pace() if self.pace else self.limits,
+                ownership=ownership,
+                early_stop=False,
+                dead=self._dead(game),
+            )
             for game in games
         )
         searches = ((kept if one_by_one else self._new_search(), request) for request in requests)
@@ -92,7 +100,7 @@ class Searches:
 
     def times(self, factor: int) -> "Searches":
         """Returns searches whose limits are `factor` times as large."""
-        return replace(self, limits=self.limits.times(factor))
+        return replace(self, limits=self.limits.times(factor), pace=None)
 
 
 class Positions:
@@ -171,6 +179,11 @@ def _followed_by_setup(record: GameRecord) -> set[int]:
     return {number for number, node in zip(numbers, line, strict=True) if node.setup}
 
 
+def most_looked_at_again(positions: int) -> int:
+    """Returns how many of so many positions may be looked at again."""
+    return min(positions, max(_FEWEST, int(_SHARE * positions)))
+
+
 def look_again(
     searches: Searches,
     positions: Positions,
@@ -195,7 +208,7 @@ def look_again(
     seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
     longer = replace(searches.times(SECOND_LOOK_FACTOR), seed=seed)
     reports = {move.number - 1: move.before for move in moves} | {move.number: move.after for move in moves}
-    most = max(_FEWEST, int(_SHARE * len(reports)))
+    most = most_looked_at_again(len(reports))
     checked: set[int] = set()
     known = tuple(moves)
     while numbers := _next_positions(_candidates(known, by, player), checked, most):

@@ -81,6 +81,21 @@ def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) 
     assert b"<svg" in curve.read_bytes()
 
 
+@pytest.mark.parametrize("minutes", ["0", "-1", "abc", "inf"])
+def test_minutes_are_a_number_above_0(game: Path, minutes: str) -> None:
+    done = review(game, f"--minutes={minutes}")
+    assert (done.exit_code, f"invalid number '{minutes}': expected a number above 0" in done.stderr) == (2, True)
+
+
+def test_a_review_has_minutes_or_visits(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = review(game, "--minutes", "1", "--visits", "4")
+    assert (refused.exit_code, "choose --minutes or --visits, not both" in refused.stderr) == (2, True)
+    monkeypatch.setenv("GTP_ENGINE_VISITS", "4")
+    done = review(game, "--minutes", "0.00001")
+    assert "at least 16 visits per position for this game" in done.stderr
+    assert "about 16 visits per position, 64 for what looked like a mistake, in " in " ".join(done.stdout.split())
+
+
 def test_without_all_there_is_only_the_summary(game: Path) -> None:
     done = review(game, "--visits", "4")
     assert done.exit_code == 0
@@ -180,9 +195,9 @@ def test_reviews_of_several_games_are_saved_on_the_way(tmp_path: Path, monkeypat
     games.write_bytes(GOOD + OTHER + GOOD)
     saved = []
 
-    def follow_next(steps: Any, name: str) -> Any:
+    def follow_next(steps: Any, name: str, **options: Any) -> Any:
         saved.append(len(list(read_sgf_games(out))) if out.exists() else 0)
-        return follow(steps, name)
+        return follow(steps, name, **options)
 
     monkeypatch.setattr("gtp_engine.clients.cli.review._SAVED_EVERY", 0.0)
     monkeypatch.setattr("gtp_engine.clients.cli.review_display.follow", follow_next)
@@ -345,8 +360,9 @@ def test_verbose_reports_network_precision_and_moves(game: Path) -> None:
     verbose = review(game, "--network", TINY, "--visits", "4", "--precision", "float32", "-v")
     lines = [line for line in verbose.stderr.splitlines() if "compil" not in line]
     assert lines[0].startswith("gtp_engine: tiny: cpu, float32, 1 thread")
-    assert [line.split()[1] for line in lines[1:6]] == ["1", "2", "3", "4", "5"]
-    assert all(line.startswith("gtp_engine: checked: ") for line in lines[6:])
+    assert "the review takes about" in lines[1]
+    assert [line.split()[1] for line in lines[2:7]] == ["1", "2", "3", "4", "5"]
+    assert all(line.startswith("gtp_engine: checked: ") for line in lines[7:])
 
 
 @pytest.mark.parametrize(

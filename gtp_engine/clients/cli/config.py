@@ -57,7 +57,7 @@ TEMPLATE = """\
 #reuse_tree = true
 
 #[review]
-#seconds = 2
+#minutes = 3
 #by = "winrate"
 """
 

@@ -20,7 +20,7 @@ from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, parse_colour
 from ...go.rules import Rules
 from .command import command
-from .common_options import KOMI, RULES, search_options
+from .common_options import KOMI, MINUTES, RULES, search_options
 from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
 _SAVED_EVERY = 60.0  # seconds while games are left: a review of many takes hours, and the power may fail
+_USUAL = "up to 19 s on 9x9, 39 s on 13x13, 83 s on 19x19"
 
 
 def _parse_range(text: str) -> tuple[int, int | None]:
@@ -52,6 +53,7 @@ class ReviewOptions:
 
     Attributes:
         files: Game records, and folders of them.
+        minutes: Choose visits so that the review of a game takes at most this long.
         player: Judge only the moves of black, of white, or of a player by name.
         numbers: Review only these moves: 20-80, 20- or 80.
         by: Rank mistakes by points or win rate.
@@ -61,6 +63,9 @@ class ReviewOptions:
 
     files: tuple[Path, ...] = setting(
         (), accepts=EXISTING_OR_STANDARD, argument=True, metavar="FILE...", nargs=-1, required=True
+    )
+    minutes: float | None = setting(
+        None, accepts=MINUTES, metavar="N", together="limits", heading="Review", shown=_USUAL
     )
     player: str | None = setting(None, accepts=Text(), metavar="WHO", heading="Review")
     numbers: tuple[int, int | None] | None = setting(None, accepts=MOVE_RANGE, flags=["--moves"], metavar="FROM-TO")
@@ -72,28 +77,30 @@ class ReviewOptions:
 
 
 @command(
-    common=("seconds", "player", "html", "sgf", "all"),
-    groups={"output": OutputOptions, "options": ReviewOptions, "search": search_options(seconds="1")},
+    common=("minutes", "player", "html", "sgf", "all"),
+    groups={"output": OutputOptions, "options": ReviewOptions, "search": search_options(visits="as --minutes allow")},
+    exclusive=(("minutes", "visits"), ("minutes", "seconds")),
     context_settings={"default_map": _DEFAULTS},
 )
 @click.pass_context
 def review(context: click.Context, output: OutputOptions, options: ReviewOptions, search: EngineSettings) -> None:
     """Find the mistakes in game records.
 
-    Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
-    that seem to be the worst are searched again, four times as long. The summary lists the most costly mistakes with
-    better lines and reasons, and each player's losses by phase and size; --all adds a list of all moves. A point missed
-    several times by a player counts as one mistake. --html writes a page with boards to step through, graphs and the
-    turning points, for the browser and the printer: one file that needs no other, which begins with an index of the
-    games if there are several. Several files, folders and collections are reviewed one after the other; - reads from
-    standard input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a
-    review repeats exactly: the seed is 1 unless --seed changes it.
+    Each position of the main line is searched; those of the moves that seem to be the worst are searched again, four
+    times as long. The visits are chosen so that the review of a game takes up to 19 s on 9x9, 39 s on 13x13 and 83 s on
+    19x19. A thorough one takes --minutes 5, or --visits or --seconds for each position. The summary lists the most
+    costly mistakes with better lines and reasons, and each player's losses by phase and size; --all adds a list of all
+    moves. A point missed several times by a player counts as one mistake. --html writes a page with boards to step
+    through, graphs and the turning points, for the browser and the printer: one file that needs no other, which begins
+    with an index of the games if there are several. Several files, folders and collections are reviewed one after the
+    other; - reads from standard input, and writes to standard output. Ctrl-C ends the review and saves the finished
+    part. With --visits a review repeats exactly: the seed is 1 unless --seed changes it.
 
     \b
     Examples:
       gtp_engine review game.sgf
       gtp_engine review game.sgf --html review.html
-      gtp_engine review game.sgf --seconds 10 --sgf reviewed.sgf
+      gtp_engine review game.sgf --minutes 5 --sgf reviewed.sgf
       gtp_engine review game.sgf --visits 200 --plot curve.png --player black --moves 50-
       gtp_engine review my_games --visits 200 --player my_name --json games.json
       gtp_engine review old.sgf --komi 0 --rules japanese
@@ -106,7 +113,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
     stopped = False
     if tasks:
         _show_advice(search.network, tasks)
-        reviewer = Reviewer(search)
+        reviewer = Reviewer(search, options.minutes)
         end_on_signals(reviewer)
         _review_all(reviewer, tasks, options.player, output, errors)
         reviewer.close()
@@ -201,7 +208,7 @@ def _review_all(
         for number, task in enumerate(tasks, 1):
             name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
             try:
-                step = follow(reviewer.steps(task), name)
+                step = follow(reviewer.steps(task), name, is_first=number == 1)
             except SgfError as refusal:
                 errors.append(str(refusal))
                 continue

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -21,20 +21,24 @@ logger = logging.getLogger(__name__)
 
 # A colour for each class of losses, from green to purple as in KaTrain.
 CLASS_STYLES = ("green", "chartreuse3", "yellow", "dark_orange", "red", "magenta")
+_LONG = 180.0  # seconds; a review that takes longer is told how to be shorter
 _LINE_SHOWN = 5  # moves of a better line
 _LIST_HEAD = "move  played   black    lead  points  win rate  better"
 
 
-def follow(steps: Iterable[ReviewStep], name: str) -> ReviewStep:
+def follow(steps: Iterable[ReviewStep], name: str, *, is_first: bool = False) -> ReviewStep:
     """Waits for a review of at least one step and returns the last; logs its moves, with a bar on a terminal."""
     titles = {"moves": name, "again": f"{name}, second look at the worst moves", "reasons": f"{name}, why"}
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    left = TextColumn("{task.fields[left]}", markup=False)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), left
     is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
     with Progress(*columns, console=console, transient=True, disable=not is_shown) as bar:
-        task = bar.add_task(name)
+        task = bar.add_task(name, total=1.0, left="")
         worst = 0.0
         for step in steps:
+            if is_first and step.stage == "moves" and not step.done:
+                show_notice(cost_notice(step))
             if step.stage == "moves" and step.done:
                 move = step.review.moves[-1]
                 logger.info(" ".join(move_line(move).plain.split()))
@@ -44,11 +48,25 @@ def follow(steps: Iterable[ReviewStep], name: str) -> ReviewStep:
             for move in step.review.moves if (step.stage, step.done) == ("reasons", 0) else ():
                 if move.is_checked:
                     logger.info(f"checked: {' '.join(move_line(move).plain.split())}")
-            if step.stage in titles and not step.done:
-                bar.reset(task)
             title = titles.get(step.stage, name)
-            bar.update(task, completed=step.done, total=step.total or None, description=title)
+            rest = f"about {in_words(step.expected)} left"
+            bar.update(task, completed=step.progress, description=title, left=rest)
     return step
+
+
+def cost_notice(step: ReviewStep) -> str:
+    """Returns what the review of a game costs, by its first step."""
+    cost = f"the review takes about {in_words(step.expected)}"
+    visits = step.review.conditions.limits.visits
+    if step.is_short:
+        return f"this network needs at least {visits} visits per position for this game: {cost}, more than is allowed"
+    has_limits = step.review.conditions.again is None
+    return f"{cost}; --minutes 3 chooses visits for that time" if has_limits and step.expected > _LONG else cost
+
+
+def in_words(seconds: float) -> str:
+    """Returns a duration as text: "40 s", "4 minutes"."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def show_notice(text: str) -> None:

@@ -47,7 +47,6 @@ _REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little bes
 _LISTED = 9  # candidates
 _PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
 _PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
-_REVIEW_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network
 _SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
 _MISTAKES = 10  # listed, as many as the summary of `gtp_engine review` has
 _PUBLISH_SECONDS = 0.3
@@ -410,7 +409,7 @@ class Reviewing(Part):
         moves = [node for node in line if node.move is not None]
         if not moves:
             raise UserError("there are no moves to review")
-        visits = visits_of(message) or _REVIEW_VISITS
+        visits = visits_of(message)  # without them the review takes the usual time of the board
         reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
         self.end_guessing()
         session.other_problem = None
@@ -496,6 +495,7 @@ class Reviewing(Part):
             "stage": job.stage,
             "done": job.step.done if job.step else 0,
             "total": job.step.total if job.step else len(job.moves),
+            "progress": round(job.step.progress, 3) if job.step else 0,
             "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
         }
         return {"review": review}

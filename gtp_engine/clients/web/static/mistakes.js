@@ -3,7 +3,6 @@ import {button, fillList, find, onPointing} from "./elements.js";
 import {moveName, number, say, text} from "./words.js";
 
 const VISITS = [50, 100, 200, 500, 1000];
-const USUAL_VISITS = 100;
 
 export class Mistakes {
   // send: sends a message; onNode: called with the number of the node to go to; onLine: with the number of a reason, 0 for
@@ -15,14 +14,14 @@ export class Mistakes {
     this.stage = null;
     this.said = "";
     find("#review").addEventListener("click", () => {
-      send(this.isRunning ? {type: "stop-review"} : {type: "review", visits: Number(find("#review-visits").value)});
+      send(this.isRunning ? {type: "stop-review"} : {type: "review", visits: Number(find("#review-visits").value) || null});
     });
   }
 
   get isRunning() { return Boolean(this.review && !["done", "stopped"].includes(this.review.stage)); }
 
   fill() {
-    fillList(find("#review-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
+    fillList(find("#review-visits"), [["", text("usual")], ...VISITS.map((count) => [count, number(count)])]);
     this.said = "";
   }
 
@@ -38,8 +37,7 @@ export class Mistakes {
     say(find("#review-stage"), stageText(review));
     if (isNew) this.onStage(stageText(review));
     find("#review-progress").hidden = !this.isRunning;
-    if (review.total) Object.assign(find("#review-progress"), {max: review.total, value: review.done});
-    else find("#review-progress").removeAttribute("value");
+    find("#review-progress").value = review.progress;
     // The lists stay the same elements as long as they say the same, so that the focus stays.
     const said = JSON.stringify([review.mistakes, state.node]);
     if (said === this.said) return;

@@ -1,0 +1,134 @@
+"""How long the searches of a review are: as the caller says, or as many visits as fit into a budget of time."""
+
+import time
+from collections.abc import Callable
+
+from ..search.request import Limits
+from .move_review import LISTED
+from .reasons.explain import LINE_FACTOR
+from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
+
+# Visits of a position. Reviews with 8 were no worse on 9x9, but docs/review.md has only six games: a margin of two.
+FLOOR = 16
+# A game on 9x9 takes up to 19 s, on 13x13 39 s, and on 19x19 83 s; less if only a few moves are reviewed.
+_SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.23, 10.0, 1 / 3
+REASON_WORK = 2 * LINE_FACTOR  # two lines
+# Visits change when what fits differs by more than these factors, so that most positions are searched alike.
+_SLOWER, _FASTER = 0.8, 1.25
+_LEAST, _MOST = 0.5, 4  # of the first look's visits, the unit of the later stages: time that is left makes them longer
+# As much of the budget, or so many seconds without one, the speed that was measured before counts for.
+_TRUST, _TRUST_SECONDS = 0.05, 1.0
+
+
+def usual_seconds(width: int, height: int, moves: int) -> float:
+    """Returns the seconds that the review of so many moves may take if nobody says otherwise."""
+    return min(_SECONDS_PER_POINT * width * height, _LEAST_SECONDS + _SECONDS_PER_MOVE * moves)
+
+
+class Plan:
+    """The limits of a review's searches, and how much of its work is done.
+
+    The unit of work is the first look at a position. What the later stages will need is at first an estimate.
+
+    Attributes:
+        limits: Those of the first look at the next position, or the unit of the later stages.
+        seconds: The budget; None if the caller gave the limits.
+    """
+
+    def __init__(
+        self,
+        positions: int,
+        limits: Limits | None,
+        rate: float,
+        seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Plans the review of so many positions.
+
+        Args:
+            positions: How many there are.
+            limits: The limits of the first look at each; None if they follow from the budget.
+            rate: The visits/s, as measured before.
+            seconds: The budget, without `limits`.
+            clock: Returns the time in seconds.
+        """
+        # Seen in games of 40 to 280 moves: 19 to 34 positions are looked at again, and 6 to 15 mistakes explained.
+        again = min(most_looked_at_again(positions), 2 * LISTED + positions // 25)
+        later = SECOND_LOOK_FACTOR * again + REASON_WORK * min(LISTED, positions)
+        self.left = {"moves": float(positions), "later": float(later)}
+        self.seconds, self._clock, self._rate = seconds, clock, rate
+        self._started, self._visits, self._done, self._positions = clock(), 0.0, 0.0, positions
+        self._fixed = limits
+        self._first: float | None = None  # visits of the first look, once it is over
+        self.limits = limits or Limits(self._fitting)
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the budget does not suffice for `FLOOR` visits a position."""
+        return self._fixed is None and self._rate * (self.seconds or 0) < FLOOR * sum(self.left.values())
+
+    @property
+    def expected(self) -> float:
+        """The seconds that the rest of the review is expected to take."""
+        work = sum(self.left.values())
+        if self.limits.visits is None:
+            return work * (self.limits.seconds or 0)
+        return work * self.limits.visits / self.rate
+
+    @property
+    def rate(self) -> float:
+        """The visits/s so far."""
+        trust = _TRUST_SECONDS if self.seconds is None else _TRUST * self.seconds
+        return (self._rate * trust + self._visits) / (trust + self.elapsed)
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds since the review began."""
+        return self._clock() - self._started
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a budget, and it is used up."""
+        return self.seconds is not None and self.elapsed > self.seconds
+
+    @property
+    def progress(self) -> float:
+        """The share of the work that is done, 0 to 1."""
+        return self._done / max(1e-9, self._done + sum(self.left.values()))
+
+    @property
+    def mean_visits(self) -> int:
+        """The mean visits of a position in the first look."""
+        return round(self._first if self._first is not None else self._visits / max(1.0, self._done))
+
+    def advance(self, work: float) -> None:
+        """Notes that so much work of this stage has been done, and chooses the limits of what follows."""
+        stage = next(iter(self.left))
+        self._done += work
+        self._visits += work * (self.limits.visits or 0)
+        self.left[stage] = max(0.0, self.left[stage] - work)
+        if self._fixed is None and stage != "again":  # whose limits hold for all of it
+            self._choose()
+
+    def begin(self, stage: str, work: float, later: float = 0.0) -> None:
+        """Begins a stage after the first one, with what is now known about its work and about that of later ones."""
+        if self._first is None:
+            self._first = self._visits / max(1.0, self._done)
+        self.left = {stage: work, "later": later}
+        if self._fixed is None:
+            self._choose()
+
+    def _choose(self) -> None:
+        if not sum(self.left.values()):
+            return
+        fitting, now = self._fitting, self.limits.visits or 1
+        if not _SLOWER < fitting / now < _FASTER:
+            self.limits = Limits(fitting)
+
+    @property
+    def _fitting(self) -> int:
+        """The visits of the first look, or the unit of a later stage, with which the rest fits into the budget."""
+        visits = self.rate * ((self.seconds or 0) - self.elapsed) / sum(self.left.values())
+        if self._first is not None:
+            visits = min(max(visits, _LEAST * self._first), _MOST * self._first)
+        return max(FLOOR, int(visits))

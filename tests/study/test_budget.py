@@ -1,0 +1,78 @@
+"""The plan of a review: visits that fit into a budget, on a clock that only the test moves."""
+
+import pytest
+
+from gtp_engine.search.request import Limits
+from gtp_engine.study.budget import FLOOR, Plan, usual_seconds
+
+
+class Machine:
+    """A machine that searches so many visits/s."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.now = rate, 0.0
+
+    def clock(self) -> float:
+        return self.now
+
+    def work(self, plan: Plan, times: int, work: float = 1.0) -> None:
+        for _ in range(times):
+            assert plan.limits.visits is not None
+            self.now += work * plan.limits.visits / self.rate
+            plan.advance(work)
+
+
+def review(machine: Machine, plan: Plan, again: int, mistakes: int) -> None:
+    machine.work(plan, 250)
+    plan.begin("again", 4.0 * again, 16.0 * mistakes)
+    machine.work(plan, again, 4.0)
+    plan.begin("reasons", 16.0 * mistakes)
+    machine.work(plan, mistakes, 16.0)
+
+
+@pytest.mark.parametrize("rate", [300.0, 1000.0, 3000.0])
+def test_the_whole_review_fits_into_the_budget_whatever_the_first_measurement(rate: float) -> None:
+    machine = Machine(rate)
+    plan = Plan(250, None, 1000.0, 90.0, machine.clock)
+    review(machine, plan, 30, 10)
+    assert 80 < machine.now < 95
+    assert plan.progress == 1.0
+
+
+def test_visits_stay_the_same_if_the_speed_does() -> None:
+    machine = Machine(1000.0)
+    plan = Plan(250, None, 1000.0, 90.0, machine.clock)
+    first = plan.limits
+    machine.work(plan, 250)
+    assert plan.limits == first == Limits(plan.mean_visits)
+
+
+def test_a_machine_that_becomes_slower_gets_fewer_visits() -> None:
+    machine = Machine(1000.0)
+    plan = Plan(250, None, 1000.0, 90.0, machine.clock)
+    machine.work(plan, 50)
+    first, machine.rate = plan.limits.visits or 0, 250.0
+    machine.work(plan, 100)
+    assert FLOOR < (plan.limits.visits or 0) < first
+
+
+def test_a_budget_that_is_too_small_takes_the_floor_and_says_so() -> None:
+    small, enough = (Plan(250, None, 20.0, seconds, lambda: 0.0) for seconds in (90.0, 3600.0))
+    assert (small.is_too_small, small.limits) == (True, Limits(FLOOR))
+    assert small.expected > 90
+    assert not enough.is_too_small and (enough.limits.visits or 0) > FLOOR
+
+
+def test_given_limits_stay_and_their_cost_is_foreseen() -> None:
+    machine = Machine(100.0)
+    plan = Plan(250, Limits(visits=50), 100.0, clock=machine.clock)
+    assert plan.expected == pytest.approx((250 + 4 * 30 + 160) * 50 / 100)
+    machine.work(plan, 250)
+    assert (plan.limits, plan.is_over) == (Limits(visits=50), False)
+    assert 0.4 < plan.progress < 0.6
+    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 160) * 2)
+
+
+def test_the_usual_time_of_each_board() -> None:
+    assert [round(usual_seconds(size, size, moves)) for size, moves in ((9, 46), (13, 100), (19, 250))] == [19, 39, 83]
+    assert usual_seconds(19, 19, 1) < 11
