@@ -1,5 +1,6 @@
 """The architecture of a whole network: its config, as plain data too, and checked; the short names of our own."""
 
+import itertools
 import math
 import re
 import types
@@ -16,6 +17,7 @@ from .schema import (
     BATCH_NORM,
     MISH,
     RELU,
+    RMS_NORM,
     SILU,
     ActivationDesc,
     AttentionBlockDesc,
@@ -25,12 +27,15 @@ from .schema import (
     BottleneckBlockDesc,
     ConvDesc,
     FeedForwardBlockDesc,
+    FixedRopeDesc,
     Layer,
     LearnedRopeDesc,
     MatMulDesc,
     OrdinaryBlockDesc,
     PolicyHeadDesc,
     PoolingBlockDesc,
+    RMSNormDesc,
+    TipRMSNormDesc,
     TrunkDesc,
     ValueHeadDesc,
     walk,
@@ -44,7 +49,9 @@ SUPERKO, TERRITORY = 6, 9  # indices of scalars that are not 0 under such rules
 # The version of fresh networks: that of KataGo's 18-block networks, which its releases and the programs that ship them
 # have read since 2023. It has all outputs; versions from 15 on change only the pass logit and add transformers.
 FRESH_VERSION = 14
+TRANSFORMER_VERSION = 17  # that of KataGo's transformers
 EPSILON = 1e-4  # KataGo's training configurations
+_RMS_EPSILON, _CONSTANT_EPSILON, _ROPE_THETA = 1e-6, 1e-20, 100.0  # those of KataGo's transformers
 
 
 @dataclass(frozen=True)
@@ -148,19 +155,29 @@ def parse_config(name: str) -> NetworkConfig:
     """Returns the architecture that a short name in KataGo's style describes.
 
     `b10c128` has 10 blocks of 128 channels, `b18c384nbt` nested bottlenecks with two blocks inside each, half as wide.
-    The suffix `-mish` or `-silu` selects an activation other than relu: stronger for its size, slower on a CPU.
+    `b7c96h3tfrs` is a transformer: 7 times attention with 3 heads and a feed-forward layer, with fixed rotary positions
+    or, as `tflrs`, learned ones. The suffix `-mish` or `-silu` selects an activation other than relu: stronger for its
+    size, slower on a CPU; transformers have silu.
 
     Raises:
-        UserError: The name is not of this form, or has more than 100 blocks or 1024 channels.
+        UserError: The name is not of this form, or has more than 100 blocks or 1024 channels, or the heads do not share
+            the channels in multiples of 4.
     """
-    match = re.fullmatch(r"b([1-9]\d{0,2})c([1-9]\d{0,3})(nbt)?(?:-(relu|mish|silu))?", name)
+    match = re.fullmatch(
+        r"b([1-9]\d{0,2})c([1-9]\d{0,3})(?:(nbt)?(?:-(relu|mish|silu))?|h([1-9]\d{0,2})tf(l?)rs)", name
+    )
     if not match:
-        raise UserError(f"unknown architecture {name!r}: expected a name such as b6c96, b10c128-mish, b18c384nbt")
+        raise UserError(
+            f"unknown architecture {name!r}: expected a name such as b6c96, b10c128-mish, b18c384nbt, b7c96h3tfrs"
+        )
     block_count, channels, nested = int(match[1]), int(match[2]), bool(match[3])
     if block_count > 100 or not 8 <= channels <= 1024 or channels % 4:
         raise UserError(f"{name!r}: expected 1 to 100 blocks and 8 to 1024 channels, a multiple of 4")
-    activation = {None: RELU, "relu": RELU, "mish": MISH, "silu": SILU}[match[4]]
-    return _Architect(name, block_count, channels, nested, activation).config()
+    heads = int(match[5] or 0)
+    if heads and channels % (4 * heads):
+        raise UserError(f"{name!r}: expected heads that share the {channels} channels in equal multiples of 4")
+    activation = {None: SILU if heads else RELU, "relu": RELU, "mish": MISH, "silu": SILU}[match[4]]
+    return _Architect(name, block_count, channels, nested, activation, heads, bool(match[6])).config()
 
 
 def pooling_blocks(block_count: int, nested: bool) -> list[int]:
@@ -201,11 +218,13 @@ class _Architect:
     channels: int
     nested: bool
     activation: str
+    heads: int  # of the attention; 0 for networks of convolutions
+    learned_rope: bool
 
     def config(self) -> NetworkConfig:
         return NetworkConfig(
             name=self.name,
-            version=FRESH_VERSION,
+            version=TRANSFORMER_VERSION if self.heads else FRESH_VERSION,
             multipliers=Multipliers(score_error=150.0),  # KataGo's since its 18-block networks
             trunk=self.trunk(),
             policy=self.policy_head(),
@@ -221,28 +240,75 @@ class _Architect:
         pooled = pooling_channels(self.width)
         pooling = pooling_blocks(self.block_count, self.nested)
         block = self.bottleneck if self.nested else self.block
+        blocks = tuple(block(f"trunk.blocks.{number}", number in pooling) for number in range(self.block_count))
+        if self.heads:
+            pairs = (
+                (self.attention(f"trunk.blocks.{number}"), self.feed_forward(f"trunk.blocks.{number + 1}"))
+                for number in range(0, 2 * self.block_count, 2)
+            )
+            blocks = tuple(itertools.chain.from_iterable(pairs))
         return TrunkDesc(
             name="trunk",
-            block_count=self.block_count,
+            block_count=len(blocks),
             channels=self.channels,
             mid_channels=self.width,
             regular_channels=self.width - pooled,
             dilated_channels=pooled,
             pool_channels=pooled,
-            tip_norm_kind=BATCH_NORM,
+            tip_norm_kind=RMS_NORM if self.heads else BATCH_NORM,
             conv=ConvDesc("trunk.conv", 3, 3, PLANES, self.channels),
             matmul=MatMulDesc("trunk.matmul", SCALARS, self.channels),
             metadata=None,
-            blocks=tuple(block(f"trunk.blocks.{number}", number in pooling) for number in range(self.block_count)),
-            tip_norm=self.norm("trunk.tip_norm", self.channels),
+            blocks=blocks,
+            tip_norm=self.tip_norm("trunk.tip_norm"),
             tip_act=self.act("trunk.tip_act"),
         )
 
     def norm(self, name: str, channels: int) -> BatchNormDesc:
+        if self.heads:  # only a bias: with RMS norms in the trunk nothing needs a batch's statistics
+            return BatchNormDesc(name, channels, _CONSTANT_EPSILON, has_scale=False, has_bias=True, constant=True)
         return BatchNormDesc(name, channels, EPSILON, has_scale=True, has_bias=True)
+
+    def tip_norm(self, name: str) -> BatchNormDesc | TipRMSNormDesc:
+        if self.heads:
+            return TipRMSNormDesc(name, self.channels, _RMS_EPSILON, spatial=False)
+        return self.norm(name, self.channels)
 
     def act(self, name: str) -> ActivationDesc:
         return ActivationDesc(name, self.activation)
+
+    def attention(self, name: str) -> BlockDesc:
+        channels, width = self.channels, self.channels // self.heads
+        projections = {
+            part: MatMulDesc(f"{name}.{part}", channels, channels) for part in ("query", "key", "value", "out")
+        }
+        learned = LearnedRopeDesc(f"{name}.rope", self.heads, width // 2)
+        return AttentionBlockDesc(
+            name=name,
+            heads=self.heads,
+            kv_heads=self.heads,
+            query_channels=width,
+            value_channels=width,
+            use_rope=True,
+            learnable_rope=self.learned_rope,
+            norm=RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
+            rope=learned if self.learned_rope else FixedRopeDesc(f"{name}.rope", _ROPE_THETA),
+            **projections,
+        )
+
+    def feed_forward(self, name: str) -> BlockDesc:
+        channels = self.channels
+        hidden = -(-8 * channels // 96) * 32  # with a gate about as many weights as 4 times the channels without
+        return FeedForwardBlockDesc(
+            name=name,
+            channels=channels,
+            hidden=hidden,
+            use_gate=True,
+            norm=RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
+            first=MatMulDesc(f"{name}.first", channels, hidden),
+            gate=MatMulDesc(f"{name}.gate", channels, hidden),
+            second=MatMulDesc(f"{name}.second", hidden, channels),
+        )
 
     def bottleneck(self, name: str, pooling: bool) -> BlockDesc:
         return BottleneckBlockDesc(
@@ -283,6 +349,7 @@ class _Architect:
         size, _ = head_channels(self.channels)
         return PolicyHeadDesc(
             name="policy",
+            declared_channels=2 if self.heads else 0,
             conv=ConvDesc("policy.conv", 1, 1, self.channels, size),
             pool_conv=ConvDesc("policy.pool_conv", 1, 1, self.channels, size),
             pool_norm=self.norm("policy.pool_norm", size),
@@ -291,7 +358,10 @@ class _Architect:
             norm=self.norm("policy.norm", size),
             act=self.act("policy.act"),
             out_conv=ConvDesc("policy.out_conv", 1, 1, size, 2),
-            pass_matmul=MatMulDesc("policy.pass_matmul", 3 * size, 2),
+            pass_matmul=MatMulDesc("policy.pass_matmul", 3 * size, size if self.heads else 2),
+            pass_bias=BiasDesc("policy.pass_bias", size) if self.heads else None,
+            pass_act=self.act("policy.pass_act") if self.heads else None,
+            pass_out=MatMulDesc("policy.pass_out", size, 2) if self.heads else None,
         )
 
     def value_head(self) -> ValueHeadDesc:

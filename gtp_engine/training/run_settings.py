@@ -281,7 +281,8 @@ class BeginSettings(Section):
 
     Attributes:
         network: Architecture of the network as bBcC: B blocks of C channels, as in b6c96; -mish adds another
-            activation, as in b10c128-mish. It cannot change later.
+            activation, as in b10c128-mish; h3tfrs makes a transformer with 3 heads, as in b7c96h3tfrs. It cannot change
+            later.
         start: Network file from which the run started; empty: random weights. It cannot change later.
         seed: Random seed of the weights, of the order of samples, and of the games or of the positions for a teacher.
     """

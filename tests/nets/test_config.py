@@ -15,7 +15,14 @@ from gtp_engine.nets.schema import BottleneckBlockDesc, ConvDesc, MatMulDesc, Po
 
 @pytest.mark.parametrize(
     ("name", "blocks", "channels", "millions"),
-    [("b6c96", 6, 96, 1.0), ("b10c128", 10, 128, 3.0), ("b15c192", 15, 192, 9.9), ("b18c384nbt", 18, 384, 26.4)],
+    [
+        ("b6c96", 6, 96, 1.0),
+        ("b10c128", 10, 128, 3.0),
+        ("b15c192", 15, 192, 9.9),
+        ("b18c384nbt", 18, 384, 26.4),
+        ("b7c96h3tfrs", 14, 96, 0.8),
+        ("b3c64h4tflrs", 6, 64, 0.2),
+    ],
 )
 def test_sizes(name: str, blocks: int, channels: int, millions: float) -> None:
     """Those of KataGo's networks of that name."""
@@ -46,10 +53,26 @@ def test_pooling_blocks_are_katagos(block_count: int, nested: bool, pooling: lis
 
 
 @pytest.mark.parametrize(
-    "name", ["", "b6", "c96", "b0c96", "b6c97", "b6c4", "b101c96", "b6c96-tanh", "B6C96", "b6c96 "]
+    "name",
+    [
+        "",
+        "b6",
+        "c96",
+        "b0c96",
+        "b6c97",
+        "b6c4",
+        "b101c96",
+        "b6c96-tanh",
+        "B6C96",
+        "b6c96 ",
+        "b6c96h3",
+        "b6c96h0tfrs",
+        "b6c96h5tfrs",
+        "b6c96h3tfrs-mish",
+    ],
 )
 def test_other_names_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"expected 1 to 100|unknown architecture"):
+    with pytest.raises(ValueError, match=r"expected 1 to 100|unknown architecture|expected heads"):
         parse_config(name)
 
 

@@ -118,7 +118,7 @@ def test_statistics_of_a_batch_norm_are_those_of_the_board() -> None:
     assert torch.allclose(norm.running_var, variance, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["b2c16", "b2c16nbt-mish"])
+@pytest.mark.parametrize("name", ["b2c16", "b2c16nbt-mish", "b1c16h2tfrs", "b1c16h1tflrs"])
 @pytest.mark.parametrize("full_board", [True, False])
 def test_a_fresh_network_learns(name: str, full_board: bool) -> None:
     """It learns eight positions by heart; all of its parameters get gradients."""
@@ -148,7 +148,7 @@ def test_a_fresh_network_learns(name: str, full_board: bool) -> None:
 
 def test_fresh_networks_start_near_uniform_and_alive() -> None:
     torch.manual_seed(1)
-    for name in ("b6c96", "b8c64nbt-mish"):
+    for name in ("b6c96", "b8c64nbt-mish", "b7c96h3tfrs"):
         model = Model(parse_config(name)).initialise().eval()
         planes, scalars, _ = position(9, 9, 5)
         with torch.no_grad():

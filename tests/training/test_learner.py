@@ -275,3 +275,19 @@ def test_constant_norms_are_not_measured_anew() -> None:
     learner = Learner(constant(new_model()), SETTINGS)
     network = learner.averaged_network(pytest.fail("no batch is needed") for _ in range(1))
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), learner.model.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("name", ["b1c16h2tfrs", "b1c16h1tflrs"])
+def test_a_transformer_learns_and_its_file_has_the_same_outputs(name: str, tmp_path: Path) -> None:
+    learner, batch = Learner(new_model(name), replace(SETTINGS, average=0)), mixed_batch()
+    learner.step(batch)
+    first = learner.take_losses()["policy"]
+    for _ in range(30):
+        learner.step(batch)
+    assert learner.check()["policy"] < 0.9 * first
+    network = playing_network(learner.averaged_network([]))
+    write_katago_file(network.stored(), tmp_path / "network.bin.gz")
+    again = Model.from_stored(read_katago_file(tmp_path / "network.bin.gz"))
+    with torch.inference_mode():
+        outputs = [model(batch.planes.float(), batch.scalars).raw for model in (network, again)]
+    assert all(torch.allclose(one, other, atol=1e-5) for one, other in zip(*outputs, strict=True))
