@@ -101,6 +101,11 @@ class Plan:
         """The mean visits of a position in the first look."""
         return round(self._first if self._first is not None else self._visits / max(1.0, self._done))
 
+    @property
+    def visits_again(self) -> int:
+        """The visits of the second look; 0 before it begins."""
+        return 0 if self._first is None else SECOND_LOOK_FACTOR * (self.limits.visits or 0)
+
     def advance(self, work: float) -> None:
         """Notes that so much work of this stage has been done, and chooses the limits of what follows."""
         stage = next(iter(self.left))

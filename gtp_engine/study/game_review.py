@@ -49,7 +49,8 @@ class Conditions:
         seed: The seed of the searches; None for a different one each time.
         rules: The name of the ruleset, or its parts in KataGo's JSON.
         komi: The komi.
-        again: The visits of the second look at what seemed to be mistakes, if they followed from a budget of time.
+        again: The visits of the second look at what seemed to be mistakes, if they followed from a budget of time; 0
+            if the review ended before it.
         took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
     """
 
@@ -69,8 +70,9 @@ class Conditions:
         limits += [] if self.limits.seconds is None else [f"{self.limits.seconds:g} s"]
         if self.again is None:
             return f"{self.network}, {' or '.join(limits)} per position"
+        again = f", {self.again} for what looked like a mistake" if self.again else ""
         took = "" if self.took is None else f", in {self.took:.0f} s"
-        return f"{self.network}, about {limits[0]} per position, {self.again} for what looked like a mistake{took}"
+        return f"{self.network}, about {limits[0]} per position{again}{took}"
 
     @property
     def text(self) -> str:

@@ -203,7 +203,7 @@ class Reviewer:
             network=searches.evaluator.name,
             precision=getattr(searches.evaluator, "precision", ""),
             limits=Limits(plan.mean_visits or plan.limits.visits) if plan.seconds else plan.limits,
-            again=SECOND_LOOK_FACTOR * plan.limits.visits if plan.limits.visits and plan.seconds else None,
+            again=None if plan.seconds is None else plan.visits_again,
             seed=searches.seed,
             rules=rules_name(used) or used.to_json(),
             komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
