@@ -345,7 +345,8 @@ def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Pa
     text = report.read_text()
     assert f"<b>{records.path}</b>: 640 of 640 " in text and f"<b>{selfplay.path}</b>: 1 cycle, " in text
     assert text.count("<figcaption>Policy loss</figcaption>") == 2, "over time and samples, which both have"
-    assert text.count("<title>5x5 Go board, ") == 2 * 3 and "A game of the records that is held back: 16 moves" in text
+    boards = text.count("<title>5x5 Go board, ")  # three of the record's game; the other can have fewer than 3 moves
+    assert 3 < boards <= 2 * 3 and "A game of the records that is held back: 16 moves" in text
 
 
 def test_a_run_may_be_stopped_while_records_are_read(games: Path, tmp_path: Path) -> None:
