@@ -92,7 +92,7 @@ def test_a_review_has_minutes_or_visits(game: Path, monkeypatch: pytest.MonkeyPa
     assert (refused.exit_code, "choose --minutes or --visits, not both" in refused.stderr) == (2, True)
     monkeypatch.setenv("GTP_ENGINE_VISITS", "4")
     done = review(game, "--minutes", "0.00001")
-    assert "at least 16 visits per position for this game" in done.stderr
+    assert "reviews have at least 16 visits per position" in done.stderr
     assert "about 16 visits per position, 64 for what looked like a mistake, in " in " ".join(done.stdout.split())
 
 
