@@ -173,7 +173,7 @@ class Trunk(Part):
         if self.metadata is not None and metadata is not None:
             global_features = global_features + self.metadata(metadata.to(global_features.dtype))
         x = self.conv(planes.to(self.conv.weight.dtype))
-        if any(isinstance(block, AttentionBlock) for block in self.blocks):
+        if any(isinstance(block, AttentionBlock) for block in self.modules()):
             x = x.to(self.conv.weight.dtype)  # under autocast what blocks add is less exact, the sum is not
         x = x + to_points(global_features).to(x.dtype)
         for block in self.blocks:

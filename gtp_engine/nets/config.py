@@ -175,7 +175,7 @@ def parse_config(name: str) -> NetworkConfig:
         raise UserError(f"{name!r}: expected 1 to 100 blocks and 8 to 1024 channels, a multiple of 4")
     heads = int(match[5] or 0)
     if heads and channels % (4 * heads):
-        raise UserError(f"{name!r}: expected heads that share the {channels} channels in equal multiples of 4")
+        raise UserError(f"{name!r}: {heads} heads cannot share {channels} channels; each needs a multiple of 4")
     activation = {None: SILU if heads else RELU, "relu": RELU, "mish": MISH, "silu": SILU}[match[4]]
     return _Architect(name, block_count, channels, nested, activation, heads, bool(match[6])).config()
 

@@ -148,6 +148,8 @@ class Reviewer:
             for moves in look_again(looked, positions, step.review.moves, by, task.player):
                 plan.advance(SECOND_LOOK_FACTOR)
                 yield (step := step.next(plan, moves=moves))
+        else:
+            step = replace(step, review=replace(step.review, conditions=self._conditions(searches, task, plan)))
         review = replace(step.review, is_checked=not self.stopped)
         explained = worth_explaining(review.mistakes)
         plan.begin("reasons", REASON_WORK * len(explained))

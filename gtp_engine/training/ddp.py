@@ -164,10 +164,10 @@ class ProcessGroup:
         if self.count > 1:
             flat = torch.cat([gradient.flatten() for gradient in gradients])
             dist.all_reduce(flat)
-            for gradient, summed in zip(gradients, flat.split([len(x.flatten()) for x in gradients]), strict=True):
+            for gradient, summed in zip(gradients, flat.split([x.numel() for x in gradients]), strict=True):
                 gradient.copy_(summed.view_as(gradient))
 
-    def share(self, model: nn.Module) -> None:
+    def combine_norms(self, model: nn.Module) -> None:
         """Makes the statistics of a model's batch norms those of the batches of all processes."""
         for module in model.modules():
             if self.count > 1 and isinstance(module, BatchNorm):

@@ -1,4 +1,5 @@
-"""The learner: a network, how a batch changes it, and all of its state, so that a run can resume as if never stopped.
+"""The learner: a network, how a batch changes it, and all of its state, so that a run can resume as if never
+stopped, up to rounding if the number of threads changes.
 
 The network that plays is an average of the recent ones (Polyak and Juditsky 1992; KataGo plays with such averages too).
 The statistics of its batch norms are measured again on some batches, because the average of the statistics of several
@@ -11,7 +12,7 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -36,7 +37,7 @@ logger = logging.getLogger(__name__)
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
-_TRIAL_STEPS, _TRIAL_BOARDS = 3, 32  # of `faster_precision`
+_TRIAL_STEPS, _TRIAL_BOARDS, _TRIAL_SECONDS = 3, 8, 1.0  # of `faster_precision`; after so long a step it ends
 _MOMENTUM = 0.9  # of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019)
 _CLIP = 1.0  # maximum norm of the gradient
 
@@ -97,12 +98,12 @@ class Learner:
         self._optimizer = _optimizer(self.model, settings)
         self._group = group or ProcessGroup.single()
         self._means = Means(self._group.all_reduce)
-        self._group.share(self.model)
+        self._group.combine_norms(self.model)
         self._has_statistics = bool(_measured_norms(self.model))
         self._gradient_norm = torch.zeros(())  # of the last step
 
     def step(self, batch: Tensors) -> None:
-        """Learns from one batch, or from this process's part of it. It does not wait for a GPU to finish.
+        """Learns from one batch on the CPU, or from this process's part of it. It does not wait for a GPU to finish.
 
         Raises ProcessLostError if another process of the group ended.
         """
@@ -113,7 +114,7 @@ class Learner:
         rate = rate_at(self.settings, self.samples)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        found = self._set_gradients(on_device(batch, self.device))
+        found = self._set_gradients(batch)
         self._gradient_norm = nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
         self._optimizer.step()
         samples = self._group.count * batch.size
@@ -135,34 +136,39 @@ class Learner:
             loss = total(found, self.settings.losses) * share
             return found, torch.autograd.grad(loss, parameters, materialize_grads=True, allow_unused=True)
 
+        # In the memory layout of the parameters, which torch's fused optimizers take for granted.
+        gradients = [torch.zeros_like(parameter) for parameter in parameters]
+        found = []
         # Batch norms have to see the whole batch.
-        parts = [batch] if self._has_statistics else self._parts(batch)
-        results = self._in_threads(of_part, parts)
-        gradients = [sum(of_all[1:], start=of_all[0]) for of_all in zip(*(pair[1] for pair in results), strict=True)]
+        parts = [on_device(batch, self.device)] if self._has_statistics else self._parts(batch)
+        for of_rows, of_parameters in self._in_threads(of_part, parts):
+            found.append(of_rows)
+            torch._foreach_add_(gradients, of_parameters)
         self._group.sum_gradients(gradients)
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
-        return _joined([pair[0] for pair in results])
+        return _joined(found)
 
     def _parts(self, batch: Tensors) -> list[Tensors]:
-        """Returns a batch in parts that can be computed independently: on a CPU several for each thread."""
+        """Returns a batch on the device in parts that do not depend on each other: on a CPU several a thread."""
         if self.device.type != "cpu":
-            return parts_of(batch)
+            return [on_device(part, self.device) for part in ([batch] if batch.full_board else parts_of(batch))]
         per_thread = batch.planes[:, 0].count_nonzero().item() // (2 * torch.get_num_threads())
         return parts_of(batch, max(_LEAST_POINTS, min(_MOST_POINTS, int(per_thread))))
 
-    def _in_threads(self, compute: Callable[[Tensors], T], parts: list[Tensors]) -> list[T]:
-        """Returns what `compute` returns for each part, in order; on a CPU each of torch's threads takes parts.
+    def _in_threads(self, compute: Callable[[Tensors], T], parts: list[Tensors]) -> Iterator[T]:
+        """Yields what `compute` returns for each part, in order; on a CPU as many threads as torch may use take parts.
 
         Threads that share every operation wait for each other at each one's end: if other programs run too, 2 threads
         were 10 times slower than one.
         """
         threads = torch.get_num_threads()
         if len(parts) == 1 or threads == 1 or self.device.type != "cpu":
-            return [compute(part) for part in parts]
+            yield from map(compute, parts)
+            return
         try:
             with ThreadPoolExecutor(threads, "learner", configure_torch) as pool:
-                return list(pool.map(compute, parts))
+                yield from pool.map(compute, parts)
         finally:
             configure_torch(threads)
 
@@ -228,7 +234,7 @@ class Learner:
 
         means = Means()
         for batch in batches:
-            for found in self._in_threads(measure, self._parts(on_device(batch, self.device))):
+            for found in self._in_threads(measure, self._parts(batch)):
                 means.add(found)
         return means.read()
 
@@ -271,7 +277,7 @@ def faster_precision(model: Model, device: torch.device) -> str:
         return "float32"
     threads = torch.get_num_threads()
     configure_torch(1)  # several wait for each other while other programs run, which says nothing about precisions
-    model = copy.deepcopy(model)
+    model = copy.deepcopy(model).train()
     try:
         seconds = {name: _trial_seconds(model, dtype) for name, dtype in PRECISIONS.items()}
     finally:
@@ -290,6 +296,8 @@ def _trial_seconds(model: Model, dtype: torch.dtype) -> float:
             outputs: ModelOutputs = model(planes, scalars, full_board=True)
         outputs.raw.policy.float().square().mean().backward()
         seconds.append(time.perf_counter() - start)
+        if seconds[-1] > _TRIAL_SECONDS:
+            break
     return min(seconds)
 
 
@@ -323,9 +331,9 @@ def _tensors(model: Model) -> list[Tensor]:
 
 
 def _optimizer(model: Model, settings: LearnSettings) -> torch.optim.Optimizer:
-    """Makes the optimizer. As usual only matrices and convolutions decay."""
-    large = [parameter for parameter in model.parameters() if parameter.dim() > 1]
-    small = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
+    """Makes the optimizer. As usual only matrices and convolutions decay, not norms, biases or rotary frequencies."""
+    large = [parameter for parameter in model.parameters() if parameter.dim() in (2, 4)]
+    small = [parameter for parameter in model.parameters() if parameter.dim() not in (2, 4)]
     groups = [{"params": large, "weight_decay": _decay(settings)}, {"params": small, "weight_decay": 0.0}]
     if settings.optimizer == "sgd":
         return torch.optim.SGD(groups, settings.learning_rate, _MOMENTUM, nesterov=True, fused=True)

@@ -72,7 +72,7 @@ def test_pooling_blocks_are_katagos(block_count: int, nested: bool, pooling: lis
     ],
 )
 def test_other_names_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"expected 1 to 100|unknown architecture|expected heads"):
+    with pytest.raises(ValueError, match=r"expected 1 to 100|unknown architecture|heads cannot share"):
         parse_config(name)
 
 

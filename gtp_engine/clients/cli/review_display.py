@@ -59,7 +59,7 @@ def cost_notice(step: ReviewStep) -> str:
     cost = f"the review takes about {in_words(step.expected)}"
     visits = step.review.conditions.limits.visits
     if step.is_short:
-        return f"{cost}, longer than was asked for: reviews have at least {visits} visits per position"
+        return f"{cost}, because reviews have at least {visits} visits per position"
     has_limits = step.review.conditions.again is None
     return f"{cost}; --minutes 3 chooses visits for that time" if has_limits and step.expected > _LONG else cost
 
