@@ -239,9 +239,10 @@ class _Architect:
     def trunk(self) -> TrunkDesc:
         pooled = pooling_channels(self.width)
         pooling = pooling_blocks(self.block_count, self.nested)
-        block = self.bottleneck if self.nested else self.block
-        blocks = tuple(block(f"trunk.blocks.{number}", number in pooling) for number in range(self.block_count))
-        if self.heads:
+        if not self.heads:
+            block = self.bottleneck if self.nested else self.block
+            blocks = tuple(block(f"trunk.blocks.{number}", number in pooling) for number in range(self.block_count))
+        else:
             pairs = (
                 (self.attention(f"trunk.blocks.{number}"), self.feed_forward(f"trunk.blocks.{number + 1}"))
                 for number in range(0, 2 * self.block_count, 2)

@@ -205,7 +205,7 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: _Pa
     try:
         answer = opener.open(urllib.request.Request(source.url, headers=headers), timeout=_SILENCE)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # there is no more: the part is complete, or of another version
+        if error.code == 416:  # nothing is left to send: the part is complete, or belongs to another version
             part.remove()
             raise _Cut from error
         raise

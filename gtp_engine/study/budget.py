@@ -16,7 +16,7 @@ REASON_WORK = 2 * LINE_FACTOR  # two lines
 # Visits change when what fits differs by more than these factors, so that most positions are searched alike.
 _SLOWER, _FASTER = 0.8, 1.25
 _LEAST, _MOST = 0.5, 4  # of the first look's visits, the unit of the later stages: time that is left makes them longer
-# As much of the budget, or so many seconds without one, the speed that was measured before counts for.
+# The weight of the speed measured before the review: a share of the budget, or seconds if there is none.
 _TRUST, _TRUST_SECONDS = 0.05, 1.0
 
 
