@@ -15,7 +15,7 @@ import pytest
 
 import gtp_engine
 from gtp_engine.engine.ranks import RANKS_FILE
-from gtp_engine.nets.library import BOARDS_FILE, RULES_FILE, bundled_folder
+from gtp_engine.nets.library import RULES_FILE, USES, USES_FILE, bundled_folder
 from gtp_engine.nets.published import LIST_FILE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,11 +47,14 @@ def test_constraints_pin_every_requirement() -> None:
 def test_bundled_networks_are_installed_with_their_cards() -> None:
     weights = bundled_folder()
     packaged = setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ")
-    assert packaged == ["*.bin.gz", "*.md", BOARDS_FILE, LIST_FILE, RANKS_FILE, RULES_FILE]
+    assert packaged == ["*.bin.gz", "*.md", USES_FILE, LIST_FILE, RANKS_FILE, RULES_FILE]
     assert {path.name for path in weights.glob("*.toml")} <= set(packaged)
     names = {path.name.removesuffix(".bin.gz") for path in weights.glob("*.bin.gz")}
-    for table in (BOARDS_FILE, RULES_FILE, RANKS_FILE):
+    for table in (RULES_FILE, RANKS_FILE):
         assert names >= set(tomllib.loads((weights / table).read_text()))
+    served = tomllib.loads((weights / USES_FILE).read_text())
+    assert set(served) == {*USES, "errors"}
+    assert names >= {name for networks in served.values() for name in networks}
     for name in names:
         assert (weights / f"{name}.bin.gz").stat().st_size <= 15e6
         assert (weights / f"{name}.md").is_file()

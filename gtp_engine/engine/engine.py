@@ -22,7 +22,7 @@ from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from ..go.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
 from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
-from ..nets.library import network_name
+from ..nets.library import RANK_PLAY, network_name
 from ..search.evaluate.choices import WITHOUT_NETWORK
 from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
@@ -169,8 +169,13 @@ class Engine:
 
     @property
     def network(self) -> str | None:
-        """The name of the network that it uses on this board; None if it has none."""
-        return None if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
+        """The name of the network that plays on this board; None if there is none."""
+        return None if self._player in WITHOUT_NETWORK else network_name(Path(self._player))
+
+    @property
+    def _player(self) -> str:
+        """The evaluator that plays: at a rank it may be another one than judges, `_network`."""
+        return self.settings.player_on(self._width, self._height)
 
     # The game.
 
@@ -230,7 +235,8 @@ class Engine:
         if network == self._network:
             return
         self._network = network
-        parameters, thread = self.parameters, self._thread  # not the engine, which the thread must not keep
+        # Not the engine, which the thread must not keep.
+        parameters, thread, player = self.parameters, self._thread, self._player
         self.board_ready = board_ready = Future[None]()
 
         def show_board(_: object = None) -> None:
@@ -239,9 +245,10 @@ class Engine:
 
         def load(worker: "SearchWorker") -> tuple[str, bool]:
             worker.change_network(network)
-            worker.warm_up(show_board, lambda: thread.is_closed)
-            worker.announce(parameters)
-            evaluator = worker.evaluator()
+            used = worker.player(player)  # the other one is loaded when it is needed
+            used.warm_up(show_board, lambda: thread.is_closed)
+            used.announce(parameters)
+            evaluator = used.evaluator()
             return evaluator.name, evaluator.takes_profile
 
         self._evaluator = loaded = self._thread.submit(load)
@@ -365,7 +372,8 @@ class Engine:
             step: 1 for the next higher rank, -1 for the next lower one; full strength comes after the highest.
         """
         self._end_pondering()
-        rank = next_rank(as_rank(self.settings.rank), step, self._network, self._width, self._height)
+        network = self.settings.network_on(self._width, self._height, RANK_PLAY)
+        rank = next_rank(as_rank(self.settings.rank), step, network, self._width, self._height)
         self.settings = replace(self.settings, rank=rank)
 
     # Searches.
@@ -412,11 +420,12 @@ class Engine:
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
         clock, strength = copy.deepcopy(self.clock), self._strength(settings)
-        hopeless_turns = self._hopeless_turns
+        hopeless_turns, player = self._hopeless_turns, settings.player_on(self._width, self._height)
 
         def decide(worker: "SearchWorker") -> Decision:
             from .decision import PlayStyle, choose_move, hopeless_row, is_hopeless  # import numba
 
+            worker = worker.player(player)
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
                 budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
@@ -436,12 +445,12 @@ class Engine:
     @property
     def rank_notes(self) -> tuple[Phrase, ...]:
         """What a user should know about how the rank of the settings is played on the board; empty if nothing."""
-        play = self.settings.at_rank(self._network, self._width, self._height)
+        play = self.settings.at_rank(self._width, self._height)
         return () if play is None else play.notes
 
     def _strength(self, settings: EngineSettings) -> Strength | None:
         """Returns the strength of the settings' rank; logs once what a user should know about it."""
-        play = settings.at_rank(self._network, self._width, self._height)
+        play = settings.at_rank(self._width, self._height)
         if play is None:
             return None
         if play.note and play.note not in self._notes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base.errors import UserError
 from ..base.languages.texts import Phrase, Value, texts
-from ..nets.library import bundled_folder, default_network, default_networks, network_name
+from ..nets.library import RANK_PLAY, bundled_folder, default_network, default_networks, network_name
 from ..search.evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 
 if TYPE_CHECKING:
@@ -222,11 +222,11 @@ def _name_of(network: str, width: int, height: int) -> str:
 
 def _stand_in(table: Mapping[str, Mapping[int, Any]], width: int, height: int) -> str:
     """Returns the name of the network whose measurements stand for those of another one."""
-    usual = default_network(width, height)
+    usual = default_network(width, height, RANK_PLAY)
     if usual is not None and network_name(usual) in table:
         return network_name(usual)
     side = max(width, height)
-    bundled = [network_name(path) for path in default_networks()]
+    bundled = [network_name(path) for path in default_networks(RANK_PLAY)]
     names = [name for name in bundled if name in table] or list(table)
     return min(names, key=lambda name: min(abs(size - side) for size in table[name]))
 

@@ -9,7 +9,7 @@ from ..base.errors import UserError
 from ..base.fields import Range, Text, invalid, unknown
 from ..base.settings import check, setting, settings_of
 from ..base.system import available_cpus
-from ..nets.library import find_network, list_networks, network_name
+from ..nets.library import JUDGE, RANK_PLAY, find_network, list_networks, network_name
 from ..search.evaluate.choices import (
     AUTO,
     DEVICES,
@@ -110,15 +110,19 @@ class EngineSettings:
         """Returns these settings with the evaluator for a board of this size."""
         return replace(self, network=self.network_on(width, height))
 
-    def network_on(self, width: int, height: int) -> str:
-        """Returns the name of the evaluator to use on a board, as `choices.network_on` does.
+    def network_on(self, width: int, height: int, use: str = JUDGE) -> str:
+        """Returns the name of the evaluator for a use on a board, as `choices.network_on` does.
 
         If the settings are strict and the board is too large for networks, AUTO is the network for the largest boards,
         so that the board is refused as one that is too large for a network with a name.
         """
         if self.strict:
             width, height = min(width, LARGEST_BOARD), min(height, LARGEST_BOARD)
-        return network_on(self.network, width, height)
+        return network_on(self.network, width, height, use)
+
+    def player_on(self, width: int, height: int) -> str:
+        """Returns the name of the evaluator that plays on a board, at the rank of these settings if they have one."""
+        return self.network_on(width, height, JUDGE if self.rank is None else RANK_PLAY)
 
     def check_board(self, width: int, height: int) -> None:
         """Raises UserError if the settings are strict and the board is too large for networks."""
@@ -159,9 +163,10 @@ class EngineSettings:
         seconds = [limit for limit in (self.seconds, budget) if limit is not None]
         return Limits(self.visits, min(seconds, default=None))
 
-    def at_rank(self, network: str, width: int, height: int) -> RankPlay | None:
-        """Returns how the rank is played with a network (`make_evaluator`) on a board; None for full strength."""
-        return play_at(self.rank, network, width, height) if isinstance(self.rank, Rank) else None
+    def at_rank(self, width: int, height: int) -> RankPlay | None:
+        """Returns how the rank is played on a board; None for full strength."""
+        player = self.player_on(width, height)
+        return play_at(self.rank, player, width, height) if isinstance(self.rank, Rank) else None
 
     # Settings that clients change by name: those declared with `is_live`, and the search parameters.
 

@@ -70,6 +70,7 @@ class SearchWorker:
         self._device, self._precision, self._strict = device, precision, strict
         self._evaluator: Evaluator | None = None
         self._large_boards: Evaluator | None = None  # for boards too large for the network
+        self._player: SearchWorker | None = None  # of another network
         self._search: Search | None = None
         self.random = np.random.default_rng(seed)
         self._workspace = new_workspace()
@@ -91,6 +92,21 @@ class SearchWorker:
         """Switches to another evaluator (`make_evaluator`) and frees the memory of the last one."""
         self.close()
         self.network_name = network
+
+    def player(self, network: str) -> "SearchWorker":
+        """Returns the worker that plays with an evaluator: this one, or one that it keeps beside its own tree."""
+        if network == self.network_name:
+            return self
+        if self._player is None or self._player.network_name != network:
+            self._close_player()
+            machine = self._threads, self._seed, self._device, self._precision
+            self._player = SearchWorker(network, *machine, strict=self._strict)
+        return self._player
+
+    def _close_player(self) -> None:
+        if self._player is not None:
+            self._player.close()
+            self._player = None
 
     def network(self) -> "NetworkEvaluator":
         """Returns the evaluator, which must be a network.
@@ -316,9 +332,12 @@ class SearchWorker:
             self._search.clear()
         if self._evaluator is not None:
             self._evaluator.clear_cache()
+        if self._player is not None:
+            self._player.clear()
 
     def close(self) -> None:
         """Frees the evaluator's memory."""
+        self._close_player()
         self._search = self._ownership = None
         for evaluator in (self._evaluator, self._large_boards):
             if evaluator is not None:

@@ -1,8 +1,8 @@
 """Finds network files by name, and loads them.
 
 A network is searched for among the bundled ones, in `weights/`, and then in the user's folder
-(`folders.networks_dir`). `networks.toml`, next to the bundled networks, assigns them to board sizes, and `rules.toml`,
-next to any network, names the rules that it learned with if they are few.
+(`folders.networks_dir`). `networks.toml`, next to the bundled networks, assigns them to uses and board sizes, and
+`rules.toml`, next to any network, names the rules that it learned with if they are few.
 Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
 ZIP_MAGIC = b"PK"  # the start of files that torch saves
-BOARDS_FILE = "networks.toml"  # the board sizes of the bundled networks
+USES_FILE = "networks.toml"  # the uses and the board sizes of the bundled networks
 RULES_FILE = "rules.toml"  # the rules that networks learned with
+JUDGE, RANK_PLAY = USES = ("judge", "ranks")  # everything, and play at a rank
 
 
 def bundled_folder() -> Path:
@@ -37,8 +38,11 @@ def network_folders() -> list[Path]:
         return [bundled_folder()]
 
 
-def default_networks() -> dict[Path, tuple[int, int]]:
-    """Returns the bundled networks that are used by default.
+def default_networks(use: str = JUDGE) -> dict[Path, tuple[int, int]]:
+    """Returns the bundled networks that serve a use by default.
+
+    Args:
+        use: JUDGE for everything but RANK_PLAY, play at a rank.
 
     Returns:
         The smallest and the largest longer side of the boards for each file.
@@ -47,9 +51,9 @@ def default_networks() -> dict[Path, tuple[int, int]]:
         UserError: `networks.toml` is invalid.
     """
     folder = bundled_folder()
-    table = folder / BOARDS_FILE
+    table = folder / USES_FILE
     found = {}
-    for name, entry in (_read_table(table) if table.is_file() else {}).items():
+    for name, entry in _read_table(table).get(use, {}).items():
         if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
             raise UserError(
                 f"{table}: {name} = {entry!r}: expected the least and the most points of the longer side, as in [7, 9]"
@@ -59,6 +63,16 @@ def default_networks() -> dict[Path, tuple[int, int]]:
     return found
 
 
+def mean_errors(network: str) -> tuple[float, float] | None:
+    """Returns how far a bundled network is from a strong one on 19x19, by its name; None for any other network.
+
+    Returns:
+        The mean differences of the lead, in points, and of the win rate, in percentage points.
+    """
+    errors = _read_table(bundled_folder() / USES_FILE).get("errors", {})
+    return tuple(errors[network]) if network in errors else None
+
+
 def learned_rules(path: Path) -> tuple[str, ...]:
     """Returns the names of the rulesets that a network learned with; empty if it knows all, or nobody has noted them.
 
@@ -66,22 +80,25 @@ def learned_rules(path: Path) -> tuple[str, ...]:
         UserError: `rules.toml` next to the network is invalid.
     """
     table = path.with_name(RULES_FILE)
-    entry = _read_table(table).get(network_name(path), []) if table.is_file() else []
+    entry = _read_table(table).get(network_name(path), [])
     if not (isinstance(entry, list) and all(isinstance(name, str) for name in entry)):
         raise UserError(f'{table}: {network_name(path)} = {entry!r}: expected names of rules, as in ["chinese"]')
     return tuple(entry)
 
 
 def _read_table(table: Path) -> dict[str, Any]:
+    """Returns what is in a file of settings; nothing if there is no such file."""
+    if not table.is_file():
+        return {}
     try:
         return tomllib.loads(table.read_text("utf-8"))
     except ValueError as error:
         raise UserError(f"{table}: {error}") from error
 
 
-def default_network(width: int, height: int) -> Path | None:
-    """Returns the bundled network for a board, or None."""
-    boards = default_networks().items()
+def default_network(width: int, height: int, use: str = JUDGE) -> Path | None:
+    """Returns the bundled network for a use on a board, or None."""
+    boards = default_networks(use).items()
     return next((path for path, (least, most) in boards if least <= max(width, height) <= most), None)
 
 

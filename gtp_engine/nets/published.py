@@ -10,6 +10,7 @@ from ..base.fields import unknown
 from .library import bundled_folder, list_networks, network_name
 
 LIST_FILE = "published.toml"
+REFERENCE = "b6c64-19x19"  # the bundled network whose speed tells that of the others
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class PublishedNetwork:
         url: Where it is.
         megabytes: The size of its file, in millions of bytes.
         sha256: The checksum of the file, or of what is in it: servers have compressed some networks anew.
-        cost: How many evaluations of the bundled b6c64-19x19 take as long as one of it, on 19x19.
+        cost: How many evaluations of `REFERENCE` take as long as one of it, on 19x19.
         licence: The licence, which `LICENCES` has.
         about: What it is good for.
         rating: Its Elo rating on katagotraining.org; None if it is not known.

@@ -9,8 +9,6 @@ from ..base.languages.texts import DEFAULT, Phrase, texts
 from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord
-from ..nets.library import default_networks, network_name
-from ..search.evaluate.choices import LARGEST_BOARD
 from ..search.request import Limits
 from .move_review import (
     CLASSES,
@@ -29,13 +27,6 @@ BOTH_PLAYERS = (BLACK, WHITE)
 _FIRST_CHOICES = 5
 _SHOWN = 3  # mistakes in a notebook
 _BOARD_PIXELS = 330
-
-
-def is_small(network: str) -> bool:
-    """Whether a network of this name is a bundled one for full boards: these are small, and miss much."""
-    return any(
-        largest == LARGEST_BOARD and network == network_name(path) for path, (_, largest) in default_networks().items()
-    )
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from gtp_engine.engine.ranks import (
     play_at,
     read_ranks,
 )
-from gtp_engine.nets.library import bundled_folder, default_networks, network_name
+from gtp_engine.nets.library import RANK_PLAY, bundled_folder, default_networks, network_name
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_other_ranks_are_refused(value: object) -> None:
 
 def test_the_table_has_the_default_networks_and_rises() -> None:
     table = read_ranks(bundled_folder() / RANKS_FILE)
-    assert {network_name(path) for path in default_networks()} <= set(table)
+    assert {network_name(path) for path in default_networks(RANK_PLAY)} <= set(table)
     for boards in table.values():
         for strengths in boards.values():
             ordered = [strengths[rank] for rank in sorted(strengths)]
@@ -87,8 +87,10 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / RANKS_FILE).write_text(TABLE)
     monkeypatch.setattr("gtp_engine.engine.ranks.bundled_folder", lambda: tmp_path)
     default = tmp_path / "large.bin.gz"
-    monkeypatch.setattr("gtp_engine.engine.ranks.default_network", lambda width, height: default if width > 9 else None)
-    monkeypatch.setattr("gtp_engine.engine.ranks.default_networks", lambda: {default: (10, 19)})
+    monkeypatch.setattr(
+        "gtp_engine.engine.ranks.default_network", lambda width, height, use: default if width > 9 else None
+    )
+    monkeypatch.setattr("gtp_engine.engine.ranks.default_networks", lambda use: {default: (10, 19)})
 
 
 @pytest.mark.usefixtures("table")

@@ -1,8 +1,10 @@
 """Which network is used without --network: tiny ones in place of the bundled ones."""
 
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 from click import UsageError
 from click.testing import CliRunner
@@ -15,15 +17,15 @@ from gtp_engine.clients.cli.selfplay import _network
 from gtp_engine.clients.gtp.lines import Inbox
 from gtp_engine.clients.gtp.session import Session
 from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.ranks import Rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.game import Game
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import write_katago_file
-from gtp_engine.nets.library import default_networks, network_name
+from gtp_engine.nets.library import default_networks, mean_errors, network_name
 from gtp_engine.nets.model import Model
 from gtp_engine.search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from gtp_engine.search.parameters import SearchParameters, default_parameters
-from gtp_engine.study.game_review import is_small
 from gtp_engine.training.run_settings import GameSettings, RunSettings
 
 SETTINGS = EngineSettings(threads=1, seed=1, visits=3, device="cpu", precision="float32")
@@ -36,7 +38,9 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     model = Model(parse_config("b1c8")).initialise()
     for name in ("small", "large"):
         write_katago_file(model.stored(), tmp_path / f"{name}.bin.gz")
-    (tmp_path / "networks.toml").write_text("small = [7, 13]\nlarge = [14, 19]\nabsent = [20, 25]\n")
+    (tmp_path / "networks.toml").write_text(
+        "[judge]\nsmall = [7, 13]\nlarge = [14, 19]\nabsent = [20, 25]\n[errors]\nlarge = [2.5, 8]\n"
+    )
     (tmp_path / "small.md").write_text("# small\n\nLearned nothing.\n")
     return tmp_path
 
@@ -66,7 +70,7 @@ def test_without_bundled_networks_there_are_rollouts(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("entry", ["9", '"9x9"', "[7]", "[7, 9, 13]", "[13, 9]", '["7", "9"]', "{ least = 7 }"])
 def test_an_entry_of_a_wrong_form_is_one_line(weights: Path, entry: str) -> None:
-    (weights / "networks.toml").write_text(f"small = [7, 13]\nlarge = {entry}\n")
+    (weights / "networks.toml").write_text(f"[judge]\nsmall = [7, 13]\nlarge = {entry}\n")
     done = CliRunner().invoke(main, ["gtp"], input="")
     assert done.exit_code == 1
     (line,) = done.stderr.splitlines()
@@ -75,7 +79,7 @@ def test_an_entry_of_a_wrong_form_is_one_line(weights: Path, entry: str) -> None
 
 
 def test_a_table_that_is_no_toml_is_one_line(weights: Path) -> None:
-    (weights / "networks.toml").write_text("small = [7, 13\n")
+    (weights / "networks.toml").write_text("[judge]\nsmall = [7, 13\n")
     with pytest.raises(ValueError, match=r"networks\.toml: Unclosed array"):
         network_on(AUTO, 9, 9)
 
@@ -108,6 +112,31 @@ def test_the_engine_changes_with_the_board(weights: Path, caplog: pytest.LogCapt
         assert engine._thread.submit(lambda worker: worker._search).result() is not None
     names = [message.split()[0] for message in caplog.messages if "batches of" in message]
     assert names == ["small:", "large:", "small:"]  # nothing about rollouts, which are the default there
+
+
+def test_a_rank_is_played_by_the_network_of_the_ranks_and_judged_by_the_other(weights: Path) -> None:
+    with (weights / "networks.toml").open("a") as table:
+        table.write("[ranks]\nsmall = [14, 19]\n")
+    with Engine(replace(SETTINGS, rank=Rank(0)), width=19) as engine:
+        assert (engine.name, engine.network) == ("gtp_engine small 1k", "small")
+        loaded = engine._thread.submit(lambda worker: worker._evaluator).result()
+        assert loaded is None  # until somebody asks for a judgement
+        played = engine.best_move().report
+        judged = engine.evaluate()
+        assert not np.allclose(played.priors, judged.priors)
+        names = engine._thread.submit(
+            lambda worker: [worker.evaluator().name, worker._player.evaluator().name]
+        ).result()
+        assert names == ["large", "small"]
+        assert engine.best_move(rank="max").report.visits == 3
+        engine.set_parameter("rank", "max")
+        assert engine.name == "gtp_engine large"
+        engine.set_board_size(9)
+        engine.change_rank(-1)
+        assert (engine.name, engine._thread.submit(lambda worker: worker._player).result()) == (
+            "gtp_engine small 5d",
+            None,
+        )
 
 
 def test_gtp_says_which_network_of_a_board_is_damaged(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -160,8 +189,8 @@ def test_a_review_takes_the_records_board(weights: Path, tmp_path: Path, capfd: 
     assert "gtp_engine: small: " in capfd.readouterr().err + done.stderr
 
 
-def test_reviews_warn_of_the_bundled_network_for_full_boards(weights: Path) -> None:
-    assert [is_small(name) for name in ("large", "small", "none", "other")] == [True, False, False, False]
+def test_the_errors_of_bundled_networks_are_known(weights: Path) -> None:
+    assert [mean_errors(name) for name in ("large", "small", "none")] == [(2.5, 8), None, None]
 
 
 def test_the_doctor_says_and_checks_the_defaults(

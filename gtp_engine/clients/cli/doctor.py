@@ -21,7 +21,7 @@ from ...base.messages import plural, printable
 from ...base.settings import like, setting
 from ...base.system import available_cpus, wait_for
 from ...engine.settings import EngineSettings
-from ...nets.library import default_networks, list_networks, network_name
+from ...nets.library import RANK_PLAY, USES, default_networks, list_networks, network_name
 from ...nets.published import offer
 from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from ...search.parameters import PROFILE
@@ -128,11 +128,14 @@ def _networks() -> list[tuple[str, str]]:
         ("folder", f"{folder}{_obstacle(folder)}: put downloaded networks here, or pass their paths"),
         ("stronger", f"for the games of dan players: {offer()}; `gtp_engine network get` lists others"),
     ]
-    defaults = default_networks()
     for path in list_networks():
-        boards = "; the default on boards of {} to {}".format(*defaults[path]) if path in defaults else ""
-        rows.append(("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB{boards}"))
-    return [*rows, ("otherwise" if defaults else "default", "random rollouts")]
+        serves = [
+            "; the default {}on boards of {} to {}".format("at ranks " if use == RANK_PLAY else "", *boards[path])
+            for use in USES
+            if path in (boards := default_networks(use))
+        ]
+        rows.append(("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB{''.join(serves)}"))
+    return [*rows, ("otherwise" if default_networks() else "default", "random rollouts")]
 
 
 def network_options(network: str, profile: str = "") -> list[str]:
@@ -164,9 +167,8 @@ def checks_of(command: list[str], options: list[str], profile: str) -> list[tupl
     """Returns the names and functions of the checks; without options that choose one, of all default networks."""
     checks = [("compiled", _check_compiled), ("search", _check_search), ("SGF", _check_sgf)]
     if not options:
-        checks += [
-            ("network", partial(_check_network, str(path), "", most)) for path, (_, most) in default_networks().items()
-        ]
+        defaults = {path: most for use in USES for path, (_, most) in default_networks(use).items()}
+        checks += [("network", partial(_check_network, str(path), "", most)) for path, most in defaults.items()]
     elif options[1] not in WITHOUT_NETWORK:
         checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))
     return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]

@@ -123,13 +123,12 @@ def advice(settings: EngineSettings, width: int, height: int) -> str:
     """Returns where to get a stronger network than a small one that plays on a large board at full strength or a dan
     rank; an empty text for other games.
     """
-    from ...nets.library import network_name
+    from ...nets.library import mean_errors, network_name
     from ...nets.published import offer
-    from ...study.game_review import is_small
 
-    name = network_name(Path(settings.network_on(width, height)))
+    name = network_name(Path(settings.player_on(width, height)))
     is_strong = settings.rank is None or str(settings.rank).endswith("d")
-    if not is_strong or max(width, height) < _LARGE_BOARD or not is_small(name):
+    if not is_strong or max(width, height) < _LARGE_BOARD or not mean_errors(name):
         return ""
     return f"{name} is a small network; for a much stronger opponent {offer()}"
 
@@ -211,7 +210,7 @@ def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "Sav
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:
     """Returns the settings with the saved game's rank, limits and network, unless the command line has others."""
-    from ...nets.library import default_network, network_name
+    from ...nets.library import network_name
     from ...search.evaluate.choices import AUTO, ROLLOUTS
 
     opponent = saved.opponent
@@ -223,10 +222,9 @@ def _with_opponent(context: click.Context, search: EngineSettings, saved: "Saved
         search = replace(search, seconds=opponent.seconds, visits=opponent.visits)
     if is_given(context, "network"):
         return search
-    usual = default_network(saved.game.width, saved.game.height)
-    if opponent.network == (usual and network_name(usual)):
-        return replace(search, network=AUTO)
-    network = opponent.network or ROLLOUTS
+    network, usual = opponent.network or ROLLOUTS, replace(search, network=AUTO)
+    if network == network_name(Path(usual.player_on(saved.game.width, saved.game.height))):
+        return usual
     try:
         network = network_file(network)
     except UserError as error:

@@ -15,8 +15,8 @@ from ...base.log import NOTICE
 from ...base.messages import plural, printable
 from ...base.system import available_cpus
 from ...engine.settings import DEFAULT_SECONDS
-from ...nets.library import default_network, network_name
-from ...nets.published import LICENCES, PublishedNetwork, find_published, published_networks
+from ...nets.library import find_network, network_name
+from ...nets.published import LICENCES, REFERENCE, PublishedNetwork, find_published, published_networks
 from ...search.evaluate.choices import LARGEST_BOARD
 from .options import variable
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 def show_list() -> None:
     """Prints the published networks, with what they cost on this processor."""
-    device, reference = _rate(default_network(LARGEST_BOARD, LARGEST_BOARD))
+    device, reference = _rate(find_network(REFERENCE))
     rates = {name: reference / network.cost for name, network in published_networks().items()}
     here = {name: path for name, network in published_networks().items() if (path := network.find())}
     rates |= {name: _rate(path)[1] for name, path in here.items()}
@@ -50,13 +50,12 @@ def show_list() -> None:
     )
 
 
-def _rate(path: Path | None) -> tuple[str, float]:
+def _rate(path: Path) -> tuple[str, float]:
     """Returns where a network is computed, and the positions a second."""
     from ...search.evaluate.network_evaluator import NetworkEvaluator
     from .doctor import cpu, gpu
     from .speed import bare_rate, random_position
 
-    assert path is not None, "there is a bundled network for 19x19"
     threads = available_cpus()
     evaluator = NetworkEvaluator(path, threads=threads)
     try:

@@ -179,14 +179,13 @@ def _key(name: str) -> str:
 
 def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
     """Shows how far a small network can be trusted, once."""
-    from ...nets.library import network_name
+    from ...nets.library import mean_errors, network_name
     from ...nets.published import offer
     from ...search.evaluate.choices import network_on
-    from ...study.game_review import is_small
     from .review_display import show_notice
 
     used = (network_name(Path(network_on(network, task.record.width, task.record.height))) for task in tasks)
-    if name := next(filter(is_small, used), ""):
+    if name := next(filter(mean_errors, used), ""):
         show_notice(
             f"{name} is a small network that misses much, above all in fights of large groups. For reliable reviews: "
             f"{offer()}."

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...base import folders
 from ...base.errors import UserError
 from ...nets.download import Source, download, listed_size
-from ...nets.library import network_name
+from ...nets.library import mean_errors, network_name
 from ...nets.published import LICENCES, PublishedNetwork, usual_network
 from ...search.evaluate.choices import network_on
 from .session import Document, Message, Part, Session, in_words, text_of
@@ -96,8 +96,6 @@ class Loading(Part):
         self.session.publish()
 
     def state(self) -> Document:
-        from ...study.game_review import is_small  # later than the first board
-
         engine, network = self.played.engine, self._network
         used = network_name(Path(network_on(engine.settings.network, engine.width, engine.height)))
         offer = {
@@ -109,4 +107,4 @@ class Loading(Part):
             "licenceAddress": LICENCES,
         }
         progress = None if self._progress is None else dict(zip(("done", "total"), self._progress, strict=True))
-        return {"offer": offer if progress or (not self._is_here and is_small(used)) else None, "loading": progress}
+        return {"offer": offer if progress or (not self._is_here and mean_errors(used)) else None, "loading": progress}

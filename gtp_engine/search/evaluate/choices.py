@@ -1,6 +1,6 @@
 """The names by which a user chooses an evaluator. Importing them imports neither numba nor torch."""
 
-from ...nets.library import default_network
+from ...nets.library import JUDGE, default_network
 
 ROLLOUTS, UNIFORM = "none", "uniform"  # in place of a network's name
 WITHOUT_NETWORK = (ROLLOUTS, UNIFORM)
@@ -12,12 +12,14 @@ CACHE_MEGABYTES = 200.0  # for evaluations of earlier positions
 LARGEST_BOARD = 19  # the width and height up to which KataGo's networks are trained
 
 
-def network_on(network: str, width: int, height: int) -> str:
-    """Returns the name of the evaluator (`make_evaluator`) to use on a board.
+def network_on(network: str, width: int, height: int, use: str = JUDGE) -> str:
+    """Returns the name of the evaluator (`make_evaluator`) for a use (`default_networks`) on a board.
 
     For AUTO it is the file of the network bundled for such boards, or ROLLOUTS if there is none; otherwise `network`.
     """
-    return str(default_network(width, height) or ROLLOUTS) if network == AUTO else network
+    if network != AUTO:
+        return network
+    return str(default_network(width, height, use) or default_network(width, height) or ROLLOUTS)
 
 
 def too_large(name: str, side: int) -> str:

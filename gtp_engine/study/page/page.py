@@ -14,9 +14,10 @@ from ...base.languages.texts import DEFAULT, texts
 from ...base.web_page import web_page
 from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
+from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..curves import graphs
-from ..game_review import GameReview, PlayerFigures, accuracy, is_small
+from ..game_review import GameReview, PlayerFigures, accuracy
 from ..move_review import CLASSES, Mistake, MoveReview, Phase, least_cost, loss_class
 from .words import Wording, script_data, stones_of, wording
 
@@ -97,7 +98,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "turning": turning,
         "players": review.figures(language).values(),
         "least": least_cost(review.by),
-        "is_small": is_small(review.conditions.network),
+        "errors": mean_errors(review.conditions.network),
         "data": script_data(review, language),
         "version": VERSION,
     }
