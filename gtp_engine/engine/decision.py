@@ -16,7 +16,7 @@ from ..search.report import MoveReport, SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 from .rank_play import choose_at
 from .ranks import Strength
-from .status import Status, has_filled_up, status_of
+from .status import Status, count_played, has_filled_up, status_of
 from .worker import SearchWorker
 
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
@@ -70,7 +70,7 @@ class _Choice:
             visits = style.strength.visits(None if style.deterministic else worker.random)
             limits = replace(request.limits, visits=min(visits, request.limits.visits or visits))
             self._request = replace(request, limits=limits, ownership=True)
-        self._after_pass = self._game.passes > 0
+        self._after_pass, self._has_filled_up = self._game.passes > 0, has_filled_up(self._game)
         self._is_rollout = worker.is_rollout(self._game)
 
     @property
@@ -85,15 +85,12 @@ class _Choice:
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
-        may_be_over = self._after_pass or has_filled_up(self._game)
+        may_be_over = self._after_pass or self._has_filled_up
         at_once = self._request.limits.seconds == 0 and not self._after_pass
         if self._request.root_moves == ANY_MOVE and (self._style.cleanup or (may_be_over and not at_once)):
             return self._choose_at_the_end()
         report = self._search(self._request)
-        choice = self._pick(report)
-        if choice == PASS and not report.priors[-1] and report.priors.any():
-            choice = report.choose(0.0, self._worker.random)  # what is allowed is absurd, but a pass is forbidden
-        return choice, report
+        return self._pick(report), report
 
     def _choose_at_the_end(self) -> tuple[int, SearchReport]:
         """Chooses in a position where the game may be over.
@@ -118,10 +115,9 @@ class _Choice:
             return choice, report
         assert after_pass.ownership is not None
         status = status_of(self._game, moving, -after_pass.ownership)
-        if not self._should_pass(status, report):
-            choice = self._play_on(choice, report, after_pass, status)
-            return choice, report
-        return PASS, report
+        if self._should_pass(status, report):
+            return PASS, report
+        return self._play_on(choice, report, after_pass, status) if self._has_filled_up else choice, report
 
     def _should_pass(self, status: Status, report: SearchReport) -> bool:
         return should_pass(self._game, status, report.winrate, cleanup=self._style.cleanup)
@@ -144,12 +140,19 @@ class _Choice:
         return self._worker.look(request)
 
     def _pick(self, report: SearchReport) -> int:
-        """Returns the search's choice in this style."""
-        style, game, random = self._style, self._game, self._worker.random
+        """Returns the search's choice in this style, which is no pass before the board has filled up."""
+        style, random = self._style, self._worker.random
+        is_forbidden = self._request.root_moves != ANY_MOVE and not report.priors[-1]
+        if not self._has_filled_up:
+            report, is_forbidden = without_pass(report), True
         if style.strength is not None:
-            return choose_at(style.strength, game, report, None if style.deterministic else random)
+            choice = choose_at(style.strength, self._game, report, None if style.deterministic else random)
+            if choice == PASS and is_forbidden:
+                choice = report.choose(0.0, random)  # everything else is absurd
+            return choice
         parameters = self._request.parameters or SearchParameters()
-        return report.choose(0.0 if style.deterministic else parameters.temperature_after(len(game.moves)), random)
+        temperature = 0.0 if style.deterministic else parameters.temperature_after(len(self._game.moves))
+        return report.choose(temperature, random)
 
     def _own_view(self, report: SearchReport) -> np.ndarray:
         """Returns the search's ownership, or that of a further look if this one is of too few rollouts."""
@@ -213,6 +216,15 @@ class _Choice:
         indices = [index_of_point(point, self._game.width, self._game.height) for point in points]
         priors[indices] = report.priors[indices]
         return replace(report, moves=tuple(move for move in report.moves if move.point in points), priors=priors)
+
+
+def without_pass(report: SearchReport) -> SearchReport:
+    """Returns a report as if a pass were not allowed."""
+    priors = report.priors.copy()
+    priors[-1] = 0
+    total = priors.sum()
+    moves = tuple(move for move in report.moves if move.point != PASS)
+    return replace(report, moves=moves, priors=priors / total if total else priors)
 
 
 def should_pass(game: Game, status: Status, winrate: float, *, cleanup: bool = False) -> bool:
@@ -300,9 +312,7 @@ def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: St
     far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
     if strength is not None:
         far_behind *= strength.patience
-    stones = int((game.stones() != 0).sum())
-    played = max(len(game.moves), stones - game.handicap)  # stones that were set up count as moves
-    is_late = played >= (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
+    is_late = count_played(game) >= (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
     is_searched = strength is not None or report.visits >= _LEAST_VISITS_TO_RESIGN
     return is_late and is_searched and report.winrate < threshold and report.lead < far_behind
 

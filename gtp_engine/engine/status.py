@@ -48,9 +48,14 @@ _CERTAIN = 0.95
 Cells = frozenset[Cell]
 
 
+def count_played(game: Game) -> int:
+    """Returns how many moves were played; stones that were set up count as moves, but not those of a handicap."""
+    return max(len(game.moves), int(np.count_nonzero(game.stones())) - game.handicap)
+
+
 def has_filled_up(game: Game) -> bool:
-    """Returns whether enough moves were played, or stones set up, for the game to be over."""
-    return max(int(np.count_nonzero(game.stones())), len(game.moves)) >= _EARLIEST_END * game.area
+    """Returns whether enough moves were played for the game to be over. Before that nobody passes first."""
+    return count_played(game) >= _EARLIEST_END * game.area
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.nets.library import find_network
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+from gtp_engine.table.new_game import initial_game
 
 NETWORK = "b4c32-9x9"
 RANKS = ("25k", "15k", "8k", "3k")
@@ -74,6 +75,18 @@ def test_a_game_comes_to_an_end(rank: str) -> None:
         decisions = play_game(engine)
         assert engine.game.is_over or decisions[-1].resign
         assert 20 < len(decisions) < 130
+
+
+@pytest.mark.parametrize("stones", [4, 9])
+def test_no_rank_passes_before_the_board_has_filled_up(stones: int) -> None:
+    """The network takes every point for Black's, and says so with policy, ownership and search."""
+    with engine_at(None, network="b6c64-19x19") as engine:
+        engine.set_parameter("visits", 30)
+        for rank in ("25k", "8k", "5k", "1d", "max"):
+            engine.load(initial_game(9, 9, handicap=stones, komi=0.5, rules="chinese"))
+            for _ in range(4):
+                assert engine.best_move(rank=rank).point != PASS
+                engine.play(BLACK, PASS)
 
 
 @pytest.mark.parametrize("rank", ["20k", "3k"])
