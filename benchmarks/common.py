@@ -7,7 +7,7 @@ from pathlib import Path
 from gtp_engine.arena.elo import wilson_interval
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
-from gtp_engine.nets.library import default_network, network_name
+from gtp_engine.nets.library import JUDGE, default_network, network_name
 
 
 def records_of(archive: Path, member: str = "") -> Iterator[tuple[str, GameRecord]]:
@@ -35,11 +35,11 @@ def share(count: int, number: int) -> str:
     return f"{count} of {number} ({count / number:.1%}, {low:.1%} to {high:.1%})"
 
 
-def network_or_default(network: str | None, size: int) -> str:
-    """Returns the network that an option names, or without one the name of the default network for a board size."""
+def network_or_default(network: str | None, size: int, use: str = JUDGE) -> str:
+    """Returns the network that an option names, or without one that of the default network for a board and a use."""
     if network is not None:
         return network
-    path = default_network(size, size)
+    path = default_network(size, size, use)
     if path is None:
         raise UserError(f"no network comes with the program for {size}x{size}: choose one with --network")
     return network_name(path)

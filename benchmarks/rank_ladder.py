@@ -1,264 +1,299 @@
-"""Calibrates the ranks of a network on a board size, and verifies them, for `weights/ranks.toml` and docs/ranks.md.
+"""Calibrates the ranks of a network, and verifies them, for `weights/ranks.toml` and docs/ranks.md.
 
-Every game is played in this process by the code that decides the engine's moves (`play.decision`), at two strengths
-(`play.strength`), from random openings of two moves with both colours. The same command resumes. The steps:
+Every game is played in this process by the code that decides the engine's moves (`engine/decision.py`), at two
+strengths (`engine/ranks.py`), from random openings of two moves with both colours, or with handicap stones. The steps:
 
-    calibrate  games between neighbouring points of the path from a random mover to the largest search, 40 games against
-               GNU Go 3.8 level 10, the anchor of the scale (8k), and then games between neighbouring ranks of the curve
-               so far, where it is least certain, until the difference of all neighbours has an interval of +-30 Elo
-    gnugo      more games against GNU Go near its strength
-    table      no games: prints the curve, the table for ranks.toml, and the measured ranks of the table that is there
-    verify     games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
-    handicap   games in which a rank takes four stones from the one four ranks above, of the same table
+    all        everything for 9x9, 13x13 and 19x19, stage by stage (below); the same command resumes
+    table      no games: the tables by the games so far
+    verify     the stages `verify` and `handicap` for the table in ranks.toml
 
-A smooth curve of Elo over strength is fitted to all games; ranks lie 100 Elo apart on it. Without
-GNU Go, `--anchor 1.7=8k` fixes the scale by stating which rank a strength is.
+The stages of `all` on a board:
+
+    path        games between neighbouring points of the path from a random mover to a search of four visits
+    programs    games against GNU Go 3.8 level 10 (8k), and on 19x19 against Pachi with 5,000 playouts (3k), near their
+                strengths, and longer searches until the path reaches 5d
+    neighbours  games between neighbouring ranks of the curve so far, always between the two whose difference is least
+                certain, until all differences have an interval of +-30 Elo
+    verify      games between neighbouring ranks, and ranks two apart, of the table by the games of the first stages
+    handicap    on 19x19, games in which a rank takes four stones from the one four ranks above, of the same table
+
+A smooth curve of Elo over strength is fitted to all games (`rank_curve.py`, which also tells what a rank is by one or
+two programs). On 9x9 and 13x13 GNU Go alone fixes the scale: Pachi's rank on small boards is not known.
 """
 
 import argparse
+import functools
 import itertools
+import shlex
 import sys
+import zlib
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from common import network_or_default
 from network_strength import gnugo
-from rank_games import GNUGO, PlayedGame, RankGames, opened_games
+from rank_curve import Curve, Pairing, Scale, fit, scale_of
+from rank_games import GNUGO, PACHI, PROGRAMS, PlayedGame, RankGames, opened_games
+from rank_tables import (
+    HALF_WIDTH,
+    Calibrated,
+    half_widths,
+    in_words,
+    markdown,
+    strengths_of,
+    toml,
+    toml_section,
+)
 
-from gtp_engine.arena.elo import Tally, elo_difference, elo_interval
+from gtp_engine.arena.elo import Z95, Tally
+from gtp_engine.arena.gtp_client import GtpClient
 from gtp_engine.base.errors import UserError
-from gtp_engine.engine.ranks import RANKS, Rank, Strength, as_rank
+from gtp_engine.base.files import write_text
+from gtp_engine.engine.ranks import RANKS, RANKS_FILE, STRONGEST, Rank, read_ranks
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
+from gtp_engine.nets.library import RANK_PLAY, bundled_folder
+from gtp_engine.training.log import duration_text
 
-GNUGO_RANK = Rank(1 - 8)  # 8k
-ELO_PER_RANK = 100
+SIZES = (9, 13, 19)
+RANK_OF = {GNUGO: Rank(1 - 8), PACHI: Rank(1 - 3)}
+# 5,000 playouts without a network, one thread: 3k on KGS by its README.
+PACHI_OPTIONS = ("-t", "=5000", "--nodcnn", "--rules", "chinese", "threads=1")
+PACHI_BOARD = 19  # the only one on which its rank is known
 # Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
 # Some 100 Elo lie between them, and on large boards most of it in the middle: more mistakes fit into a game.
 POLICY = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
 LOW = (0.0, 0.1, 0.15, 0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3, 0.32, 0.34, 0.36, 0.38, 0.4)
 POLICY_ON_LARGE_BOARDS = (*LOW, 0.44, 0.48, 0.52, 0.56, 0.6, 0.7, 0.8, 1.0)
 LARGE_BOARD = 11
-HANDICAP = 4
-FIRST_GAMES = 40  # of each step of the path, and against GNU Go, before the games between ranks
-HALF_WIDTH = 30.0  # of the interval of the difference between neighbouring ranks, in Elo
-OPENINGS_AT_ONCE = 10  # between two neighbours until the curve is fitted again
-NORMAL = 1.96  # standard errors on each side in an interval of 95 %
-# Standard deviation of the prior for the step between two points of the path, in Elo. It only matters where all games
-# have the same winner: then the step has no largest likelihood.
-_PRIOR = 400.0
-# The prior of a cubic smoothing spline: how much the slope changes in one unit of the path (`_place`), as a standard
-# deviation in Elo. Of 100 to 2,000 for the policy and 30 to 200 for searches these give the largest likelihood to 70 %
-# of some 13,000 games of a network on 9x9, 13x13 and 19x19 each, if the curve is fitted to the other 30 %.
-_POLICY_ROUGHNESS = 200.0
-_SEARCH_ROUGHNESS = 60.0
-_ELO = np.log(10) / 400
-_ROUNDS = 50
+FIRST_SEARCHES = 3.0  # the strength at which the path ends before the programs play
+FIRST_GUESS = 0.6  # of the strength of a program, before its first game
+HANDICAP, HANDICAP_BOARD, HANDICAP_KOMI = 4, 19, 0.5
+GAMES = 200  # of each pair to verify; with fewer, the intervals before are as much wider
+ROUNDS = 4  # of games against each program, at a strength that is chosen anew
+FIRST_SHARE = 5  # of each step of the path, and against a program, there are GAMES / FIRST_SHARE
+GAMES_AT_ONCE = 20  # between two neighbours until the curve is fitted again
+# Half the width of the interval of an Elo difference after one game at 64 %.
+_WIDTH_OF_ONE = Z95 * 400 / np.log(10) / np.sqrt(0.64 * 0.36)
+# A game also tells about the steps beside its own: in simulated runs half as many were needed as without that.
+_SHARED = 0.5
+# Seconds of a game on 19x19 on one core, until some have been played: of b6c64-19x19 alone, and with each program.
+_SECONDS = {None: 1.5, GNUGO: 55.0, PACHI: 150.0}
+_RECENT = 200  # games whose mean duration tells how long the next ones take
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """Games of one strength with Black against another: Black's points and the number of games."""
+class Pair(NamedTuple):
+    """A number of games that is wanted between two players, with both colours or with stones for the weaker one."""
 
-    black: float
-    white: float
-    points: float
-    games: float
+    one: float
+    other: float
+    games: int
+    stones: int = 0
+    label: str = ""
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Elo at points of the path, straight between them, never falling, and as smooth as the games allow.
+class Stage(NamedTuple):
+    """What a stage has to play on a board.
 
     Attributes:
-        strengths: The points.
-        elos: Their Elo, 0 for the first one.
-        covariance: Of the steps from each point to the next, in Elo squared; 0 where the curve is flat because the
-            games would make it fall.
-        anchor: The Elo of the other player of the fit; None without games against it.
-        anchor_error: Its standard error, with the path taken as exact.
+        name: Its name.
+        done: The games played.
+        total: The games in all; an estimate where the games themselves decide.
+        seconds: About how long the rest takes.
+        over: Whether nothing is left.
+        play: Plays the rest.
     """
 
-    strengths: np.ndarray
-    elos: np.ndarray
-    covariance: np.ndarray
-    anchor: float | None
-    anchor_error: float
-
-    @property
-    def errors(self) -> np.ndarray:
-        """The standard error of each point's step from the point before, 0 for the first one; NaN where it is flat."""
-        variances = np.diag(self.covariance)
-        return np.concatenate(([0.0], np.sqrt(np.where(variances > 0, variances, np.nan))))
-
-    def elo(self, strength: float) -> float:
-        """Returns the Elo of a strength."""
-        return float(np.interp(strength, self.strengths, self.elos))
-
-    def strength_at(self, elo: float) -> float:
-        """Returns the lowest strength of this Elo; the end of the path beyond it."""
-        place = int(np.searchsorted(self.elos, elo))  # the first point that is as strong
-        if place in (0, len(self.elos)):
-            return float(self.strengths[min(place, len(self.elos) - 1)])
-        return float(np.interp(elo, self.elos[place - 1 : place + 1], self.strengths[place - 1 : place + 1]))
-
-    def difference(self, one: float, other: float) -> tuple[float, float]:
-        """Returns by how much Elo a strength is above another one, by all games, and the standard error."""
-        steps = steps_to(one, self.strengths) - steps_to(other, self.strengths)
-        return self.elo(one) - self.elo(other), float(np.sqrt(steps @ self.covariance @ steps))
-
-
-def steps_to(strength: float, points: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Returns the share of each step between neighbouring points that lies below a strength."""
-    place = np.interp(strength, points, np.arange(len(points)))
-    return np.clip(place - np.arange(len(points) - 1), 0, 1)
-
-
-def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> Curve:
-    """Fits the curve, and the strength of another player, by the largest posterior probability (logistic Elo).
-
-    The slope of the curve is expected to change little from one step to the next, so that games between neighbours also
-    tell about the steps beside theirs. Having Black is worth as much to each strength, since all play as often with it:
-    it is left out.
-
-    Args:
-        points: The strengths at which the curve may bend.
-        pairings: The games.
-        anchor: What stands for the other player in the pairings.
-    """
-    count = len(points)
-
-    def row(strength: float) -> np.ndarray:
-        """Returns the weights by which the steps between points and the anchor make a strength's Elo."""
-        weights = np.zeros(count)
-        if strength == anchor:
-            weights[-1] = 1
-            return weights
-        weights[:-1] = steps_to(strength, points)
-        return weights
-
-    rows = np.array([row(one.black) - row(one.white) for one in pairings]).reshape(-1, count) * _ELO
-    wins, games = np.array([(one.points, one.games) for one in pairings]).reshape(-1, 2).T
-    of_anchor = np.array([anchor in (one.black, one.white) for one in pairings])
-    # One drawn game more bounds the anchor's Elo if it has lost or won all its games.
-    drawn = of_anchor / max(1, of_anchor.sum())
-    wins, games = wins + drawn / 2, games + drawn
-    precision = np.diag([*np.full(count - 1, _PRIOR**-2), 1e-12])  # the anchor has no prior, and may not have played
-    precision[:-1, :-1] += _smoothness(np.array(points))
-    free = np.ones(count, bool)
-    while True:
-        held = np.diag(np.where(free, 0.0, 1.0))
-        steps, hessian = _maximise(rows * free, wins, games, precision * np.outer(free, free) + held)
-        falling = free & (steps < 0)
-        falling[-1] = False
-        if not falling.any():
-            break
-        free &= ~falling  # the path is flat there
-    covariance = np.where(free[:, None] & free, np.linalg.inv(hessian), 0.0)[:-1, :-1]
-    anchor_error = 1 / np.sqrt(hessian[-1, -1])
-    elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
-    return Curve(
-        np.array(points),
-        elos,
-        covariance,
-        float(steps[-1]) if of_anchor.any() else None,
-        float(anchor_error),
-    )
-
-
-def _place(points: np.ndarray) -> np.ndarray:
-    """Returns where strengths lie on a scale on which Elo rises evenly: the logarithm of the policy's exponent below 1,
-    and the logarithm to base 2 of the visits from 1 on."""
-    with np.errstate(divide="ignore"):
-        exponent = np.log(points / np.where(points < 1, 1 - points, 1))
-    return np.where(points < 1, exponent, points - 1)
-
-
-def _smoothness(points: np.ndarray) -> np.ndarray:
-    """Returns the precision of the steps between points, a matrix, by which neighbouring slopes differ little."""
-    precision = np.zeros((len(points) - 1, len(points) - 1))
-    for first in range(len(points) - 2):
-        lengths = np.diff(_place(points[first : first + 3]))
-        of_search = points[first] >= 1
-        if points[first] == 0 or of_search != (points[first + 2] >= 1):
-            continue  # the exponent is 0 or infinite there
-        change = np.array([-1, 1]) / lengths
-        roughness = _SEARCH_ROUGHNESS if of_search else _POLICY_ROUGHNESS
-        both = slice(first, first + 2)
-        precision[both, both] += np.outer(change, change) / (roughness**2 * lengths.mean())
-    return precision
-
-
-def _maximise(
-    rows: np.ndarray, wins: np.ndarray, games: np.ndarray, precision: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the steps of the largest posterior, by Newton's method, and the negative second derivatives there."""
-    steps = np.zeros(len(precision))
-    hessian = precision
-    for _ in range(_ROUNDS):
-        expected = 1 / (1 + np.exp(-rows @ steps))
-        gradient = rows.T @ (wins - games * expected) - precision @ steps
-        hessian = (rows.T * (games * expected * (1 - expected))) @ rows + precision
-        steps += np.clip(np.linalg.solve(hessian, gradient), -_PRIOR, _PRIOR)
-    return steps, hessian
+    name: str
+    done: int
+    total: int
+    seconds: float
+    over: bool
+    play: Callable[[], None]
 
 
 class Ladder(RankGames):
-    """The games of a network on one board by which its ranks are calibrated."""
+    """The games of a network on one board by which its ranks are calibrated.
 
-    def __init__(self, network: str, size: int, seed: int) -> None:
-        super().__init__(network, size, seed, "rank_ladder")
-        self._openings = seed
+    Args:
+        network, size, seed, commands: As in `RankGames`; the programs with a command fix the scale.
+        games: The games of each pair to verify; everything else is in proportion.
+        most_visits: Of the largest search of the path.
+    """
 
-    def played(self, one: float, other: float, handicap: int = 0) -> list[PlayedGame]:
-        """Returns the games between two strengths."""
+    def __init__(
+        self, network: str, size: int, seed: int, commands: Mapping[float, str], games: int, most_visits: int
+    ) -> None:
+        super().__init__(network, size, seed, commands)
+        self._seed, self._wanted, self._most_visits = seed, games, most_visits
+        self._first = max(2, games // FIRST_SHARE)
+        self._half_width = HALF_WIDTH * (GAMES / games) ** 0.5
+        self._programs = [one for one in commands if one != PACHI or size == PACHI_BOARD]
+        self._draft = self.file.with_name(f"{self.file.stem} by {games}.toml")
+
+    def played(self, one: float, other: float, stones: int = 0) -> list[PlayedGame]:
+        """Returns the games between two players."""
         both = {one, other}
-        return [game for game in self.games if {game.black, game.white} == both and game.handicap == handicap]
+        return [game for game in self.games if {game.black, game.white} == both and game.handicap == stones]
 
-    def play_up_to(self, games: int, one: float, other: float) -> None:
-        """Plays the games that are missing to a number of games between two strengths; shows the result."""
-        done = len(self.played(one, other))
-        for number, opened in enumerate(opened_games(self.size, self._openings)):
-            if len(self.played(one, other)) >= games:
-                break
-            for black, white in ((one, other), (other, one))[max(0, done - 2 * number) :]:
-                self.play(opened.copy(), black, white)
-        print(f"{_name(one)} - {_name(other)}: {_in_words(tally_of(self.played(one, other), one))}", flush=True)
+    def play_pair(self, pair: Pair) -> None:
+        """Plays the games that are missing; shows the result."""
+        done = len(self.played(pair.one, pair.other, pair.stones))
+        for game, black, white in itertools.islice(self._starts(pair), done, pair.games):
+            self.play(game, black, white, pair.stones)
+        print(f"{pair.label}{_name(pair.one)} - {_name(pair.other)}: {in_words(self._tally(pair))}", flush=True)
 
-    def play_more(self, pairs: int, one: float, other: float) -> None:
-        """Plays two games from each of a number of openings, which are drawn anew each time."""
-        for opened in itertools.islice(opened_games(self.size, self._openings + len(self.games)), pairs):
-            self.play(opened.copy(), one, other)
-            self.play(opened, other, one)
+    def _tally(self, pair: Pair) -> Tally:
+        games = self.played(pair.one, pair.other, pair.stones)
+        points = [game.points if game.black == pair.one else 1 - game.points for game in games]
+        return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
 
-    def play_handicap(self, games: int, weak: float, strong: float, stones: int) -> None:
-        """Plays the games that are missing to a number with handicap stones; shows the result of the weaker side."""
-        points = fixed_handicap_points(stones, self.size, self.size)
-        for _ in range(len(self.played(weak, strong, stones)), games):
-            game = Game(self.size, komi=0.5)
-            game.place_handicap(points)
-            self.play(game, weak, strong, stones)
-        tally = tally_of(self.played(weak, strong, stones), weak)
-        print(f"{weak:g} with {stones} stones - {strong:g}: {_in_words(tally)}", flush=True)
+    def _starts(self, pair: Pair) -> Iterator[tuple[Game, float, float]]:
+        """Yields the position at the start of each game, with Black and White."""
+        while pair.stones:
+            game = Game(self.size, komi=HANDICAP_KOMI)
+            game.place_handicap(fixed_handicap_points(pair.stones, self.size, self.size))
+            yield game, pair.one, pair.other
+        for opened in opened_games(self.size, zlib.crc32(f"{self._seed} {pair.one} {pair.other}".encode())):
+            yield opened.copy(), pair.one, pair.other
+            yield opened, pair.other, pair.one
+
+    def curve(self) -> Curve:
+        """Returns the curve that fits all games so far but those with handicap stones."""
+        pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for game in self.games:
+            if not game.handicap:
+                sums = pairings[game.black, game.white]
+                sums[0] += game.points
+                sums[1] += 1
+        points = grid(self.size, max([1.0, *itertools.chain(*pairings)]))
+        return fit(points, [Pairing(*pair, *sums) for pair, sums in pairings.items()], list(PROGRAMS))
+
+    def stages(self) -> list[Stage]:
+        """Returns the stages in their order, as they are now."""
+        strengths = self.drafted() or dict.fromkeys(RANKS, float("nan"))  # NaN has played no games
+        path = self._of_pairs("path", path_pairs(grid(self.size, FIRST_SEARCHES), self._first))
+        checks = [self._of_pairs("verify", verified_pairs(strengths, self._wanted, 1, 2))]
+        if self.size == HANDICAP_BOARD:
+            checks.append(self._of_pairs("handicap", handicap_pairs(strengths, self._wanted)))
+        return [path, self._programs_stage(), self._neighbours_stage(path.done + checks[0].done), *checks]
+
+    def _of_pairs(self, name: str, pairs: Sequence[Pair]) -> Stage:
+        """Returns the stage that plays these pairs."""
+        done = sum(min(pair.games, len(self.played(pair.one, pair.other, pair.stones))) for pair in pairs)
+        total = sum(pair.games for pair in pairs)
+        return Stage(
+            name,
+            done,
+            total,
+            (total - done) * self._seconds(),
+            done == total,
+            functools.partial(self._play_pairs, pairs),
+        )
+
+    def _play_pairs(self, pairs: Sequence[Pair]) -> None:
+        for pair in pairs:
+            self.play_pair(pair)
+
+    def _programs_stage(self) -> Stage:
+        """Returns the stage against programs, which plays near the strength that the games so far expect to be even."""
+        missing = {one: max(0, self._first - len(self._against(one))) for one in self._programs}
+        seconds = sum(games * self._seconds(one) for one, games in missing.items())
+        total = self._first * len(self._programs)
+        over = not any(missing.values())
+        return Stage("programs", total - sum(missing.values()), total, seconds, over, self._play_programs)
+
+    def _neighbours_stage(self, others: int) -> Stage:
+        """Returns the stage between neighbours, of which `others` games belong to other stages."""
+        between = [game for game in self.games if not game.handicap and min(game.black, game.white) >= 0]
+        done, missing = max(0, len(between) - others), 0.0
+        if not self.drafted():
+            curve, one = self.curve(), (_WIDTH_OF_ONE / self._half_width) ** 2
+            widths = [np.inf] * (len(RANKS) - 1)
+            if curve.programs:
+                widths = list(half_widths(curve, strengths_of(curve, scale_of(curve, RANK_OF))).values())
+            missing = _SHARED * sum(max(0.0, one - (_WIDTH_OF_ONE / width) ** 2) for width in widths)
+        total, seconds = done + round(missing), missing * self._seconds()
+        return Stage("neighbours", done, total, seconds, bool(self.drafted()), self._play_neighbours)
+
+    def _against(self, program: float | None) -> list[PlayedGame]:
+        """Returns the games against a program, or those without one."""
+        return [game for game in self.games if (min(0, game.black, game.white) or None) == program]
+
+    def _seconds(self, program: float | None = None) -> float:
+        """Returns about how long a game takes, with a program or without one."""
+        took = [game.seconds for game in self._against(program)[-_RECENT:]]
+        return float(np.mean(took)) if took else _SECONDS[program] * (self.size / 19) ** 4
+
+    def _play_programs(self) -> None:
+        for part in range(1, ROUNDS + 1):
+            for program in self._programs:
+                missing = -(-part * self._first // ROUNDS) - len(self._against(program))
+                if missing > 0:
+                    curve = self.curve()
+                    known = program in curve.programs
+                    strength = round(curve.strength_at(curve.elo(program)), 2) if known else FIRST_GUESS
+                    self.play_pair(Pair(strength, program, missing + len(self.played(strength, program))))
+            self._extend()
+
+    def _extend(self) -> tuple[Curve, Scale]:
+        """Plays longer searches until the path reaches the strongest rank; returns the curve and the scale."""
+        while True:
+            curve = self.curve()
+            scale, end = scale_of(curve, RANK_OF), float(curve.strengths[-1])
+            if curve.elos[-1] >= scale.elo(STRONGEST) or 2**end > self._most_visits:
+                return curve, scale
+            self.play_pair(Pair(end + 1, end, self._first))
+
+    def _play_neighbours(self) -> None:
+        while True:
+            curve, scale = self._extend()
+            strengths = strengths_of(curve, scale)
+            if len(strengths) < 2:
+                raise UserError(f"the path of {self.name} reaches fewer than two ranks; allow more --most-visits")
+            widths = half_widths(curve, strengths)
+            one, other = max(widths, key=lambda pair: widths[pair])
+            enough = sum(width <= self._half_width for width in widths.values())
+            print(
+                f"{len(self.games):,} games: {enough} of {len(widths)} neighbours within {self._half_width:.0f} Elo, "
+                f"widest {widths[one, other]:.0f}: {one} and {other}",
+                flush=True,
+            )
+            if enough == len(widths):
+                write_text(self._draft, toml_section(self.name, self.size, strengths))
+                return
+            pair = strengths[other], strengths[one]
+            self.play_pair(Pair(*pair, len(self.played(*pair)) + GAMES_AT_ONCE, label=f"{other} - {one}: "))
+
+    def drafted(self) -> dict[Rank, float]:
+        """Returns the table that is verified, by the games before it; empty if there is none yet."""
+        return read_ranks(self._draft)[self.name][self.size] if self._draft.exists() else {}
+
+    def calibrated(self) -> Calibrated | None:
+        """Returns what all games so far come to; None if no program has played."""
+        curve, drafted = self.curve(), self.drafted()
+        if not curve.programs:
+            return None
+        checks = [
+            ("Neighbouring ranks", 1, verified_pairs(drafted, self._wanted, 1)),
+            ("Ranks two apart", 2, verified_pairs(drafted, self._wanted, 2)),
+            (f"{HANDICAP} stones for {HANDICAP} ranks", 0, handicap_pairs(drafted, self._wanted)),
+        ]
+        return Calibrated(
+            self.name,
+            self.size,
+            sum(not game.handicap for game in self.games),
+            curve,
+            scale_of(curve, RANK_OF),
+            {one: (RANK_OF[one], len(self._against(one))) for one in curve.programs},
+            [(kind, ranks, [self._tally(pair) for pair in pairs]) for kind, ranks, pairs in checks],
+        )
 
 
-def _name(strength: float) -> str:
-    return "GNU Go" if strength == GNUGO else f"{strength:g}"
-
-
-def tally_of(games: list[PlayedGame], one: float) -> Tally:
-    points = [game.points if game.black == one else 1 - game.points for game in games]
-    return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
-
-
-def _in_words(tally: Tally) -> str:
-    low, high = elo_interval(tally)
-    return f"{tally.games} games, {tally.score:.1%}, Elo {elo_difference(tally.score):+.0f} ({low:+.0f} to {high:+.0f})"
-
-
-# The steps.
+def _name(player: float) -> str:
+    return PROGRAMS.get(player, f"{player:g}")
 
 
 def grid(size: int, strongest: float) -> list[float]:
@@ -267,167 +302,126 @@ def grid(size: int, strongest: float) -> list[float]:
     return [*(POLICY if size < LARGE_BOARD else POLICY_ON_LARGE_BOARDS), *searches]
 
 
-def fitted(ladder: Ladder) -> list[PlayedGame]:
-    """Returns the games that make the curve: those without handicap stones."""
-    return [game for game in ladder.games if not game.handicap]
+def path_pairs(points: Sequence[float], games: int) -> list[Pair]:
+    """Returns the neighbouring points of a path."""
+    return [Pair(strong, weak, games) for weak, strong in itertools.pairwise(points)]
 
 
-def curve_of(ladder: Ladder) -> Curve:
-    """Returns the curve that fits all games so far."""
-    pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for game in fitted(ladder):
-        sums = pairings[game.black, game.white]
-        sums[0] += game.points
-        sums[1] += 1
-    points = grid(ladder.size, max([1.0, *itertools.chain(*pairings)]))
-    return fit(points, [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
+def verified_pairs(strengths: Mapping[Rank, float], games: int, *distances: int) -> list[Pair]:
+    """Returns ranks that lie so far apart: neighbours, and with half of the games those two apart."""
+    return [
+        Pair(strengths[other], strength, games // apart, label=f"{other} - {one}: ")
+        for apart in distances
+        for one, strength in strengths.items()
+        if (other := Rank(one.number + apart)) in strengths
+    ]
 
 
-def play_gnugo(ladder: Ladder, games: int) -> None:
-    """Plays against GNU Go at the strength at which the games so far are expected to be even, in four rounds."""
-    for part in range(1, 5):
-        known = [game for game in ladder.games if GNUGO in (game.black, game.white)]
-        if len(known) >= games:
-            return
-        curve = curve_of(ladder)
-        strength = round(curve.strength_at(curve.anchor), 2) if curve.anchor is not None else 0.6
-        done = len(ladder.played(strength, GNUGO))
-        ladder.play_up_to(done + max(2, part * games // 4 - len(known)), strength, GNUGO)
+def handicap_pairs(strengths: Mapping[Rank, float], games: int) -> list[Pair]:
+    """Returns ranks with the one four ranks above, to which they give four stones, with half of the games."""
+    return [
+        Pair(strength, strengths[other], games // 2, HANDICAP, f"{one} with {HANDICAP} stones - {other}: ")
+        for one, strength in strengths.items()
+        if (other := Rank(one.number + HANDICAP)) in strengths
+    ]
 
 
-def calibrate(ladder: Ladder, most_visits: int, anchors: tuple[float, Rank] | None) -> None:
-    """Plays until the difference of all neighbouring ranks is known well enough; resumes with all games so far."""
-    if anchors is None:
-        gnugo(10)  # ends here if it is not installed, and not after hours
-    for weak, strong in itertools.pairwise(grid(ladder.size, 1 + int(np.log2(most_visits)))):
-        ladder.play_up_to(FIRST_GAMES, strong, weak)
-    if anchors is None:
-        play_gnugo(ladder, FIRST_GAMES)
-    while True:
-        curve = curve_of(ladder)
-        strengths = strengths_of(curve, anchors)
-        if len(strengths) < 2:
-            raise UserError("the path reaches fewer than two ranks; choose another --anchor, or more --most-visits")
-        half_widths = {
-            (one, other): NORMAL * curve.difference(strengths[other], strengths[one])[1]
-            for one, other in itertools.pairwise(strengths)
-        }
-        one, other = max(half_widths, key=lambda pair: half_widths[pair])
-        enough = sum(width <= HALF_WIDTH for width in half_widths.values())
-        print(
-            f"{len(ladder.games)} games: {enough} of {len(half_widths)} neighbours within {HALF_WIDTH:g} Elo, "
-            f"widest {half_widths[one, other]:.0f}: {one} and {other}",
-            flush=True,
-        )
-        if enough == len(half_widths):
-            return
-        ladder.play_more(OPENINGS_AT_ONCE, strengths[one], strengths[other])
+# The steps.
 
 
-def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank, float]:
-    """Returns the strength of each rank that the path reaches."""
-    if anchors is not None:
-        anchor, rank = curve.elo(anchors[0]), anchors[1]
-    else:
-        if curve.anchor is None:
-            sys.exit("no games against GNU Go yet: run the step gnugo, or give an --anchor")
-        anchor, rank = curve.anchor, GNUGO_RANK
-    found = {}
-    for one in RANKS:
-        elo = anchor + ELO_PER_RANK * (one.number - rank.number)
-        if curve.elos[0] < elo <= curve.elos[-1]:
-            found[one] = round(curve.strength_at(elo), 4)
-    return found
+def play_all(ladders: Sequence[Ladder]) -> None:
+    """Plays all stages on all boards; says before each, and at the end, how far they are."""
+    for ladder in ladders:
+        for place in range(len(ladder.stages())):
+            stage = ladder.stages()[place]
+            if not stage.over:
+                print(
+                    f"{ladder.size}x{ladder.size}, {stage.name}: {_progress([stage])}; {_in_all(ladders)}", flush=True
+                )
+                stage.play()
+    print(_in_all(ladders))
 
 
-def play_handicap(ladder: Ladder, games: int) -> None:
-    for one, strength in ladder.strengths.items():
-        other = Rank(one.number + HANDICAP)
-        if other in ladder.strengths:
-            print(f"{one} - {other}: ", end="")
-            ladder.play_handicap(games, strength, ladder.strengths[other], HANDICAP)
+def _progress(stages: Sequence[Stage]) -> str:
+    return f"{sum(stage.done for stage in stages):,} of {sum(stage.total for stage in stages):,} games"
+
+
+def _in_all(ladders: Sequence[Ladder]) -> str:
+    stages = [stage for ladder in ladders for stage in ladder.stages()]
+    left = sum(stage.seconds for stage in stages)
+    return f"in all {_progress(stages)}" + (f", the rest takes about {duration_text(left)}" if left else "")
+
+
+def show(ladders: Sequence[Ladder]) -> None:
+    """Prints the tables by all games so far, and writes them to `work/`."""
+    boards = [board for ladder in ladders if (board := ladder.calibrated())]
+    if not boards:
+        raise UserError(f"{ladders[0].name} has no games against a program yet: run the step all")
+    for suffix, text in ((".toml", toml(boards)), (".md", markdown(boards))):
+        file = ladders[0].file.with_name(f"ranks {ladders[0].name}{suffix}")
+        write_text(file, text)
+        print(f"\n{text}\nwritten to {file}")
 
 
 def verify(ladder: Ladder, games: int) -> None:
-    for apart in (1, 2):
-        for one, strength in ladder.strengths.items():
-            other = Rank(one.number + apart)
-            if other in ladder.strengths:
-                print(f"{other} - {one}: ", end="")
-                ladder.play_up_to(games // apart, ladder.strengths[other], strength)
+    """Plays the table in ranks.toml."""
+    strengths = read_ranks(bundled_folder() / RANKS_FILE).get(ladder.name, {}).get(ladder.size, {})
+    handicaps = handicap_pairs(strengths, games) if ladder.size == HANDICAP_BOARD else []
+    for pair in [*verified_pairs(strengths, games, 1, 2), *handicaps]:
+        ladder.play_pair(pair)
 
 
-def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
-    """Prints the curve, the table for ranks.toml, and the measured ranks of the table that is there."""
-    print("strength   Elo   +-")
-    for strength, elo, error in zip(curve.strengths, curve.elos, curve.errors, strict=True):
-        print(f"{strength:8.2f} {elo:5.0f} {error:4.0f}")
-    if curve.anchor is not None:
-        print(f"GNU Go   {curve.anchor:5.0f} {curve.anchor_error:4.0f}")
-    print(f'\n[{ladder.name}.{ladder.size}x{ladder.size}]\nmeasured = "{len(fitted(ladder))} games"')
-    for rank, strength in strengths.items():
-        print(f"{rank} = {strength}")
-    strengths = ladder.strengths
-    print("\n| rank | strength | visits | against the rank below | games | by the curve |\n|---|---|---|---|---|---|")
-    for rank, strength in strengths.items():
-        below = strengths.get(Rank(rank.number - 1))
-        results = [] if below is None else ladder.played(strength, below)
-        tally = tally_of(results, strength)
-        low, high = elo_interval(tally)
-        measured = f"{elo_difference(tally.score):+.0f} ({low:+.0f} to {high:+.0f})" if results else "not measured"
-        elo, error = (0.0, 0.0) if below is None else curve.difference(strength, below)
-        by_curve = "" if below is None else f"{elo:+.0f} ({elo - NORMAL * error:+.0f} to {elo + NORMAL * error:+.0f})"
-        visits = Strength(strength).visits()
-        print(f"| {rank} | {strength:.3f} | {visits} | {measured} | {len(results)} | {by_curve} |")
-
-
-def _anchor(text: str) -> tuple[float, Rank]:
-    strength, _, name = text.partition("=")
-    rank = as_rank(name)
-    if rank is None:
-        raise argparse.ArgumentTypeError("expected a strength and a rank, as in 0.6=8k")
-    return float(strength), rank
+def commands(pachi: str | None, sizes: Sequence[int]) -> dict[float, str]:
+    """Returns the command lines of the programs that fix the scale; fails here if one is missing, not after hours."""
+    found = {GNUGO: gnugo(10)}
+    if PACHI_BOARD in sizes:
+        if pachi is None:
+            raise UserError(
+                f"Pachi fixes the scale on {PACHI_BOARD}x{PACHI_BOARD} together with GNU Go: name the program with "
+                "--pachi (Debian's package pachi is another game), or --pachi none to do without"
+            )
+        if pachi != "none":
+            found[PACHI] = shlex.join([pachi, *PACHI_OPTIONS])
+            with GtpClient(found[PACHI]):
+                pass
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("calibrate", "gnugo", "table", "verify", "handicap"))
-    parser.add_argument("--network", help="a file or a name (default: the bundled one for the board size)")
-    parser.add_argument("--board-size", type=int, default=9, help="default: 9")
+    parser.add_argument("step", choices=("all", "table", "verify"))
+    parser.add_argument("--network", help="a file or a name (default: the one that plays at ranks)")
+    parser.add_argument("--board-size", type=int, nargs="+", default=SIZES, help="default: 9 13 19")
     parser.add_argument(
         "--games",
         type=int,
-        default=200,
-        help="of each pairing, or against a program; calibrate needs none (default: 200)",
+        default=GAMES,
+        help="of each pair to verify; everything else is in proportion (default: 200; 2 to try the command)",
     )
-    parser.add_argument("--most-visits", type=int, default=256, help="of the largest search of the path (default: 256)")
-    parser.add_argument(
-        "--anchor",
-        type=_anchor,
-        metavar="STRENGTH=RANK",
-        help="in place of GNU Go for calibrate and table, as in 0.6=8k",
-    )
+    parser.add_argument("--most-visits", type=int, default=512, help="of the largest search of the path (default: 512)")
+    parser.add_argument("--pachi", metavar="PROGRAM", help="Pachi's program, or none")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    ladder = Ladder(network_or_default(options.network, options.board_size), options.board_size, options.seed)
+    ladders = []
     try:
-        if options.step == "calibrate":
-            calibrate(ladder, options.most_visits, options.anchor)
-        elif options.step == "gnugo":
-            play_gnugo(ladder, options.games)
-        elif options.step == "verify":
-            verify(ladder, options.games)
-        elif options.step == "handicap":
-            play_handicap(ladder, options.games)
-        else:
-            curve = curve_of(ladder)
-            show(ladder, curve, strengths_of(curve, options.anchor))
+        programs = commands(options.pachi, options.board_size) if options.step == "all" else {}
+        for size in options.board_size:
+            network = network_or_default(options.network, size, RANK_PLAY)
+            ladders.append(Ladder(network, size, options.seed, programs, options.games, options.most_visits))
+        if options.step == "verify":
+            for ladder in ladders:
+                verify(ladder, options.games)
+            return
+        if options.step == "all":
+            play_all(ladders)
+        show(ladders)
     except KeyboardInterrupt:
         sys.exit("\nstopped; run again to resume")
     except UserError as error:
         sys.exit(f"Error: {error}")
     finally:
-        ladder.close()
+        for ladder in ladders:
+            ladder.close()
 
 
 if __name__ == "__main__":
