@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+    from gtp_engine.solver.solution import Outcome, Solution, solve
     from gtp_engine.study.game_review import GameReview
     from gtp_engine.study.move_review import MoveReview
     from gtp_engine.study.page.page import review_page
@@ -63,6 +64,7 @@ __all__ = [
     "MoveReport",
     "MoveReview",
     "Network",
+    "Outcome",
     "Policy",
     "RootMoves",
     "Rules",
@@ -71,6 +73,7 @@ __all__ = [
     "SearchReport",
     "SearchRequest",
     "SgfError",
+    "Solution",
     "UserError",
     "annotated",
     "index_of_point",
@@ -84,6 +87,7 @@ __all__ = [
     "review",
     "review_page",
     "selfplay",
+    "solve",
     "vertex",
     "write_sgf",
 ]
@@ -104,6 +108,7 @@ _MODULES = {
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
+    "solver.solution": ("Outcome", "Solution", "solve"),
     "study.game_review": ("GameReview",),
     "study.page.page": ("review_page",),
     "study.move_review": ("MoveReview",),

@@ -95,7 +95,7 @@ def test_importing_the_package_is_light() -> None:
 FLOORS = [
     {"base"},
     {"go", "nets"},
-    {"go.sgf", "nets.kernels"},
+    {"go.sgf", "nets.kernels", "solver"},
     {"search.evaluate"},
     {"search"},
     {"engine"},

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..go.scoring import Score
     from ..search.evaluate.batch import Evaluation
     from ..search.report import SearchReport
+    from ..solver.solution import Solution
     from .decision import Turn
     from .worker import SearchWorker
 
@@ -533,6 +534,22 @@ class Engine:
     def statuses(self) -> "Future[dict[str, list[list[int]]]]":
         """Returns the chains by their status: "alive", "dead" or "seki"."""
         return self._ask(lambda worker, request: worker.statuses(request))
+
+    def solve(self, points: "Iterable[int | str]", *, seconds: float = 10.0) -> "Future[Solution]":
+        """Finds out whether stones can be captured, whoever moves first, by exact reading; `stop` ends it.
+
+        Arguments, result and errors are those of `solver.solution.solve`, for the present position.
+        """
+        self._end_pondering()
+        game, stop = self.game.copy(), self._thread.stop_event
+        wanted = [game.point(point) for point in points]
+
+        def run(_: "SearchWorker") -> "Solution":
+            from ..solver.solution import solve
+
+            return solve(game, wanted, seconds=seconds, stop=stop)
+
+        return self._thread.submit(run, stop)
 
     def _ask(self, question: "Callable[[SearchWorker, SearchRequest], T]") -> "Future[T]":
         """Has the worker answer a question about the present position."""

@@ -401,3 +401,14 @@ def test_it_answers_with_another_name(start: Callable[..., Conversation]) -> Non
     engine = start("--name", "KataGo", "--version-as", "1.16.0")
     assert (engine.ask("name"), engine.ask("version")) == ("KataGo", "1.16.0")
     assert start().ask("name") == "gtp_engine"
+
+
+def test_gtp_solves(start: Callable[..., Conversation]) -> None:
+    conversation = start("--network", "none", "--threads", "1")
+    conversation.ask("boardsize 7")
+    for vertices, colour in (("E7 E6 E5 D5 C5 B5 A5", "b"), ("D7 D6 C6 B6 A6", "w")):
+        for vertex in vertices.split():
+            conversation.ask(f"play {colour} {vertex}")
+    assert "  Black to move: it dies with B7; B7" in conversation.ask("gtp_engine-solve D7 5")
+    assert conversation.fail("gtp_engine-solve A1") == "no stone at A1"
+    assert conversation.fail("gtp_engine-solve H9 1") == "invalid vertex"

@@ -29,6 +29,7 @@ COMMANDS = {
     "web": "Play against the engine in the browser.",
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
     "review": "Find the mistakes in a game record.",
+    "solve": "Find out whether groups live, by exact reading.",
     "selfplay": "Play the engine against itself and save the games.",
     "learn": "Train a network on game records.",
     "train": "Train a network on its own games.",

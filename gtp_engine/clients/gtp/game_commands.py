@@ -101,6 +101,18 @@ def final_status_list(session: Session, arguments: list[str]) -> str:
     return "\n".join(" ".join(session.vertex(point) for point in group) for group in groups)
 
 
+@command("gtp_engine-solve", takes=(1, 64))
+def solve_group(session: Session, arguments: list[str]) -> str:
+    """`POINT... [SECONDS]`: whether the chains on these points live, by exact reading (`solver.solution`)."""
+    from ...solver.description import describe
+
+    words = list(arguments)
+    seconds = number(words.pop(), 0.01) if len(words) > 1 and words[-1][:1].isdigit() else 10.0
+    points = [point(session, word, "invalid vertex", may_pass=False) for word in words]
+    found = session.wait(session.engine.solve(points, seconds=seconds))
+    return "\n".join(describe(found, session.engine.game))
+
+
 # The board.
 
 

@@ -1,0 +1,1 @@
+"""Exact reading of life and death: whether stones can be captured in a part of the board, by proof."""

@@ -1,0 +1,54 @@
+"""A solution in words, for the terminal and for GTP."""
+
+from collections.abc import Iterable
+
+from ..base.messages import plural
+from ..go.coords import PASS, colour_name, opponent, vertex
+from ..go.game import Game
+from .solution import Answer, Outcome, Solution
+
+_STATUS = {
+    "alive": "alive",
+    "dead": "dead",
+    "seki": "alive in seki",
+    "ko": "ko",
+    "unsettled": "unsettled: who moves first decides",
+    "unknown": "not solved",
+}
+_OUTCOME = {
+    Outcome.LIVES: "it lives",
+    Outcome.SEKI: "it lives in seki",
+    Outcome.KO: "ko",
+    Outcome.DIES: "it dies",
+    Outcome.UNKNOWN: "not solved in the time",
+}
+
+
+def describe(solution: Solution, game: Game) -> list[str]:
+    """Returns the lines that tell what was found, without an end of line.
+
+    Args:
+        solution: What was found.
+        game: The position.
+    """
+
+    def named(points: Iterable[int]) -> str:
+        return " ".join("pass" if point == PASS else vertex(point, game.width, game.height) for point in points)
+
+    def answered(answer: Answer) -> str:
+        text = f"  {colour_name(answer.first).title()} to move: {_OUTCOME[answer.outcome]}"
+        if answer.moves == (PASS,):
+            return f"{text}, no move is needed" + (f"; {named(answer.line)}" if answer.line else "")
+        if answer.moves:
+            text += f" with {named(answer.moves)}" if len(answer.moves) == 1 else f" with any of {named(answer.moves)}"
+        return f"{text}; {named(answer.line)}" if answer.line else text
+
+    who = f"{colour_name(solution.defender).title()}'s {plural(len(solution.target), 'stone')}"
+    lines = [f"{who} at {named(solution.target[:1])}: {_STATUS[solution.status]}"]
+    lines += [answered(solution.answers[colour]) for colour in (opponent(solution.defender), solution.defender)]
+    if solution.walls:
+        lines.append(f"  if the stones around live: {named(chain[0] for chain in solution.walls)}")
+    if solution.friends:
+        lines.append(f"  and if its neighbours live: {named(chain[0] for chain in solution.friends)}")
+    lines.append(f"  {plural(solution.positions, 'position')} read in {solution.seconds:.1f} s")
+    return lines

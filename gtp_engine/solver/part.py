@@ -1,0 +1,197 @@
+"""The part of a board in which a group is read, and what is taken for granted around it."""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import UserError
+from ..go.coords import EMPTY, opponent
+from ..go.game import Game
+from ..go.life import proven_owners
+from ..go.regions import Cell, cells_of, find_liberties, find_regions, neighbours, points_of
+from .local_board import ATTACKER, CELLS, DEFENDER, LOCAL, NO_KO
+
+# Empty points of a part at most: those nearest to the group. Chosen by judgement: more are hardly ever read to the end.
+MOST_EMPTY = 24
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a board, in the form that the compiled search reads.
+
+    Attributes:
+        local: LOCAL [1], what stays as it is.
+        stones: uint64 [4], the defender's stones and the attacker's at the beginning.
+        defender: The colour of the group.
+        points: The point of each cell.
+        target: The points of the stones that are to be captured.
+        walls: The attacker's chains outside that are taken for safe, each as its points; proven ones are left out.
+        friends: The defender's chains outside that are taken for safe.
+        is_open: Whether the part ends at empty points: the group may get out there.
+    """
+
+    local: np.ndarray
+    stones: np.ndarray
+    defender: int
+    points: dict[int, int]
+    target: tuple[int, ...]
+    walls: tuple[tuple[int, ...], ...]
+    friends: tuple[tuple[int, ...], ...]
+    is_open: bool
+
+    def cell(self, point: int) -> int:
+        """Returns the cell of a point; NO_KO for a point outside."""
+        return next((cell for cell, one in self.points.items() if one == point), NO_KO)
+
+
+def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -> Part:
+    """Returns the part of a board in which the chains on some points are read.
+
+    It holds what the group reaches over empty points, stones of its colour and such stones of the opponent's as have
+    liberties nowhere else; of the empty points only the nearest if there are many.
+
+    Raises:
+        UserError: There is no stone on one of the points, they have both colours, or the group is too large.
+    """
+    stones, wanted = game.stones(), cells_of(points, game.width)
+    for cell in wanted:
+        if stones[cell] == EMPTY:
+            raise UserError(f"no stone at {game.vertex(points_of([cell], game.width)[0])}")
+    if len({int(stones[cell]) for cell in wanted}) != 1:
+        raise UserError("stones of one colour are needed: name those of one group")
+    for empty in range(most_empty, 0, -1):
+        cells = _Growth(game, wanted, empty).cells
+        if (grid := _Grid.around(cells)) is not None:
+            return _part(game, wanted, cells, grid)
+    raise UserError("the group is too large to be read")
+
+
+class _Growth:
+    """The cells of a part, which grows from a group."""
+
+    def __init__(self, game: Game, wanted: Collection[Cell], most_empty: int) -> None:
+        self.cells: set[Cell] = set()
+        self._stones, self._most_empty = game.stones(), most_empty
+        self._proven = proven_owners(game)
+        self._chain_of = _chains(self._stones)
+        self._defender = int(self._stones[next(iter(wanted))])
+        self._queue = deque[Cell]()
+        self._empty = 0
+        for cell in wanted:
+            self._add_chain(cell)
+        self._spread()
+        while (chain := next(self._caught(), None)) is not None:
+            self._add_chain(chain[0])
+            self._spread()
+
+    def _add_chain(self, cell: Cell) -> None:
+        new = [one for one in self._chain_of[cell] if one not in self.cells]
+        self.cells.update(new)
+        self._queue.extend(new)
+
+    def _spread(self) -> None:
+        """Adds what is reached over empty points and stones of the group's colour, the nearest first."""
+        while self._queue:
+            for near in neighbours(self._queue.popleft(), self._stones.shape):
+                if near in self.cells:
+                    continue
+                colour = self._stones[near]
+                if colour == self._defender and self._proven[near] != self._defender:
+                    self._add_chain(near)
+                elif colour == EMPTY and self._empty < self._most_empty:
+                    self._empty += 1
+                    self.cells.add(near)
+                    self._queue.append(near)
+
+    def _caught(self) -> Iterator[list[Cell]]:
+        """Yields the opponent's chains next to the part that have no liberties outside, and may die."""
+        for cell in self.cells:
+            for near in neighbours(cell, self._stones.shape):
+                is_other = self._stones[near] == opponent(self._defender) and near not in self.cells
+                if is_other and self._proven[near] == EMPTY:
+                    chain = self._chain_of[near]
+                    if find_liberties(chain, self._stones) <= self.cells:
+                        yield chain
+
+
+def _chains(stones: NDArray[np.int8]) -> dict[Cell, list[Cell]]:
+    """Returns the cells of each stone's chain."""
+    return {cell: region.cells for region in find_regions(stones) if region.colour != EMPTY for cell in region.cells}
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """How the cells lie in the bits of a set: the place of the first row and column, and the columns of a row."""
+
+    top: int
+    left: int
+    stride: int
+    is_turned: bool
+
+    @staticmethod
+    def around(cells: Collection[Cell]) -> "_Grid | None":
+        """Returns the grid for cells, None if they are too many."""
+        rows, columns = [row for row, _ in cells], [column for _, column in cells]
+        height, width = max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
+        is_turned = (width + 1) * height > CELLS
+        stride, others = (height + 1, width) if is_turned else (width + 1, height)
+        return _Grid(min(rows), min(columns), stride, is_turned) if stride * others <= CELLS else None
+
+    def cell(self, cell: Cell) -> int:
+        row, column = cell[0] - self.top, cell[1] - self.left
+        return column * self.stride + row if self.is_turned else row * self.stride + column
+
+    def mask(self, cells: Iterable[Cell]) -> tuple[int, int]:
+        """Returns the set of cells as its low and its high half."""
+        bits = sum(1 << self.cell(cell) for cell in set(cells))
+        return bits & (2**64 - 1), bits >> 64
+
+
+def _part(game: Game, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) -> Part:
+    stones, chain_of, proven = game.stones(), _chains(game.stones()), proven_owners(game)
+    defender = int(stones[next(iter(wanted))])
+    target = {one for cell in wanted for one in chain_of[cell]}
+    local = np.zeros(1, LOCAL)
+    local["stride"], local["suicide"] = grid.stride, game.rules.suicide
+    local["cells"], local["target"] = grid.mask(cells), grid.mask(target)
+    outside: dict[int, set[tuple[Cell, ...]]] = {}
+    for player, colour in ((DEFENDER, defender), (ATTACKER, opponent(defender))):
+        beside = [(cell, near) for cell in cells for near in neighbours(cell, stones.shape) if near not in cells]
+        touching = [(cell, near) for cell, near in beside if stones[near] == colour]
+        local["fixed"][0, player] = grid.mask(cell for cell, _ in touching)
+        outside[player] = {tuple(chain_of[near]) for _, near in touching if proven[near] != colour}
+        local["open"] = grid.mask(cell for cell, near in beside if stones[near] == EMPTY)
+    of_colour = [[cell for cell in cells if stones[cell] == colour] for colour in (defender, opponent(defender))]
+    named = {
+        player: tuple(sorted(tuple(points_of(chain, game.width)) for chain in chains))
+        for player, chains in outside.items()
+    }
+    return Part(
+        local=local,
+        stones=np.array([*grid.mask(of_colour[0]), *grid.mask(of_colour[1])], np.uint64),
+        defender=defender,
+        points={grid.cell(cell): points_of([cell], game.width)[0] for cell in cells},
+        target=tuple(sorted(points_of(target, game.width))),
+        walls=named[ATTACKER],
+        friends=named[DEFENDER],
+        is_open=bool(local["open"].any()),
+    )
+
+
+def enclosed_groups(game: Game) -> list[tuple[int, ...]]:
+    """Returns the largest chain, as its points, of each group that can be read in a closed part and is not proven."""
+    proven = proven_owners(game)
+    groups: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
+    for region in find_regions(game.stones()):
+        if region.colour == EMPTY or proven[region.cells[0]] != EMPTY:
+            continue
+        with suppress(UserError):  # too large
+            part = find_part(game, points_of(region.cells[:1], game.width))
+            key = region.colour, frozenset(part.points.values())
+            if not part.is_open:
+                groups[key] = max(groups.get(key, ()), tuple(points_of(region.cells, game.width)), key=len)
+    return list(groups.values())

@@ -1,0 +1,680 @@
+"""Depth-first proof-number search (df-pn; Nagai 2002) on a part of a board.
+
+One player, the *seeker*, wants to reach a goal: the attacker to capture a stone of the target, or the defender to make
+the target pass-alive. Whatever does not lead there in finitely many moves fails, endless repetitions too. So a position
+has one value that does not depend on how it came about, and positions can be looked up:
+
+- A win of the seeker rests on a finite tree. What repeats a position of the line that is being read counts as a failure
+  in that line, which never makes a win.
+- A failure may rest on such repetitions, and may turn out wrong when the repeated position is won in the end. So each
+  failure of the root is verified: there has to be a set of positions in which every move of the seeker, and one of the
+  other player's, leads to a position of the set. Nobody ever leaves it to the goal. Where that does not hold, the wrong
+  failure is forgotten and read again. This takes the place of solutions of the graph-history problem (Kishimoto and
+  Müller 2004).
+
+The seeker never passes: that gains nothing. The other player may; then the seeker moves again. A ko may not be retaken
+at once, except by the ko master, who has more threats than anybody needs.
+
+Proof and disproof numbers are kept for the player to move: phi is what is left to show that it succeeds, delta that it
+does not. Sums of numbers count a position several times that is reached in several ways; the largest one plus half of
+the number of the others does so less (as in weak proof numbers; Ueda et al. 2008).
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..base.jit import inline, njit
+from .local_board import (
+    ATTACKER,
+    DEFENDER,
+    NO_KO,
+    Local,
+    bit_of,
+    cell_of,
+    fewest_liberties,
+    flood,
+    is_captured,
+    is_pass_alive,
+    lowest,
+    mixed,
+    near,
+    play,
+    write_life,
+)
+
+LOST = 1 << 30  # of phi: the player to move does not succeed; of delta: it does
+PASS_CELL = -1
+UNKNOWN, REACHED, FAILED = 0, 1, 2
+_OFF_ZONE = 3  # of a move that the win after a pass refutes
+_DEPTH = 400  # moves in one line
+_MOVES = 129
+_PROBES = 8
+_REPAIRS = 1000  # how often wrong failures are read again
+
+ENTRY = np.dtype(
+    [
+        ("stones", np.uint64, (4,)),
+        ("zone", np.uint64, (2,)),  # of a win of the seeker: the cells on which it rests
+        ("phi", np.uint32),
+        ("delta", np.uint32),
+        ("work", np.uint32),  # positions read below it
+        ("series", np.uint32),  # the search that wrote it; others count as empty
+        ("verified", np.uint32),  # the verification that has seen it
+        ("ko", np.int16),
+        ("best", np.int16),  # the cell of its best move
+        ("mover", np.int8),
+        ("on_line", np.bool_),
+    ],
+    align=True,
+)
+_LINE = np.dtype(
+    [
+        ("stones", np.uint64, (4,)),
+        ("zone", np.uint64, (2,)),  # of the win after a pass
+        ("has_zone", np.bool_),
+        ("slot", np.int64),
+        ("ko", np.int64),
+        ("mover", np.int64),
+        ("most_phi", np.int64),
+        ("most_delta", np.int64),
+        ("first", np.int64),  # of its moves among all
+        ("count", np.int64),
+        ("began", np.int64),  # the number of positions read when it was reached
+    ],
+    align=True,
+)
+_MOVE = np.dtype(
+    [
+        ("stones", np.uint64, (4,)),
+        ("ko", np.int64),
+        ("cell", np.int64),
+        ("value", np.int64),  # UNKNOWN, REACHED or FAILED, if the rules decide
+        ("phi", np.int64),  # until the position after it was read
+        ("delta", np.int64),
+    ],
+    align=True,
+)
+SEARCH = np.dtype(
+    [
+        ("seeker", np.int64),
+        ("ko_master", np.int64),  # DEFENDER, ATTACKER, or -1 for nobody
+        ("series", np.int64),
+        ("verification", np.int64),
+        ("nodes", np.int64),  # positions read so far
+        ("most_nodes", np.int64),
+        ("too_deep", np.bool_),
+    ],
+    align=True,
+)
+
+Search: TypeAlias = Any
+"""One record of SEARCH: what is sought, and how much was read."""
+Entry: TypeAlias = Any
+
+
+def new_table(megabytes: float) -> np.ndarray:
+    """Returns a table for positions, ENTRY [n]: an empty one of a power of two that fits into these megabytes."""
+    return np.zeros(1 << int(np.log2(max(1024, megabytes * 1e6 / ENTRY.itemsize))), ENTRY)
+
+
+def new_line() -> tuple[np.ndarray, np.ndarray]:
+    """Returns memory for one line of moves and all moves beside it."""
+    return np.zeros(_DEPTH, _LINE), np.zeros(_DEPTH * _MOVES, _MOVE)
+
+
+@inline
+def _same(entry: Entry, stones: np.ndarray, ko: int, mover: int) -> bool:
+    return (
+        entry["stones"][0] == stones[0]
+        and entry["stones"][1] == stones[1]
+        and entry["stones"][2] == stones[2]
+        and entry["stones"][3] == stones[3]
+        and entry["ko"] == ko
+        and entry["mover"] == mover
+    )
+
+
+@njit
+def find_entry(table: np.ndarray, search: Search, stones: np.ndarray, ko: int, mover: int) -> int:
+    """Returns the slot of a position in the table, -1 if it is not there."""
+    mask = len(table) - 1
+    start = int(mixed(stones, 2 * (ko + 1) + mover) >> np.uint64(1)) & mask
+    for probe in range(_PROBES):
+        slot = (start + probe) & mask
+        if table[slot]["series"] == search["series"] and _same(table[slot], stones, ko, mover):
+            return slot
+    return -1
+
+
+@njit
+def _find_or_add(table: np.ndarray, search: Search, stones: np.ndarray, ko: int, mover: int) -> int:
+    """Returns the slot of a position; it takes the place of the one near it that cost the least."""
+    slot = find_entry(table, search, stones, ko, mover)
+    if slot >= 0:
+        return slot
+    mask = len(table) - 1
+    start = int(mixed(stones, 2 * (ko + 1) + mover) >> np.uint64(1)) & mask
+    chosen, least = -1, 1 << 40
+    for probe in range(_PROBES):
+        slot = (start + probe) & mask
+        entry = table[slot]
+        if entry["series"] != search["series"]:
+            chosen = slot
+            break
+        if not entry["on_line"] and entry["work"] < least:
+            chosen, least = slot, entry["work"]
+    if chosen < 0:
+        return -1  # all of them are on the line
+    entry = table[chosen]
+    for index in range(4):
+        entry["stones"][index] = stones[index]
+    entry["ko"], entry["mover"] = ko, mover
+    entry["series"] = search["series"]
+    entry["phi"] = entry["delta"] = 1
+    entry["work"] = entry["verified"] = 0
+    entry["best"] = PASS_CELL
+    entry["on_line"] = False
+    return chosen
+
+
+@njit
+def _value_of(local: Local, search: Search, stones: np.ndarray, moved: int) -> int:
+    """Returns what the rules alone tell of a position after a move."""
+    if is_captured(local, stones):
+        return REACHED if search["seeker"] == ATTACKER else FAILED
+    if moved == DEFENDER and is_pass_alive(local, stones):
+        return REACHED if search["seeker"] == DEFENDER else FAILED
+    return UNKNOWN
+
+
+@njit
+def _estimate(local: Local, search: Search, stones: np.ndarray, mover: int, move: Any) -> None:
+    """Writes the first numbers of the position after a move."""
+    liberties = fewest_liberties(local, move["stones"], 9)
+    if search["seeker"] == ATTACKER:
+        proof, disproof = liberties, max(1, 6 - liberties)
+    else:
+        proof, disproof = max(1, 6 - liberties), liberties
+    bit_low, bit_high = bit_of(move["cell"])
+    around_low, around_high = near(bit_low, bit_high, local["stride"])
+    around_low |= around_low << np.uint64(1) | around_low >> np.uint64(1)
+    around_high |= around_high << np.uint64(1) | around_high >> np.uint64(1)
+    if not (around_low & stones[0]) and not (around_high & stones[1]):  # far from the defender's stones
+        if mover == search["seeker"]:
+            proof += 3
+        else:
+            disproof += 3
+    if mover == search["seeker"]:
+        move["phi"], move["delta"] = disproof, proof
+    else:
+        move["phi"], move["delta"] = proof, disproof
+
+
+@njit
+def write_moves(
+    local: Local, search: Search, stones: np.ndarray, ko: int, mover: int, moves: np.ndarray, first: int
+) -> int:
+    """Writes all moves of a position and what they lead to; returns their number."""
+    count = 0
+    if mover != search["seeker"]:
+        move = moves[first]
+        for index in range(4):
+            move["stones"][index] = stones[index]
+        move["ko"], move["cell"], move["value"] = NO_KO, PASS_CELL, UNKNOWN
+        move["phi"] = move["delta"] = 1
+        count = 1
+    low = local["cells"][0] & ~(stones[0] | stones[2])
+    high = local["cells"][1] & ~(stones[1] | stones[3])
+    while low or high:
+        bit_low, bit_high = lowest(low, high)
+        low, high = low & ~bit_low, high & ~bit_high
+        cell = cell_of(bit_low, bit_high)
+        if cell == ko:
+            continue
+        move = moves[first + count]
+        opened = play(local, stones, mover, cell, move["stones"])
+        if opened < NO_KO:
+            continue
+        move["ko"] = NO_KO if search["ko_master"] == 1 - mover else opened
+        move["cell"] = cell
+        move["value"] = _value_of(local, search, move["stones"], mover)
+        if move["value"] == UNKNOWN:
+            _estimate(local, search, stones, mover, move)
+        count += 1
+    return count
+
+
+# Zones (Shih et al. 2021, "relevance zones"). A win of the seeker holds in every position that is the same on its
+# zone, whatever lies on the other cells. So if the seeker wins after a pass, no move of the other player's off the zone
+# of that win helps, unless it changes the zone by a capture.
+
+
+@njit
+def _add_chain(local: Local, stones: np.ndarray, colour: int, cell_low: Any, cell_high: Any, zone: np.ndarray) -> None:
+    """Adds the chain of a stone to a zone, with one liberty unless one is there: then no move off the zone takes it."""
+    stride = local["stride"]
+    low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], stride)
+    zone[0] |= low
+    zone[1] |= high
+    if (low & (local["fixed"][colour, 0] | local["open"][0])) or (
+        high & (local["fixed"][colour, 1] | local["open"][1])
+    ):
+        return
+    around_low, around_high = near(low, high, stride)
+    around_low &= local["cells"][0] & ~(stones[0] | stones[2])
+    around_high &= local["cells"][1] & ~(stones[1] | stones[3])
+    if (around_low | around_high) and not (around_low & zone[0]) and not (around_high & zone[1]):
+        low, high = lowest(around_low, around_high)
+        zone[0] |= low
+        zone[1] |= high
+
+
+@njit
+def _close(local: Local, search: Search, stones: np.ndarray, zone: np.ndarray) -> None:
+    """Enlarges a zone until no move off it captures stones on it."""
+    colours = 2 if local["suicide"] else 1  # the other player may take its own
+    while True:
+        before_low, before_high = zone[0], zone[1]
+        for turn in range(colours):
+            colour = search["seeker"] if turn == 0 else 1 - search["seeker"]
+            low, high = stones[2 * colour] & zone[0], stones[2 * colour + 1] & zone[1]
+            while low or high:
+                bit_low, bit_high = lowest(low, high)
+                _add_chain(local, stones, colour, bit_low, bit_high, zone)
+                bit_low, bit_high = flood(
+                    bit_low, bit_high, stones[2 * colour], stones[2 * colour + 1], local["stride"]
+                )
+                low, high = low & ~bit_low, high & ~bit_high
+        if zone[0] == before_low and zone[1] == before_high:
+            return
+
+
+@njit
+def _add_move(local: Local, stones: np.ndarray, mover: int, move: Any, zone: np.ndarray) -> None:
+    """Adds to a zone what decides that a move is legal, and what it captures."""
+    stride, other = local["stride"], 1 - mover
+    bit_low, bit_high = bit_of(move["cell"])
+    near_low, near_high = near(bit_low, bit_high, stride)
+    near_low, near_high = near_low & local["cells"][0], near_high & local["cells"][1]
+    zone[0] |= bit_low | near_low
+    zone[1] |= bit_high | near_high
+    for colour in range(2):
+        low, high = (
+            stones[2 * colour] & ~move["stones"][2 * colour],
+            stones[2 * colour + 1] & ~move["stones"][2 * colour + 1],
+        )
+        around_low, around_high = near(low, high, stride)
+        zone[0] |= low | (around_low & local["cells"][0])
+        zone[1] |= high | (around_high & local["cells"][1])
+    low, high = move["stones"][2 * other] & near_low, move["stones"][2 * other + 1] & near_high
+    while low or high:
+        one_low, one_high = lowest(low, high)
+        _add_chain(local, move["stones"], other, one_low, one_high, zone)
+        one_low, one_high = flood(one_low, one_high, move["stones"][2 * other], move["stones"][2 * other + 1], stride)
+        low, high = low & ~one_low, high & ~one_high
+    if (move["stones"][2 * mover] & bit_low) or (move["stones"][2 * mover + 1] & bit_high):
+        _add_chain(local, move["stones"], mover, bit_low, bit_high, zone)
+    else:  # suicide: its chain and what surrounds it
+        low, high = flood(bit_low, bit_high, stones[2 * mover] | bit_low, stones[2 * mover + 1] | bit_high, stride)
+        around_low, around_high = near(low, high, stride)
+        zone[0] |= low | (around_low & local["cells"][0])
+        zone[1] |= high | (around_high & local["cells"][1])
+
+
+@njit
+def _add_illegal(local: Local, stones: np.ndarray, mover: int, zone: np.ndarray, scratch: np.ndarray) -> None:
+    """Adds what makes moves of a player on a zone illegal: without it they might be legal."""
+    low = zone[0] & local["cells"][0] & ~(stones[0] | stones[2])
+    high = zone[1] & local["cells"][1] & ~(stones[1] | stones[3])
+    while low or high:
+        bit_low, bit_high = lowest(low, high)
+        low, high = low & ~bit_low, high & ~bit_high
+        if play(local, stones, mover, cell_of(bit_low, bit_high), scratch) < NO_KO:
+            own_low, own_high = stones[2 * mover] | bit_low, stones[2 * mover + 1] | bit_high
+            chain_low, chain_high = flood(bit_low, bit_high, own_low, own_high, local["stride"])
+            around_low, around_high = near(chain_low, chain_high, local["stride"])
+            zone[0] |= chain_low | (around_low & local["cells"][0])
+            zone[1] |= chain_high | (around_high & local["cells"][1])
+            # The other's chains beside it are not taken by the move as long as they keep a liberty.
+            other = 1 - mover
+            near_low, near_high = near(bit_low, bit_high, local["stride"])
+            near_low, near_high = near_low & stones[2 * other], near_high & stones[2 * other + 1]
+            while near_low or near_high:
+                one_low, one_high = lowest(near_low, near_high)
+                _add_chain_beside(local, stones, other, one_low, one_high, bit_low, bit_high, zone)
+                near_low, near_high = near_low & ~one_low, near_high & ~one_high
+
+
+@njit
+def _add_chain_beside(
+    local: Local,
+    stones: np.ndarray,
+    colour: int,
+    cell_low: Any,
+    cell_high: Any,
+    but_low: Any,
+    but_high: Any,
+    zone: np.ndarray,
+) -> None:
+    """Adds the chain of a stone to a zone, with a liberty that is not one cell."""
+    low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], local["stride"])
+    zone[0] |= low
+    zone[1] |= high
+    around_low, around_high = near(low, high, local["stride"])
+    around_low &= local["cells"][0] & ~(stones[0] | stones[2] | but_low)
+    around_high &= local["cells"][1] & ~(stones[1] | stones[3] | but_high)
+    if (around_low | around_high) and not (around_low & zone[0]) and not (around_high & zone[1]):
+        low, high = lowest(around_low, around_high)
+        zone[0] |= low
+        zone[1] |= high
+
+
+@njit
+def _add_goal(local: Local, search: Search, move: Any, zone: np.ndarray) -> None:
+    """Adds to a zone on what the goal rests that a move reaches, besides what it took: what lives, with its eyes."""
+    if search["seeker"] == DEFENDER:
+        write_life(local, move["stones"], zone)
+
+
+@inline
+def _numbers(table: np.ndarray, search: Search, move: Any, mover: int) -> tuple[int, int]:
+    """Returns phi and delta of the position after a move, for the player who then moves."""
+    value = move["value"]
+    if value == UNKNOWN:
+        slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+        if slot < 0:
+            return move["phi"], move["delta"]
+        if not table[slot]["on_line"]:
+            return table[slot]["phi"], table[slot]["delta"]
+        value = FAILED
+    if (value != FAILED) == (search["seeker"] == mover):
+        return LOST, 0
+    return 0, LOST
+
+
+@njit
+def _leave(table: np.ndarray, line: np.ndarray, depth: int) -> int:
+    """Gives up a line of moves."""
+    for index in range(depth + 1):
+        table[line[index]["slot"]]["on_line"] = False
+    return UNKNOWN
+
+
+@njit
+def _read(
+    local: Local,
+    search: Search,
+    table: np.ndarray,
+    line: np.ndarray,
+    moves: np.ndarray,
+    stones: np.ndarray,
+    ko: int,
+    mover: int,
+) -> int:
+    """Reads a position until its value is known, or too many positions were read; the value may need verification."""
+    _begin(local, search, table, line[0], moves, stones, ko, mover, 0)
+    line[0]["most_phi"] = line[0]["most_delta"] = LOST
+    depth = 0
+    while True:
+        at = line[depth]
+        mover = at["mover"]
+        phi, delta, best, second, others = _weigh(local, search, table, at, moves)
+        entry = table[at["slot"]]
+        entry["phi"], entry["delta"] = phi, delta
+        entry["work"] = min(entry["work"] + 1 + (search["nodes"] - at["began"]), 1 << 31)
+        entry["best"] = moves[best]["cell"] if best >= 0 else PASS_CELL
+        if phi >= at["most_phi"] or delta >= at["most_delta"]:
+            entry["on_line"] = False
+            if (phi == 0) == (mover == search["seeker"]) and (phi == 0 or delta == 0):
+                _write_zone(local, search, table, at, moves, best, entry["zone"])
+            if depth == 0:
+                return REACHED if (phi == 0) == (mover == search["seeker"]) else FAILED
+            depth -= 1
+            continue
+        if search["nodes"] >= search["most_nodes"] or depth + 1 == _DEPTH:
+            search["too_deep"] |= depth + 1 == _DEPTH
+            return _leave(table, line, depth)
+        search["nodes"] += 1
+        move, under = moves[best], line[depth + 1]
+        after = at["first"] + at["count"]
+        if not _begin(local, search, table, under, moves, move["stones"], move["ko"], 1 - mover, after):
+            search["too_deep"] = True
+            return _leave(table, line, depth)
+        under["most_phi"] = at["most_delta"] - others
+        under["most_delta"] = min(at["most_phi"], second + 1 + second // 4)
+        depth += 1
+
+
+@njit
+def _begin(
+    local: Local,
+    search: Search,
+    table: np.ndarray,
+    at: Any,
+    moves: np.ndarray,
+    stones: np.ndarray,
+    ko: int,
+    mover: int,
+    first: int,
+) -> bool:
+    """Puts a position on the line, with its moves from `first` on; returns whether the table had room."""
+    for index in range(4):
+        at["stones"][index] = stones[index]
+    at["ko"], at["mover"] = ko, mover
+    at["has_zone"] = False
+    at["first"], at["began"] = first, search["nodes"]
+    at["slot"] = _find_or_add(table, search, stones, ko, mover)
+    if at["slot"] < 0:
+        return False
+    table[at["slot"]]["on_line"] = True
+    at["count"] = write_moves(local, search, at["stones"], ko, mover, moves, first)
+    return True
+
+
+@njit
+def _use_pass(local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray) -> None:
+    """Leaves out the moves that the win after a pass refutes."""
+    first, count, mover = at["first"], at["count"], at["mover"]
+    slot = find_entry(table, search, moves[first]["stones"], moves[first]["ko"], 1 - mover)
+    at["zone"][0], at["zone"][1] = table[slot]["zone"][0], table[slot]["zone"][1]
+    at["has_zone"] = True
+    _close(local, search, at["stones"], at["zone"])
+    moves[first]["value"] = _OFF_ZONE
+    for index in range(first + 1, first + count):
+        if moves[index]["value"] == UNKNOWN and _is_off(at["stones"], moves[index], at["zone"]):
+            moves[index]["value"] = _OFF_ZONE
+
+
+@njit
+def _weigh(
+    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray
+) -> tuple[int, int, int, int, int]:
+    """Returns a position's phi and delta, its best move, the delta after the second best, and the moves unsolved.
+
+    Of the other player's moves the pass comes first, since what it does not need need not be read.
+    """
+    mover, first, count = at["mover"], at["first"], at["count"]
+    is_others = mover != search["seeker"] and not at["has_zone"]
+    if is_others and _numbers(table, search, moves[first], mover)[0] == 0:
+        _use_pass(local, search, table, at, moves)
+    phi, second, best = LOST, LOST, -1
+    largest, unsolved = 0, 0
+    for index in range(first, first + count):
+        its_phi, its_delta = _numbers(table, search, moves[index], mover)
+        if its_delta < phi:
+            second, phi, best = phi, its_delta, index
+        elif its_delta < second:
+            second = its_delta
+        if its_phi > 0:
+            unsolved += 1
+            largest = max(largest, its_phi)
+        if its_delta == 0:
+            return 0, LOST, best, second, 1
+    if unsolved == 0:
+        return LOST, 0, best, second, 0
+    others = (unsolved - 1) // 2
+    return phi, min(largest + others, LOST - 1), best, second, others
+
+
+@inline
+def _is_off(stones: np.ndarray, move: Any, zone: np.ndarray) -> bool:
+    """Whether a move changes nothing on a zone."""
+    changed_low = (stones[0] ^ move["stones"][0]) | (stones[2] ^ move["stones"][2])
+    changed_high = (stones[1] ^ move["stones"][1]) | (stones[3] ^ move["stones"][3])
+    return (changed_low & zone[0]) == 0 and (changed_high & zone[1]) == 0
+
+
+@njit
+def _write_zone(
+    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, best: int, zone: np.ndarray
+) -> None:
+    """Writes the zone of a position from which the seeker wins."""
+    mover, stones = at["mover"], at["stones"]
+    zone[0] = zone[1] = 0
+    first, end = best, best + 1
+    if mover != search["seeker"]:
+        first, end = at["first"], at["first"] + at["count"]
+        zone[0], zone[1] = at["zone"][0], at["zone"][1]
+        _add_illegal(local, stones, mover, zone, np.empty(4, np.uint64))
+    for index in range(first, end):
+        move = moves[index]
+        if move["value"] == _OFF_ZONE:
+            continue
+        _add_move(local, stones, mover, move, zone)
+        if move["value"] == REACHED:
+            _add_goal(local, search, move, zone)
+        else:
+            slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+            zone[0] |= table[slot]["zone"][0]
+            zone[1] |= table[slot]["zone"][1]
+
+
+@njit
+def _verify(
+    local: Local,
+    search: Search,
+    table: np.ndarray,
+    line: np.ndarray,
+    moves: np.ndarray,
+    stones: np.ndarray,
+    ko: int,
+    mover: int,
+) -> int:
+    """Returns FAILED if a set of positions proves that the seeker fails, UNKNOWN if what was wrong is forgotten now.
+
+    It walks from the position to all moves of the seeker and to one of the other player's, the best one of the table.
+    """
+    search["verification"] += 1
+    stack = [(stones[0], stones[1], stones[2], stones[3], ko, mover, -1)]
+    position = np.empty(4, np.uint64)
+    # Where each position of the walk came from, so that all who rest on a wrong one are forgotten with it.
+    parents = [-1]
+    slots = [find_entry(table, search, stones, ko, mover)]
+    at = 0
+    while at < len(stack):
+        position[0], position[1], position[2], position[3], ko, mover, _ = stack[at]
+        slot = find_entry(table, search, position, ko, mover)
+        if slot < 0:
+            value = _read(local, search, table, line, moves, position, ko, mover)
+            slot = find_entry(table, search, position, ko, mover)
+            if value == UNKNOWN or slot < 0:
+                return _forget(table, slots, parents, at)
+        entry = table[slot]
+        slots[at] = slot
+        if not _fails(search, entry["phi"], entry["delta"], mover):
+            return _forget(table, slots, parents, at)
+        if entry["verified"] == search["verification"]:
+            at += 1
+            continue
+        entry["verified"] = search["verification"]
+        count = write_moves(local, search, position, ko, mover, moves, 0)
+        chosen = -1
+        for index in range(count):
+            move = moves[index]
+            if mover == search["seeker"]:
+                if move["value"] == REACHED:
+                    return _forget(table, slots, parents, at)
+                if move["value"] == UNKNOWN:
+                    stack.append(_walk_to(move, mover))
+                    parents.append(at)
+                    slots.append(-1)
+                continue
+            if move["value"] == FAILED:
+                chosen = -2
+                break
+            if move["value"] == UNKNOWN:
+                its = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+                is_better = chosen < 0 or (its >= 0 and table[its]["verified"] == search["verification"])
+                if its >= 0 and is_better and _fails(search, table[its]["phi"], table[its]["delta"], 1 - mover):
+                    chosen = index
+        if mover != search["seeker"] and chosen != -2:
+            if chosen == -1:
+                return _forget(table, slots, parents, at)
+            stack.append(_walk_to(moves[chosen], mover))
+            parents.append(at)
+            slots.append(-1)
+        at += 1
+    return FAILED
+
+
+@inline
+def _walk_to(move: Any, mover: int) -> tuple[Any, Any, Any, Any, int, int, int]:
+    stones = move["stones"]
+    return stones[0], stones[1], stones[2], stones[3], move["ko"], 1 - mover, 0
+
+
+@inline
+def _fails(search: Search, phi: int, delta: int, mover: int) -> bool:
+    """Whether numbers say that the seeker fails."""
+    return phi == LOST if mover == search["seeker"] else phi == 0
+
+
+@njit
+def _forget(table: np.ndarray, slots: Any, parents: Any, at: int) -> int:
+    """Forgets a wrong failure and those on which the walk to it rests."""
+    while at >= 0:
+        if slots[at] >= 0 and (table[slots[at]]["phi"] == 0 or table[slots[at]]["delta"] == 0):
+            table[slots[at]]["phi"] = table[slots[at]]["delta"] = 1
+        at = parents[at]
+    return UNKNOWN
+
+
+@njit
+def read(
+    local: Local,
+    search: Search,
+    table: np.ndarray,
+    line: np.ndarray,
+    moves: np.ndarray,
+    stones: np.ndarray,
+    ko: int,
+    mover: int,
+) -> int:
+    """Reads whether the seeker reaches its goal.
+
+    Args:
+        local: The problem.
+        search: What is sought. It stops when `nodes` reaches `most_nodes`; a further call goes on with the table.
+        table: From `new_table`.
+        line, moves: From `new_line`.
+        stones: uint64 [4], the defender's stones, then the attacker's.
+        ko: The cell that a ko forbids, or NO_KO.
+        mover: The player to move.
+
+    Returns:
+        REACHED, FAILED or UNKNOWN.
+    """
+    if is_captured(local, stones):
+        return REACHED if search["seeker"] == ATTACKER else FAILED
+    if is_pass_alive(local, stones):
+        return REACHED if search["seeker"] == DEFENDER else FAILED
+    for _ in range(_REPAIRS):
+        value = _read(local, search, table, line, moves, stones, ko, mover)
+        if value != FAILED:
+            return value
+        if _verify(local, search, table, line, moves, stones, ko, mover) == FAILED:
+            return FAILED
+        if search["nodes"] >= search["most_nodes"]:
+            return UNKNOWN
+    return UNKNOWN

@@ -1,0 +1,196 @@
+"""Exact reading against brute force, on known shapes, and through its clients."""
+
+import random
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from reference_solver import ATTACKER, DEFENDER, BruteForce, Problem, around, random_problem
+
+from gtp_engine import Engine, EngineSettings, Game, Outcome, UserError, solve
+from gtp_engine.clients.cli import main
+from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.solver.description import describe
+from gtp_engine.solver.local_board import LOCAL, NO_KO
+from gtp_engine.solver.part import enclosed_groups, find_part
+from gtp_engine.solver.proof_search import FAILED, REACHED, SEARCH, new_line, new_table, read
+
+NOBODY = -1
+TABLE, MEMORY = new_table(8), new_line()
+
+
+def masks(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a problem in the form of the compiled search."""
+    stride = max(map(len, problem.rows)) + 1
+    cells = problem.places("Oox.")
+
+    def mask(places: frozenset[tuple[int, int]]) -> tuple[int, int]:
+        bits = sum(1 << (y * stride + x) for x, y in places)
+        return bits & (2**64 - 1), bits >> 64
+
+    def beside(marks: str) -> tuple[int, int]:
+        outside = problem.places(marks)
+        return mask(frozenset(cell for cell in cells if not outside.isdisjoint(around(cell))))
+
+    local = np.zeros(1, LOCAL)
+    local["stride"], local["suicide"] = stride, problem.suicide
+    local["cells"], local["target"] = mask(cells), mask(problem.places("O"))
+    local["fixed"], local["open"] = [beside("D"), beside("X")], beside("+")
+    return local, np.array([*mask(problem.places("Oo")), *mask(problem.places("x"))], np.uint64)
+
+
+def compare(seed: str, most_inside: int) -> int:
+    """Compares all questions about a random problem with brute force; returns their number."""
+    rng = random.Random(seed)
+    problem = random_problem(rng, rng.randint(2, most_inside))
+    start = BruteForce(problem, ATTACKER, NOBODY)
+    free = len(problem.places("Oox.")) - len(problem.places("O"))
+    stones = [(colour, place) for colour in (DEFENDER, ATTACKER) for place in start.start[colour]]
+    is_possible = all(start.liberties_and_chain(start.start, *stone)[0] for stone in stones)
+    width, height = max(map(len, problem.rows)), len(problem.rows)
+    if not problem.places("O") or free > most_inside + 2 or not is_possible or (width + 1) * height > 128:
+        return 0
+    local, cells = masks(problem)
+    compared = 0
+    for seeker in (DEFENDER, ATTACKER):
+        if seeker == DEFENDER and problem.places("+"):
+            continue  # whether open liberties are life is another question
+        for ko_master in (NOBODY, DEFENDER, ATTACKER):
+            for mover in (DEFENDER, ATTACKER):
+                search = np.zeros(1, SEARCH)
+                search["seeker"], search["ko_master"], search["most_nodes"] = seeker, ko_master, 10**6
+                search["series"] = compared + 1
+                TABLE["series"] = 0
+                found = read(local[0], search[0], TABLE, *MEMORY, cells, NO_KO, mover)
+                wanted = REACHED if BruteForce(problem, seeker, ko_master).solve(mover) else FAILED
+                assert found == wanted, (problem, seeker, ko_master, mover)
+                compared += 1
+    return compared
+
+
+def test_small_problems_are_solved_as_by_brute_force() -> None:
+    assert sum(compare(f"small {number}", 3) for number in range(20)) > 60
+
+
+@pytest.mark.slow
+def test_larger_problems_are_solved_as_by_brute_force() -> None:
+    assert sum(compare(f"large {number}", 5) for number in range(60)) > 300
+
+
+SHAPES = {
+    "straight three": (". . . O X\nO O O O X\nX X X X X", "unsettled", ["B7"], ["B7"]),
+    "straight four": (". . . . O X\nO O O O O X\nX X X X X X", "alive", [], ["pass"]),
+    "square four": (". . O X\n. . O X\nO O O X\nX X X X", "dead", ["pass"], []),
+    "bulky five": (". . . O X\n. . O O X\nO O O X X\nX X X X .", "unsettled", ["B7"], ["B7"]),
+    "bent three in the corner": (". . O X\n. O O X\nO O X X\nX X X .", "unsettled", ["A7"], ["A7"]),
+    "two eyes": (". O . O X\nO O O O X\nX X X X X", "alive", [], ["pass"]),
+    "one eye": (". O O X\nO O X X\nX X X .", "dead", ["pass"], []),
+}
+
+
+def position(drawing: str) -> Game:
+    """Returns a game on 7x7 with stones in its upper left corner."""
+    game = Game(7)
+    marks = [
+        (mark, f"{'ABCDEFG'[x]}{7 - y}")
+        for y, row in enumerate(drawing.split("\n"))
+        for x, mark in enumerate(row.split())
+    ]
+    game.set_up(*([vertex for mark, vertex in marks if mark == colour] for colour in "XO"))
+    return game
+
+
+def first_white(game: Game) -> int:
+    return min(point for point in range(len(game.board[0]["stones"])) if game.board[0]["stones"][point] == WHITE)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_known_shapes(name: str) -> None:
+    drawing, status, kills, saves = SHAPES[name]
+    game = position(drawing)
+    found = solve(game, [first_white(game)])
+    assert found.status == status and found.defender == WHITE
+    moves = {colour: [game.vertex(point) for point in answer.moves] for colour, answer in found.answers.items()}
+    assert moves == {BLACK: kills, WHITE: saves}
+
+
+def test_a_ko_is_found() -> None:
+    game = position(". . . O X\n. O O O X\nO O X X X\nX X X . .")  # the bent four in the corner
+    found = solve(game, ["D7"])
+    assert [found.answers[colour].outcome for colour in (BLACK, WHITE)] == [Outcome.KO, Outcome.LIVES]
+
+
+def test_a_line_shows_the_capture() -> None:
+    game = position(SHAPES["bulky five"][0])
+    line = solve(game, ["D7"]).answers[BLACK].line
+    colour = BLACK
+    for point in line:
+        game.play(colour, point)
+        colour = 3 - colour
+    assert line and game.vertex(line[0]) == "B7"
+
+
+def test_what_lies_outside_is_named() -> None:
+    game = position(SHAPES["straight three"][0])
+    found = solve(game, ["D7"])
+    (wall,) = found.walls
+    assert game.vertex(wall[0]) == "E7" and not found.friends
+    assert describe(found, game)[:3] == [
+        "White's 5 stones at D7: unsettled: who moves first decides",
+        "  Black to move: it dies with B7; B7",
+        "  White to move: it lives with B7; B7",
+    ]
+    # Pass-alive stones are not taken for granted.
+    game = position(SHAPES["two eyes"][0])
+    assert not solve(game, ["D7"]).walls and not solve(game, ["D7"]).positions
+
+
+def test_a_group_that_gets_out_is_not_solved() -> None:
+    game = Game(9)
+    game.set_up(["C3"], ["G7"])
+    found = solve(game, ["G7"], seconds=0.2)
+    assert found.status == "unknown" and describe(found, game)[1] == "  Black to move: not solved in the time"
+    assert enclosed_groups(game) == []
+
+
+def test_a_reading_can_be_stopped() -> None:
+    stop = threading.Event()
+    stop.set()
+    game = position(SHAPES["bulky five"][0])
+    assert solve(game, ["D7"], seconds=60, stop=stop).status == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [(["A1"], "no stone at A1"), (["D7", "E7"], "stones of one colour are needed: name those of one group")],
+)
+def test_bad_points_are_refused(points: list[str], message: str) -> None:
+    game = position(SHAPES["bulky five"][0])
+    with pytest.raises(UserError, match=message):
+        find_part(game, [game.point(point) for point in points])
+
+
+RECORD = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab];B[ba])"
+
+
+def test_the_command_reads_problems(tmp_path: Path) -> None:
+    file = tmp_path / "problem.sgf"
+    file.write_text(RECORD)
+    for arguments in (["D7"], []):
+        done = CliRunner().invoke(main, ["solve", str(file), *arguments])
+        assert done.exit_code == 0
+        assert "Black to move: it dies with B7" in done.output
+    done = CliRunner().invoke(main, ["solve", str(file), "--at", "1", "D7"])
+    assert "White's 5 stones at D7: dead" in done.output
+    for arguments, message in ((["A1"], "no stone at A1"), (["--at", "2"], "no move 2"), (["K99"], "K99")):
+        done = CliRunner().invoke(main, ["solve", str(file), *arguments])
+        assert done.exit_code == 1 and message in done.stderr
+
+
+def test_an_engine_solves() -> None:
+    with Engine(EngineSettings("none", threads=1), width=7) as engine:
+        engine.load(position(SHAPES["straight three"][0]))
+        found = engine.solve(["D7"]).result()
+        assert found.status == "unsettled" and PASS not in found.answers[WHITE].moves
