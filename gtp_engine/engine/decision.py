@@ -24,6 +24,9 @@ from .worker import SearchWorker
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
 # The visits of a look: with fewer the ownership that rollouts find is noise. Chosen by judgement.
 _LEAST_VISITS = 64
+# The visits of each of the two searches that judge a pass. In a position in which 96 find a move worth 5 points with
+# every seed, 64 miss it with seven of eight.
+_JUDGING_VISITS = 128
 # What a move may lose, in points and win rate, and still count as good as another: rollouts are noisy. Chosen by
 # judgement. In 12 games of rollouts against GNU Go a pass whatever it costs gave away 262 points and a game.
 _SAME_LEAD, _SAME_WINRATE = 1.0, 0.05
@@ -47,24 +50,35 @@ class PlayStyle:
     deterministic: bool = False
 
 
-def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> tuple[int, SearchReport]:
+def choose_move(
+    worker: SearchWorker, request: SearchRequest, style: PlayStyle, judge: SearchWorker | None = None
+) -> tuple[int, SearchReport]:
     """Searches and chooses the move of the player to move.
 
     The search's choice is final if the request restricts the moves at the root. It is also final if no time is left,
     unless the opponent has just passed, and if the search was stopped, unless the opponent has just passed and dead
     stones do not count as they stand.
 
+    Args:
+        worker: Searches for the move.
+        request: The position and the limits.
+        style: How to choose.
+        judge: Searches whether a pass gives points away; None for `worker`.
+
     Returns:
         The point to play, or `PASS`, and the report behind it.
     """
-    return _Choice(worker, request, style).choose()
+    return _Choice(worker, request, style, judge).choose()
 
 
 class _Choice:
     """One move."""
 
-    def __init__(self, worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> None:
+    def __init__(
+        self, worker: SearchWorker, request: SearchRequest, style: PlayStyle, judge: SearchWorker | None = None
+    ) -> None:
         self._worker, self._style, self._game = worker, style, request.game
+        self._judge = judge or worker
         self._request = request
         if style.strength is not None:
             visits = style.strength.visits(None if style.deterministic else worker.random)
@@ -88,7 +102,9 @@ class _Choice:
         may_be_over = self._after_pass or self._has_filled_up
         at_once = self._request.limits.seconds == 0 and not self._after_pass
         if self._request.root_moves == ANY_MOVE and (self._style.cleanup or (may_be_over and not at_once)):
-            return self._choose_at_the_end()
+            choice, report = self._choose_at_the_end()
+            needs_judge = choice == PASS and not (self._style.cleanup or self._is_rollout or self._request.is_stopped)
+            return self._judged_pass(report) if needs_judge else choice, report
         report = self._search(self._request)
         return self._pick(report), report
 
@@ -108,9 +124,7 @@ class _Choice:
         status = status_of(self._game, moving, moving)
         if choice in status.undecided and not self._should_pass(status, report):
             return choice, report
-        game = self._game.copy()
-        game.to_move = opponent(game.to_move)
-        after_pass = self._look(replace(self._request, game=game))
+        after_pass = self._look(_with_opponent_to_move(self._request), self._worker)
         if self._request.is_stopped and not self._needs_count:
             return choice, report
         assert after_pass.ownership is not None
@@ -118,6 +132,27 @@ class _Choice:
         if self._should_pass(status, report):
             return PASS, report
         return self._play_on(choice, report, after_pass, status) if self._has_filled_up else choice, report
+
+    def _judged_pass(self, report: SearchReport) -> int:
+        """Returns a pass, or a move in its place if a judge finds that the pass gives points away.
+
+        The player's own judgement may be that of a weak network, or of single evaluations. The judge searches with
+        either player to move, so that what it misjudges in the whole position does not matter.
+        """
+        if self._after_pass and self._to_capture and lead_as_it_stands(self._game) > 0:
+            return PASS
+        request = self._judge.with_dead(self._request_at_the_end())
+        if self._style.strength is not None:
+            request = replace(request, limits=replace(request.limits, visits=_JUDGING_VISITS))
+        both = request, _with_opponent_to_move(request)
+        before, after = (self._look(each, self._judge, _JUDGING_VISITS) for each in both)
+        if not before.moves or before.moves[0].point == PASS or costs_nothing(before, after):
+            return PASS
+        assert before.ownership is not None and after.ownership is not None
+        status = status_of(self._game, before.ownership, -after.ownership)
+        open_points = self._limited(report, status.undecided)
+        choice = self._pick(open_points if open_points.priors.any() else without_pass(report))
+        return before.moves[0].point if choice == PASS else choice
 
     def _should_pass(self, status: Status, report: SearchReport) -> bool:
         return should_pass(self._game, status, report.winrate, cleanup=self._style.cleanup)
@@ -158,19 +193,19 @@ class _Choice:
         """Returns the search's ownership, or that of a further look if this one is of too few rollouts."""
         is_known = report.ownership is not None and report.ownership.any()
         if not is_known or (self._is_rollout and report.visits < _LEAST_VISITS):
-            other = self._look(self._request)
+            other = self._look(self._request, self._worker)
             report = max(other, report, key=lambda one: -1 if one.ownership is None else one.visits)
         assert report.ownership is not None
         return report.ownership
 
-    def _look(self, request: SearchRequest) -> SearchReport:
+    def _look(self, request: SearchRequest, worker: SearchWorker, most: int = _LEAST_VISITS) -> SearchReport:
         """Searches a position shortly, even without time left or after a stop; a network's evaluation may be enough."""
-        visits = _LEAST_VISITS if self._is_rollout else min(_LEAST_VISITS, request.limits.visits or _LEAST_VISITS)
+        visits = most if self._is_rollout else min(most, request.limits.visits or most)
         if visits == 1:
-            return self._worker.glance(request, deterministic=self._style.deterministic)
+            return worker.glance(request, deterministic=self._style.deterministic)
         is_timed = request.limits.seconds is not None or request.is_stopped
         limits = Limits(visits, self._seconds_of_look() if is_timed else None)
-        return self._worker.look(replace(request, limits=limits, stop=None))
+        return worker.look(replace(request, limits=limits, stop=None))
 
     def _seconds_of_look(self) -> float:
         return min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * (self._request.limits.seconds or np.inf))
@@ -218,6 +253,13 @@ class _Choice:
         return replace(report, moves=tuple(move for move in report.moves if move.point in points), priors=priors)
 
 
+def _with_opponent_to_move(request: SearchRequest) -> SearchRequest:
+    """Returns the request for the position in which the opponent moves, any move, and passes so far do not count."""
+    game = request.game.copy()
+    game.to_move = opponent(game.to_move)
+    return replace(request, game=game, root_moves=ANY_MOVE)
+
+
 def without_pass(report: SearchReport) -> SearchReport:
     """Returns a report as if a pass were not allowed."""
     priors = report.priors.copy()
@@ -239,10 +281,15 @@ def should_pass(game: Game, status: Status, winrate: float, *, cleanup: bool = F
     if game.passes > 0 and not cleanup:
         lead = status.worst
         if to_capture:
-            lead = game.score().points if game.to_move == BLACK else -game.score().points
+            lead = lead_as_it_stands(game)
         if lead > 0:
             return True
     return not (status.undecided or (to_capture and status.prisoners) or has_hope(game, status, winrate))
+
+
+def lead_as_it_stands(game: Game) -> float:
+    """Returns the lead of the player to move by the count of all stones on the board."""
+    return game.score().points if game.to_move == BLACK else -game.score().points
 
 
 def has_hope(game: Game, status: Status, winrate: float) -> bool:

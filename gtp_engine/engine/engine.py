@@ -423,16 +423,16 @@ class Engine:
         clock, strength = copy.deepcopy(self.clock), self._strength(settings)
         hopeless_turns, player = self._hopeless_turns, settings.player_on(self._width, self._height)
 
-        def decide(worker: "SearchWorker") -> Decision:
+        def decide(judge: "SearchWorker") -> Decision:
             from .decision import PlayStyle, choose_move, hopeless_row, is_hopeless  # import numba
 
-            worker = worker.player(player)
+            worker = judge.player(player)
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
                 budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
                 limits = settings.move_limits(budget)
             style = PlayStyle(strength, cleanup, deterministic=not play)
-            point, report = choose_move(worker, replace(request, limits=limits), style)
+            point, report = choose_move(worker, replace(request, limits=limits), style, judge)
             # One visit of rollouts is a few random games: they must not decide to resign.
             known = None if worker.is_rollout(game) else strength
             hopeless = is_hopeless(game, report, settings.resign_threshold, known)

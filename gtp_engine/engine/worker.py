@@ -176,12 +176,13 @@ class SearchWorker:
 
     def analyze(self, request: SearchRequest) -> SearchReport:
         """Searches as `search` does; a game that ends in the tree is counted without its dead stones."""
-        if request.limits.visits != 1:
-            evaluator, fitted = self._fitted(request)
-            assert fitted.parameters is not None
-            dead = agreed_before_the_end(request.game, evaluator, fitted.parameters.profile)
-            request = replace(request, dead=dead)
-        return self.search(request)
+        return self.search(request if request.limits.visits == 1 else self.with_dead(request))
+
+    def with_dead(self, request: SearchRequest) -> SearchRequest:
+        """Returns the request with the stones that are dead in its position (`status.agreed_before_the_end`)."""
+        evaluator, fitted = self._fitted(request)
+        assert fitted.parameters is not None
+        return replace(request, dead=agreed_before_the_end(request.game, evaluator, fitted.parameters.profile))
 
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership and without reports on the way."""

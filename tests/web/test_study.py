@@ -269,6 +269,24 @@ def test_deleting_a_move_out_of_turn_and_its_undo_forget_the_position_before_it(
     assert desk.state["toMove"] == "black" and desk.values.get(before) is None
 
 
+def test_the_passes_that_end_a_game_are_no_mistakes_nor_wrong_guesses(desk: Desk) -> None:
+    """Whatever the searches say; a pass after which somebody plays on is judged like any move."""
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[];B[gg];W[];B[])")
+    desk.send("teach", on=True)
+    desk.session.cancel()
+    line = desk.session.line
+    for node in line:
+        lead = 0.0 if node is line[0] else -9.0 if node.move.colour == BLACK else 9.0
+        to_move = desk.session.to_move(node)
+        desk.values.set(node, Value(to_move, 0.5, lead, JUDGED_VISITS, "C3", {"pass": 9.0, "C3": 0.0}))
+    assert [desk.values.loss(node, 9, 9) is None for node in line[1:]] == [False, False, False, True, True]
+    for place, lost in ((1, 9.0), (3, 0.0), (4, 0.0)):
+        desk.send("go", move=place)
+        desk.send("guess", colour="both")
+        desk.play("pass")
+        assert desk.state["guess"]["last"] == {"guessed": "pass", "played": "pass", "lost": lost, "playedLost": lost}
+
+
 OUT_OF_TURN = "(;GM[1]SZ[9];B[ee](;W[dd])(;B[cc]))"  # after E5 it is White's turn, or Black's
 
 

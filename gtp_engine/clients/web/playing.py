@@ -6,7 +6,7 @@ from typing import TypeVar
 from ...base.errors import UserError
 from ...base.fields import parse_word
 from ...engine.engine import Decision
-from ...go.coords import BLACK, WHITE, as_colour, colour_name, opponent
+from ...go.coords import BLACK, PASS, WHITE, as_colour, colour_name, opponent
 from ...go.game import Move
 from ...go.life import area_map
 from ...go.regions import chain_at
@@ -182,7 +182,9 @@ class Playing(Part):
         target = upcoming or session.line[-1]
         session.position(target)  # as in `on_guess`
         value = self.values.get(session.node)
-        losses = {} if value is None else value.losses
+        losses = {} if value is None else dict(value.losses)
+        if following.ends_game:
+            losses[game.vertex(PASS)] = 0.0
         guessed, played = game.vertex(point), game.vertex(move.point)
         lost = losses.get(guessed)
         guess["tried"] += 1

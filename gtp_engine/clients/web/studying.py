@@ -134,8 +134,13 @@ class Values:
         return [(place, round(value.winrate, 3), round(value.lead, 1) + 0.0) for place, value in found if value]
 
     def loss(self, node: TreeNode, width: int, height: int) -> tuple[float, str] | None:
-        """Returns how many points the move of a node has lost, and the best one; None if few, or not known."""
+        """Returns how many points the move of a node has lost, and the best one; None if few, or not known.
+
+        The passes that end a game lose none, as in `study.move_review.MoveReview`.
+        """
         if node.move is None or node.parent is None or not (self.is_judged(node) and self.is_judged(node.parent)):
+            return None
+        if node.ends_game:
             return None
         before, after, move = self._values[node.parent], self._values[node], node.move
         points = before.lead - after.lead if move.colour == BLACK else after.lead - before.lead

@@ -5,7 +5,7 @@ import string
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from sgfmill import sgf_grammar
 
@@ -71,6 +71,16 @@ class TreeNode:
         if self.followed in self.children:
             return self.followed
         return self.children[0] if self.children else None
+
+    @property
+    def ends_game(self) -> bool:
+        """Whether its move is one of at least two passes in a row after which nobody plays on in its line."""
+        around, following = [node.move for node in self.path if node.move], self.next
+        while following is not None:
+            around += [following.move] if following.move else []
+            following = following.next
+        passes = list(takewhile(lambda move: move.point == PASS, reversed(around)))
+        return len(passes) >= 2 and any(move is self.move for move in passes)
 
     @property
     def is_gone(self) -> bool:
