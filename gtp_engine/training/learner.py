@@ -393,7 +393,7 @@ def run_follower(group: ProcessGroup) -> bool:
 def _begin(group: ProcessGroup, task: _Task, learner: Learner | None) -> tuple[Learner, Loader]:
     configure_torch(task.draws["threads"])
     device = group.device(torch.device(task.device))
-    if learner is None:
+    if learner is None or learner.model.config != task.config:
         learner = Learner(Model(task.config), task.settings, device, group)
     learner.settings = task.settings
     learner.load_state(task.state)

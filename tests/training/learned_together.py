@@ -1,4 +1,4 @@
-"""Learns from two sets of games, alone or under torchrun, and writes the learner's state to a file.
+"""Learns two networks, each from two sets of games, alone or under torchrun, and writes the learners' states to a file.
 
 Run as `learned_together.py FILE`.
 """
@@ -20,6 +20,7 @@ from gtp_engine.training.learner import Learner, run_follower, start_followers
 from gtp_engine.training.run_settings import LearnSettings
 
 BATCH, STEPS = 12, 5
+NETWORKS = ("b2c16", "b1c16h2tfrs")  # with the statistics of batches, and without any
 
 
 def sets() -> list[Samples]:
@@ -28,9 +29,9 @@ def sets() -> list[Samples]:
     return [Samples(pack(games[::2])), Samples(pack(games))]
 
 
-def learn(group: ProcessGroup) -> Learner:
+def learn(network: str, group: ProcessGroup) -> Learner:
     torch.set_num_threads(1)
-    model = Model(parse_config("b2c16")).initialise(torch.Generator().manual_seed(1))
+    model = Model(parse_config(network)).initialise(torch.Generator().manual_seed(1))
     # AdamW would amplify gradients that are zero up to rounding, those that a batch norm cancels.
     settings = LearnSettings(batch_size=BATCH, optimizer="sgd", learning_rate=0.05, warm_up=100, precision="float32")
     learner = Learner(model, settings, torch.device("cpu"), group)
@@ -54,6 +55,6 @@ def result(learner: Learner) -> dict[str, Any]:
 if __name__ == "__main__":
     with ProcessGroup(os.environ) as group:
         if group.rank == 0:
-            torch.save(result(learn(group)), Path(sys.argv[1]))
+            torch.save({network: result(learn(network, group)) for network in NETWORKS}, Path(sys.argv[1]))
         elif not run_follower(group):
             sys.exit(1)

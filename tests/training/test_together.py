@@ -70,11 +70,13 @@ def test_a_batch_that_cannot_be_shared_is_reported_before_anything_is_done(tmp_p
 def test_two_learn_what_one_learns(tmp_path: Path) -> None:
     """With and without masks: gradients, batch norms' statistics, averages and losses."""
     run(str(Path(learned_together.__file__)), str(tmp_path / "two.pt"))
-    two = torch.load(tmp_path / "two.pt", weights_only=True)
-    one = learned_together.result(learned_together.learn(ProcessGroup.single()))
-    assert two["samples"] == one["samples"] == 2 * learned_together.STEPS * learned_together.BATCH
-    assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
-    torch.testing.assert_close(two["tensors"], one["tensors"], rtol=1e-4, atol=1e-4)
+    together = torch.load(tmp_path / "two.pt", weights_only=True)
+    for network, two in together.items():
+        one = learned_together.result(learned_together.learn(network, ProcessGroup.single()))
+        assert two["samples"] == one["samples"] == 2 * learned_together.STEPS * learned_together.BATCH
+        assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
+        torch.testing.assert_close(two["tensors"], one["tensors"], rtol=1e-4, atol=1e-4)
+    assert tuple(together) == learned_together.NETWORKS
 
 
 @pytest.mark.parametrize("left", [{"WORLD_SIZE": "2"}, {"WORLD_SIZE": "4", "RANK": "x"}, {"MASTER_ADDR": "localhost"}])
