@@ -184,14 +184,8 @@ class Ladder(RankGames):
         """Returns the stage that plays these pairs."""
         done = sum(min(pair.games, len(self.played(pair.one, pair.other, pair.stones))) for pair in pairs)
         total = sum(pair.games for pair in pairs)
-        return Stage(
-            name,
-            done,
-            total,
-            (total - done) * self._seconds(),
-            done == total,
-            functools.partial(self._play_pairs, pairs),
-        )
+        seconds, play = (total - done) * self._seconds(), functools.partial(self._play_pairs, pairs)
+        return Stage(name, done, total, seconds, done == total, play)
 
     def _play_pairs(self, pairs: Sequence[Pair]) -> None:
         for pair in pairs:
@@ -402,6 +396,8 @@ def main() -> None:
     parser.add_argument("--pachi", metavar="PROGRAM", help="Pachi's program, or none")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.games < 2:
+        parser.error("--games must be at least 2")
     ladders = []
     try:
         programs = commands(options.pachi, options.board_size) if options.step == "all" else {}
