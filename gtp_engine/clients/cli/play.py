@@ -24,7 +24,7 @@ class DisplayOptions:
     """What the terminal shows.
 
     Attributes:
-        shown: What to show after moves and with hints.
+        shown: What to show after moves at full strength, and with hints.
         redraw: Redraw the board in place if the terminal can, or print each position below the last.
     """
 

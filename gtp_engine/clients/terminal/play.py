@@ -214,7 +214,9 @@ class TerminalGame:
             return
         self._change(lambda: self._played.commit(decision))
         self._show()
-        self._screen.print(engine_move_line(self._engine.game, decision.report, self._shown))
+        # At a rank the report is what a weaker player saw, which is no judgement of the position.
+        report = decision.report if self._engine.settings.rank is None else None
+        self._screen.print(engine_move_line(self._engine.game, report, self._shown))
 
     def _score(self) -> None:
         """Scores the game after two passes and shows dead stones, territory and the result."""

@@ -55,7 +55,8 @@ class Playing(Part):
         before = played.node
         played.commit(decision)
         values.opinion = None
-        if decision.report is not None:
+        # At a rank the report is what a weaker player saw, which is no judgement of the position.
+        if decision.report is not None and played.engine.settings.rank is None:
             values.opinion = decision.report, played.node
             values.note(decision.report, before)
         session.changed()
