@@ -141,10 +141,11 @@ class _Choice:
         """
         if self._after_pass and self._to_capture and lead_as_it_stands(self._game) > 0:
             return PASS
-        request = self._judge.with_dead(self._request_at_the_end())
+        request = self._request_at_the_end()
         if self._style.strength is not None:
             request = replace(request, limits=replace(request.limits, visits=_JUDGING_VISITS))
-        both = request, _with_opponent_to_move(request)
+        opponents = self._judge.with_dead(_with_opponent_to_move(request))
+        both = replace(request, dead=opponents.dead), opponents
         before, after = (self._look(each, self._judge, _JUDGING_VISITS) for each in both)
         if not before.moves or before.moves[0].point == PASS or costs_nothing(before, after):
             return PASS

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..go.coords import BLACK, EMPTY, WHITE, opponent
+from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
 from ..go.game import Game
 from ..go.life import dead_stones, proven_owners, seki_stones
 from ..go.regions import Cell, cells_of, find_liberties, find_regions, points_of
@@ -137,16 +137,25 @@ def evaluated_ownership(
 def agreed_before_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> frozenset[int]:
     """Returns the dead stones on which the players would agree if they passed now (`SearchRequest.dead`).
 
+    If the next pass ends the game, they are those of the count that follows. Otherwise they are those that die even if
+    their owner moves first, since both players may still move.
+
     There are none early in the game, under rules that count stones as they stand or leave the end to the evaluator, and
     without a network: a few rollouts know too little.
     """
     is_counted = game.rules.scoring == "AREA" and not game.rules.stones_stand
     if evaluator.is_rollout or not is_counted or not (game.passes or has_filled_up(game)):
         return frozenset()
-    # A second pass may be the next move: then it counts more that the stones are dead than how long that takes.
-    symmetry = ALL_SYMMETRIES if game.passes else 0
-    ownerships = evaluated_ownership(game, evaluator, profile, symmetry)
-    return frozenset(dead_stones(game, in_their_own_turn(game, *ownerships)))
+    after_pass = game.copy()
+    after_pass.play(game.to_move, PASS)
+    if after_pass.is_over:
+        return frozenset(dead_at_the_end(after_pass, evaluator, profile))
+    return frozenset(dead_stones(game, in_their_own_turn(game, *evaluated_ownership(game, evaluator, profile, 0))))
+
+
+def dead_at_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> set[int]:
+    """Returns the points of the stones that are removed for the count of a finished game, by a network."""
+    return find_dead(game, lambda: np.mean(evaluated_ownership(game, evaluator, profile), 0))
 
 
 def _undecided(

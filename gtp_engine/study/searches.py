@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-import numpy as np
-
-from ..engine.status import agreed_before_the_end, evaluated_ownership, find_dead
+from ..engine.status import agreed_before_the_end, dead_at_the_end
 from ..go.coords import BLACK, PASS
 from ..go.game import Game
 from ..go.rules import Rules
@@ -87,9 +85,7 @@ class Searches:
         """
         if self.evaluator.is_rollout:
             return report
-        profile = self.parameters.profile
-        dead = find_dead(game, lambda: np.mean(evaluated_ownership(game, self.evaluator, profile), 0))
-        points = game.score(dead).points
+        points = game.score(dead_at_the_end(game, self.evaluator, self.parameters.profile)).points
         lead = points if report.to_move == BLACK else -points
         winrate = 1.0 if lead > 0 else 0.0 if lead < 0 else 0.5
         exact = replace(report, winrate=winrate, utility=2 * winrate - 1, moves=())

@@ -9,10 +9,11 @@ import pytest
 from drawn_positions import played
 
 from gtp_engine.engine.worker import SearchWorker
-from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
+from gtp_engine.nets.library import default_network
 from gtp_engine.search.parameters import default_parameters
-from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 
@@ -80,3 +81,19 @@ def test_an_ownership_is_of_one_history(worker: SearchWorker, counted: Counted) 
     found = [worker.ownership(SearchRequest(game)) for game in (over, going_on, played("E5 C3"), set_up)]
     assert len({ownership.tobytes() for ownership in found}) == 4
     assert counted.calls == 3  # a game that is over is evaluated, not searched
+
+
+def test_the_pass_that_ends_a_game_is_analysed_by_the_count_that_follows() -> None:
+    """White, to move, could still save stones that the count after another pass takes off."""
+    game = played("""
+        F5 E7 G7 C6 C4 G3 E3 H5 H6 G4 F8 E8 G5 J4 B5 C8 B7 B8 A8 B9 D9 E9 F2 G2 J2 H2
+        G1 H1 J6 J5 J3 E5 B6 F6 F4 F3 E4 E2 H4 D2 B2 C2 B1 C1 C3 D3 D4 F1 H3 J1 pass
+    """)
+    over = game.copy()
+    over.play(WHITE, PASS)
+    judge = SearchWorker(str(default_network(9, 9)), 1, 1)
+    lead = -over.score(judge.dead_stones(SearchRequest(over))).points
+    only = RootMoves(allow=((WHITE, PASS, 1),))
+    report = judge.analyze(SearchRequest(game, Limits(visits=10), only))
+    assert [(move.point, move.lead) for move in report.moves] == [(PASS, lead)] and lead < -10
+    judge.close()
