@@ -17,6 +17,8 @@ from .local_board import ATTACKER, CELLS, DEFENDER, LOCAL, NO_KO
 
 # Empty points of a part at most: those nearest to the group. Chosen by judgement: more are hardly ever read to the end.
 MOST_EMPTY = 24
+# The opponent's chains of at most so many liberties are read with the group instead of taken for safe. By judgement.
+_WEAK = 3
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -
     """Returns the part of a board in which the chains on some points are read.
 
     It holds what the group reaches over empty points, stones of its colour and such stones of the opponent's as have
-    liberties nowhere else; of the empty points only the nearest if there are many.
+    few liberties, or none elsewhere; of the empty points only the nearest if there are many.
 
     Raises:
         UserError: There is no stone on one of the points, they have both colours, or the group is too large.
@@ -106,6 +108,18 @@ class _Growth:
                     self._empty += 1
                     self.cells.add(near)
                     self._queue.append(near)
+                elif colour == opponent(self._defender) and self._proven[near] == EMPTY:
+                    self._add_weak(self._chain_of[near])
+
+    def _add_weak(self, chain: list[Cell]) -> None:
+        """Adds a chain of the opponent's with its liberties, if they are few and there is room."""
+        liberties = find_liberties(chain, self._stones)
+        new = liberties - self.cells
+        if len(liberties) <= _WEAK and self._empty + len(new) <= self._most_empty:
+            self._empty += len(new)
+            self.cells |= new
+            self._queue.extend(sorted(new))
+            self._add_chain(chain[0])
 
     def _caught(self) -> Iterator[list[Cell]]:
         """Yields the opponent's chains next to the part that have no liberties outside, and may die."""
