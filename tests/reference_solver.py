@@ -11,7 +11,8 @@ class Problem:
     """A part of a board, drawn as rows of text.
 
     `O` is the defender's target, `o` another stone of the defender's, `x` the attacker's, `.` an empty cell. Outside
-    are `X` and `D`, safe stones of the attacker and the defender, and `+`, an empty point that nobody fills.
+    are `X` and `D`, safe stones of the attacker and the defender, and `+`, an empty point on which both play, but which
+    the part that is read leaves out.
     """
 
     rows: tuple[str, ...]
@@ -31,10 +32,9 @@ class BruteForce:
 
     def __init__(self, problem: Problem, seeker: int, ko_master: int) -> None:
         self.problem, self.seeker, self.ko_master = problem, seeker, ko_master
-        self.cells = problem.places("Oox.")
+        self.cells = problem.places("Oox.+")
         self.target = problem.places("O")
         self.outside = {DEFENDER: problem.places("D"), ATTACKER: problem.places("X")}
-        self.open = problem.places("+")
         self.start = (problem.places("Oo"), problem.places("x"))
 
     def liberties_and_chain(self, stones, colour, place):
@@ -44,8 +44,6 @@ class BruteForce:
             for near in around(todo.pop()):
                 if near in self.outside[colour]:
                     liberties.add("safe")
-                elif near in self.open:
-                    liberties.add(near)
                 elif near in own and near not in chain:
                     chain.add(near)
                     todo.append(near)
@@ -96,14 +94,6 @@ class BruteForce:
                     if after not in seen:
                         seen.add(after)
                         todo.append(after)
-        return self.is_enclosed(stones)
-
-    def is_enclosed(self, stones):
-        """Returns whether the target does not live by liberties outside alone."""
-        for place in self.target:
-            liberties, chain = self.liberties_and_chain(stones, DEFENDER, place)
-            if "safe" not in liberties and any(near in self.open for one in chain for near in around(one)):
-                return None
         return True
 
     def solve(self, mover, ko=None):

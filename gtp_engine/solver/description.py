@@ -38,17 +38,19 @@ def describe(solution: Solution, game: Game) -> list[str]:
     def answered(answer: Answer) -> str:
         text = f"  {colour_name(answer.first).title()} to move: {_OUTCOME[answer.outcome]}"
         if answer.moves == (PASS,):
-            return f"{text}, no move is needed" + (f"; {named(answer.line)}" if answer.line else "")
-        if answer.moves:
+            text += ", no move is needed"
+        elif answer.moves:
             text += f" with {named(answer.moves)}" if len(answer.moves) == 1 else f" with any of {named(answer.moves)}"
         return f"{text}; {named(answer.line)}" if answer.line else text
 
     who = f"{colour_name(solution.defender).title()}'s {plural(len(solution.target), 'stone')}"
     lines = [f"{who} at {named(solution.target[:1])}: {_STATUS[solution.status]}"]
-    lines += [answered(solution.answers[colour]) for colour in (opponent(solution.defender), solution.defender)]
-    if solution.walls:
-        lines.append(f"  if the stones around live: {named(chain[0] for chain in solution.walls)}")
-    if solution.friends:
-        lines.append(f"  and if its neighbours live: {named(chain[0] for chain in solution.friends)}")
+    answers = [solution.answers[colour] for colour in (opponent(solution.defender), solution.defender)]
+    lines += [answered(answer) for answer in answers]
+    are_alike = answers[0].walls == answers[1].walls
+    for answer in answers[:1] if are_alike else answers:
+        if answer.walls:
+            when = "" if are_alike else f"for {colour_name(answer.first).title()} to move, "
+            lines.append(f"  {when}if the stones around live: {named(chain[0] for chain in answer.walls)}")
     lines.append(f"  {plural(solution.positions, 'position')} read in {solution.seconds:.1f} s")
     return lines

@@ -1,9 +1,9 @@
 """The rules on a part of a board of at most 128 points, as sets of bits.
 
 The *cells* are the points on which both play. All else is fixed: stones outside are taken for safe, so that a chain
-that touches one of its own colour cannot be captured, and empty points outside are liberties that nobody fills. A set
-of cells is two uint64, a low and a high half; cell (x, y) of the part is bit y * stride + x, and each row ends with a
-column that holds no cell, so that shifted sets do not run into the next row.
+that touches one of its own colour cannot be captured. A set of cells is two uint64, a low and a high half; cell (x, y)
+of the part is bit y * stride + x, and each row ends with a column that holds no cell, so that shifted sets do not run
+into the next row.
 
 One player, the *defender*, owns the target: stones that the *attacker* wants to capture.
 """
@@ -26,7 +26,7 @@ LOCAL = np.dtype(
         ("cells", np.uint64, (2,)),
         ("target", np.uint64, (2,)),
         ("fixed", np.uint64, (2, 2)),  # by colour: the cells next to stones of that colour outside
-        ("open", np.uint64, (2,)),  # the cells next to empty points outside
+        ("open", np.uint64, (2,)),  # the cells next to empty points outside, which count as no liberties
     ],
     align=True,
 )
@@ -122,8 +122,7 @@ def play(local: Local, stones: np.ndarray, mover: int, cell: int, after: np.ndar
     cells_low, cells_high = local["cells"][0], local["cells"][1]
     near_low, near_high = near(bit_low, bit_high, stride)
     rest_low, rest_high = near_low & other_low, near_high & other_high
-    safe_low = local["fixed"][1 - mover, 0] | local["open"][0]
-    safe_high = local["fixed"][1 - mover, 1] | local["open"][1]
+    safe_low, safe_high = local["fixed"][1 - mover, 0], local["fixed"][1 - mover, 1]
     taken_low, taken_high = _ZERO, _ZERO
     empty_low, empty_high = cells_low & ~(own_low | other_low), cells_high & ~(own_high | other_high)
     while rest_low or rest_high:
@@ -139,8 +138,7 @@ def play(local: Local, stones: np.ndarray, mover: int, cell: int, after: np.ndar
     low, high = flood(bit_low, bit_high, own_low, own_high, stride)
     around_low, around_high = near(low, high, stride)
     around_low, around_high = around_low & empty_low, around_high & empty_high
-    is_safe = (low & (local["fixed"][mover, 0] | local["open"][0])) != 0
-    is_safe |= (high & (local["fixed"][mover, 1] | local["open"][1])) != 0
+    is_safe = (low & local["fixed"][mover, 0]) != 0 or (high & local["fixed"][mover, 1]) != 0
     ko = NO_KO
     is_alone = low == bit_low and high == bit_high
     if not is_safe and around_low == 0 and around_high == 0:
@@ -164,9 +162,7 @@ def fewest_liberties(local: Local, stones: np.ndarray, most: int) -> int:
         bit_low, bit_high = lowest(low, high)
         bit_low, bit_high = flood(bit_low, bit_high, stones[0], stones[1], local["stride"])
         low, high = low & ~bit_low, high & ~bit_high
-        safe_low = local["fixed"][DEFENDER, 0] | local["open"][0]
-        safe_high = local["fixed"][DEFENDER, 1] | local["open"][1]
-        if (bit_low & safe_low) == 0 and (bit_high & safe_high) == 0:
+        if (bit_low & local["fixed"][DEFENDER, 0]) == 0 and (bit_high & local["fixed"][DEFENDER, 1]) == 0:
             near_low, near_high = near(bit_low, bit_high, local["stride"])
             near_low &= local["cells"][0] & ~(stones[0] | stones[2])
             near_high &= local["cells"][1] & ~(stones[1] | stones[3])
@@ -201,8 +197,7 @@ def _find_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
     stride, suicide = local["stride"], local["suicide"]
     cells_low, cells_high = local["cells"][0], local["cells"][1]
     # What is not the defender's and touches the outside is not enclosed.
-    edge_low = local["fixed"][ATTACKER, 0] | local["open"][0]
-    edge_high = local["fixed"][ATTACKER, 1] | local["open"][1]
+    edge_low, edge_high = local["fixed"][ATTACKER, 0], local["fixed"][ATTACKER, 1]
     regions = np.empty((_MOST_CHAINS, 2), np.uint64)
     needed = np.empty((_MOST_CHAINS, 2), np.uint64)  # what has to be liberties of a chain for which a region is vital
     enclosed = 0

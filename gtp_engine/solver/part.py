@@ -26,28 +26,24 @@ class Part:
     """A part of a board, in the form that the compiled search reads.
 
     Attributes:
-        local: LOCAL [1], what stays as it is.
+        locals: LOCAL [2], what stays as it is, by the player who seeks its goal.
         stones: uint64 [4], the defender's stones and the attacker's at the beginning.
         defender: The colour of the group.
         points: The point of each cell.
         target: The points of the stones that are to be captured.
         walls: The attacker's chains outside that are taken for safe, each as its points; proven ones are left out.
-        friends: The defender's chains outside that are taken for safe.
         is_open: Whether the part ends at empty points: the group may get out there.
+        ko: The cell that a ko forbids to the player to move, or NO_KO.
     """
 
-    local: np.ndarray
+    locals: np.ndarray
     stones: np.ndarray
     defender: int
     points: dict[int, int]
     target: tuple[int, ...]
     walls: tuple[tuple[int, ...], ...]
-    friends: tuple[tuple[int, ...], ...]
     is_open: bool
-
-    def cell(self, point: int) -> int:
-        """Returns the cell of a point; NO_KO for a point outside."""
-        return next((cell for cell, one in self.points.items() if one == point), NO_KO)
+    ko: int
 
 
 def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -> Part:
@@ -169,30 +165,28 @@ def _part(game: Game, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) -
     stones, chain_of, proven = game.stones(), _chains(game.stones()), proven_owners(game)
     defender = int(stones[next(iter(wanted))])
     target = {one for cell in wanted for one in chain_of[cell]}
-    local = np.zeros(1, LOCAL)
+    colours = {DEFENDER: defender, ATTACKER: opponent(defender)}
+    beside = [(cell, near) for cell in cells for near in neighbours(cell, stones.shape) if near not in cells]
+    local = np.zeros(2, LOCAL)
     local["stride"], local["suicide"] = grid.stride, game.rules.suicide
     local["cells"], local["target"] = grid.mask(cells), grid.mask(target)
-    outside: dict[int, set[tuple[Cell, ...]]] = {}
-    for player, colour in ((DEFENDER, defender), (ATTACKER, opponent(defender))):
-        beside = [(cell, near) for cell in cells for near in neighbours(cell, stones.shape) if near not in cells]
-        touching = [(cell, near) for cell, near in beside if stones[near] == colour]
-        local["fixed"][0, player] = grid.mask(cell for cell, _ in touching)
-        outside[player] = {tuple(chain_of[near]) for _, near in touching if proven[near] != colour}
-        local["open"] = grid.mask(cell for cell, near in beside if stones[near] == EMPTY)
-    of_colour = [[cell for cell in cells if stones[cell] == colour] for colour in (defender, opponent(defender))]
-    named = {
-        player: tuple(sorted(tuple(points_of(chain, game.width)) for chain in chains))
-        for player, chains in outside.items()
-    }
+    local["open"] = grid.mask(cell for cell, near in beside if stones[near] == EMPTY)
+    for player, colour in colours.items():
+        local["fixed"][:, player] = grid.mask(cell for cell, near in beside if stones[near] == colour)
+        # Whoever seeks its goal may not count on what lies outside: as if the other had safe stones there.
+        local["fixed"][1 - player, player] |= local["open"][0]
+    is_wall = {near for _, near in beside if stones[near] == colours[ATTACKER] != proven[near]}
+    points = {grid.cell(cell): points_of([cell], game.width)[0] for cell in cells}
+    of_colour = [grid.mask(cell for cell in cells if stones[cell] == colour) for colour in colours.values()]
     return Part(
-        local=local,
-        stones=np.array([*grid.mask(of_colour[0]), *grid.mask(of_colour[1])], np.uint64),
+        locals=local,
+        stones=np.array([*of_colour[0], *of_colour[1]], np.uint64),
         defender=defender,
-        points={grid.cell(cell): points_of([cell], game.width)[0] for cell in cells},
+        points=points,
         target=tuple(sorted(points_of(target, game.width))),
-        walls=named[ATTACKER],
-        friends=named[DEFENDER],
+        walls=tuple(sorted({tuple(points_of(chain_of[near], game.width)) for near in is_wall})),
         is_open=bool(local["open"].any()),
+        ko=next((cell for cell, point in points.items() if point == game.board["ko_point"][0]), NO_KO),
     )
 
 

@@ -179,8 +179,12 @@ def _find_or_add(table: np.ndarray, search: Search, stones: np.ndarray, ko: int,
 
 
 @njit
-def _value_of(local: Local, search: Search, stones: np.ndarray, moved: int) -> int:
+def _value_of(local: Local, search: Search, before: np.ndarray, stones: np.ndarray, moved: int) -> int:
     """Returns what the rules alone tell of a position after a move."""
+    own = 2 * search["seeker"]
+    lost_low, lost_high = before[own] & ~stones[own], before[own + 1] & ~stones[own + 1]
+    if (lost_low & local["open"][0]) or (lost_high & local["open"][1]):
+        return FAILED  # they may have liberties outside: what follows here would not be what follows on the board
     if is_captured(local, stones):
         return REACHED if search["seeker"] == ATTACKER else FAILED
     if moved == DEFENDER and is_pass_alive(local, stones):
@@ -238,7 +242,7 @@ def write_moves(
             continue
         move["ko"] = NO_KO if search["ko_master"] == 1 - mover else opened
         move["cell"] = cell
-        move["value"] = _value_of(local, search, move["stones"], mover)
+        move["value"] = _value_of(local, search, stones, move["stones"], mover)
         if move["value"] == UNKNOWN:
             _estimate(local, search, stones, mover, move)
         count += 1
@@ -257,9 +261,7 @@ def _add_chain(local: Local, stones: np.ndarray, colour: int, cell_low: Any, cel
     low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], stride)
     zone[0] |= low
     zone[1] |= high
-    if (low & (local["fixed"][colour, 0] | local["open"][0])) or (
-        high & (local["fixed"][colour, 1] | local["open"][1])
-    ):
+    if (low & local["fixed"][colour, 0]) or (high & local["fixed"][colour, 1]):
         return
     around_low, around_high = near(low, high, stride)
     around_low &= local["cells"][0] & ~(stones[0] | stones[2])

@@ -12,7 +12,7 @@ from ..go.coords import PASS, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of
-from .local_board import ATTACKER, DEFENDER, NO_KO, is_pass_alive, play
+from .local_board import ATTACKER, DEFENDER, NO_KO, play
 from .part import Part, find_part
 from .proof_search import (
     FAILED,
@@ -47,6 +47,9 @@ class Outcome(enum.Enum):
     UNKNOWN = "unknown"  # not found in the time
 
 
+_WANTED = {ATTACKER: (Outcome.DIES,), DEFENDER: (Outcome.LIVES, Outcome.SEKI)}
+
+
 @dataclass(frozen=True)
 class Answer:
     """What was found for one player to move first.
@@ -57,12 +60,14 @@ class Answer:
         moves: All first moves, as points, of which it was proved that they reach that, if the player who moves wants
             it; PASS if nothing has to be done. Empty if the outcome is not what the player wants, or unknown.
         line: The moves that follow, as points, the best one of each side first in the table of the search.
+        walls: The attacker's chains, as points, that are taken for safe: the outcome is proved if they live.
     """
 
     first: int
     outcome: Outcome
     moves: tuple[int, ...] = ()
     line: tuple[int, ...] = ()
+    walls: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,6 @@ class Solution:
         defender: The colour of the group.
         target: The points of its stones that were asked for.
         answers: What was found for the attacker and for the defender to move first, by colour.
-        walls: The opponent's chains beside the part that was read, as points, if the result holds only if they live.
-        friends: The defender's chains beside it, in the same way.
         positions: The number of positions read.
         seconds: The time that it took.
     """
@@ -82,8 +85,6 @@ class Solution:
     defender: int
     target: tuple[int, ...]
     answers: dict[int, Answer]
-    walls: tuple[tuple[int, ...], ...]
-    friends: tuple[tuple[int, ...], ...]
     positions: int
     seconds: float
 
@@ -108,7 +109,7 @@ def solve(
     """Finds out whether stones can be captured, whoever moves first.
 
     Nothing is estimated: an outcome other than UNKNOWN is proved, under three conditions. Chains beside the part of the
-    board that was read are taken for safe (`Solution.walls`, `friends`). What repeats for ever captures nothing, as if
+    board that was read are taken for safe (`Answer.walls`). What repeats for ever captures nothing, as if
     no superko were played. And one side or the other has more ko threats than it needs: what depends on them is KO.
 
     Args:
@@ -127,10 +128,13 @@ def solve(
 class _Reading:
     """What one side seeks in one part of the board, with what was read of it."""
 
-    def __init__(self, memory: "_Memory", part: Part, seeker: int, ko_master: int) -> None:
-        self.part, self.seeker = part, seeker
+    def __init__(
+        self, memory: "_Memory", part: Part, seeker: int, ko_master: int, mover: int, *, is_next: bool
+    ) -> None:
+        self.part, self.seeker, self._mover = part, seeker, mover
         self._memory = memory
-        self._local = part.local[0]
+        self._local = part.locals[seeker]
+        self._ko = part.ko if is_next and ko_master != mover else NO_KO
         self._search = np.zeros(1, SEARCH)
         self._search["seeker"], self._search["ko_master"] = seeker, ko_master
         self._search["series"] = memory.next_series()
@@ -143,52 +147,44 @@ class _Reading:
         return int(self._search["nodes"][0])
 
     def read(self, stones: np.ndarray, ko: int, mover: int, positions: int) -> int:
-        """Returns the value of a position, REACHED, FAILED or UNKNOWN, from so many more positions at most.
-
-        That a group lives counts only if it does not rest on liberties outside, which might be filled.
-        """
+        """Returns the value of a position, REACHED, FAILED or UNKNOWN, from so many more positions at most."""
         memory, search = self._memory, self._search[0]
         search["most_nodes"] = search["nodes"] + positions
-        value = int(read(self._local, search, memory.table, memory.line, memory.moves, stones, ko, mover))
-        if value == REACHED and self.seeker == DEFENDER and not is_pass_alive(self._local, stones):
-            slot = find_entry(memory.table, search, stones, ko, mover)
-            zone = memory.table[slot]["zone"] & self._local["open"]
-            if zone.any():
-                return UNKNOWN
-        return value
+        return int(read(self._local, search, memory.table, memory.line, memory.moves, stones, ko, mover))
 
-    def begin(self, mover: int) -> int:
+    def begin(self) -> int:
         """Reads on from the position at the beginning; returns its value."""
         if not self.is_finished:
             before = self.positions
-            self._value = self.read(self.part.stones, NO_KO, mover, self._slice)
+            self._value = self.read(self.part.stones, self._ko, self._mover, self._slice)
             self.is_finished = self._value != UNKNOWN or self.positions - before < self._slice
             self._slice = min(2 * self._slice, _MOST_SLICE)
         return self._value
 
-    def first_moves(self, mover: int, wanted: int) -> Iterator[int]:
+    def first_moves(self, wanted: int) -> Iterator[int]:
         """Yields the points on which a first move leads to a value, as far as a slice for each of them shows it."""
+        mover = self._mover
         for cell, point in self.part.points.items():
             after = np.empty(4, np.uint64)
             occupied = self.part.stones[cell // 64] | self.part.stones[2 + cell // 64]
-            if not int(occupied) >> cell % 64 & 1:
+            if not int(occupied) >> cell % 64 & 1 and cell != self._ko:
                 ko = play(self._local, self.part.stones, mover, cell, after)
                 master = self._search["ko_master"][0] == 1 - mover
                 if ko >= NO_KO and self.read(after, NO_KO if master else ko, 1 - mover, _MOST_SLICE) == wanted:
                     yield point
 
-    def line(self, mover: int) -> Iterator[int]:
+    def line(self) -> Iterator[int]:
         """Yields the moves by which the seeker wins against the answers that took longest to refute."""
         memory, search = self._memory, self._search[0]
-        stones, ko = self.part.stones.copy(), NO_KO
+        stones, ko, mover = self.part.stones.copy(), self._ko, self._mover
         for _ in range(_LONGEST_LINE):
             count = write_moves(self._local, search, stones, ko, mover, memory.moves, 0)
             best, most = None, -1
             for move in memory.moves[:count]:
                 work = self._work(move, mover)
-                if work > most:
+                if work > most and move["cell"] != PASS_CELL:
                     best, most = move, work
-            if best is None or best["cell"] == PASS_CELL:
+            if best is None:
                 return
             yield self.part.points[int(best["cell"])]
             if best["value"] != UNKNOWN:
@@ -226,9 +222,11 @@ def compile_ahead(memory: "_Memory | None" = None) -> None:
     """Compiles the search, or loads it from the cache: a corner of two empty points."""
     game = Game(5)
     game.set_up(["A5", "A4", "B4"], ["A3", "B3", "C4", "C5"])
-    reading = _Reading(memory or _Memory(), find_part(game, [game.point("A4")]), ATTACKER, DEFENDER)
-    reading.begin(ATTACKER)
-    list(reading.line(ATTACKER))
+    reading = _Reading(
+        memory or _Memory(), find_part(game, [game.point("A4")]), ATTACKER, DEFENDER, ATTACKER, is_next=True
+    )
+    reading.begin()
+    list(reading.line())
 
 
 class _Solver:
@@ -255,16 +253,18 @@ class _Solver:
                 self._find(mover, self._began + self._seconds * share / 2, outcomes, readings)
         answers = {}
         for mover, colour in sides.items():
-            needless = outcomes[ATTACKER] is outcomes[DEFENDER]
-            moves, line = self._moves(mover, outcomes[mover], readings.get(mover), needless=needless)
-            answers[colour] = Answer(colour, outcomes[mover], moves, line)
-        used = [reading.part for reading in readings.values()]
+            # Then a player may as well pass, unless a ko forbids the opponent one of its moves only now.
+            passes = outcomes[ATTACKER] is outcomes[DEFENDER] in _WANTED[mover] and self._parts[0].ko == NO_KO
+            reading = readings.get(1 - mover if passes else mover)
+            moves: tuple[int, ...] = (PASS,)
+            line: tuple[int, ...] = ()
+            if not passes:
+                moves, line = self._moves(mover, outcomes[mover], reading)
+            answers[colour] = Answer(colour, outcomes[mover], moves, line, reading.part.walls if reading else ())
         return Solution(
             defender=self._defender,
             target=self._parts[0].target,
             answers=answers,
-            walls=tuple(sorted({chain for part in used for chain in part.walls})),
-            friends=tuple(sorted({chain for part in used for chain in part.friends})),
             positions=sum(reading.positions for reading in self._readings.values()),
             seconds=time.monotonic() - self._began,
         )
@@ -279,7 +279,8 @@ class _Solver:
     def _reading(self, size: int, seeker: int, ko_master: int, mover: int) -> _Reading:
         key = size, seeker, ko_master, mover
         if key not in self._readings:
-            self._readings[key] = _Reading(self._memory, self._parts[size], seeker, ko_master)
+            is_next = (mover == DEFENDER) == (self._game.to_move == self._defender)
+            self._readings[key] = _Reading(self._memory, self._parts[size], seeker, ko_master, mover, is_next=is_next)
         return self._readings[key]
 
     def _is_late(self, until: float) -> bool:
@@ -287,11 +288,10 @@ class _Solver:
 
     def _find(self, mover: int, until: float, outcomes: dict[int, Outcome], readings: dict[int, _Reading]) -> None:
         """Reads for one player to move first, in ever larger parts and for ever longer."""
-        by_ko: set[int] = set()
         sizes = 1
         while not self._is_late(until):
             for size in range(sizes):
-                found = self._conclude(size, mover, by_ko, until)
+                found = self._conclude(size, mover, until)
                 if found is not None:
                     outcomes[mover], readings[mover] = found
                     return
@@ -305,21 +305,19 @@ class _Solver:
         """Whether longer reading finds nothing more."""
         return all(reading.is_finished for key, reading in self._readings.items() if key[3] == mover)
 
-    def _conclude(self, size: int, mover: int, by_ko: set[int], until: float) -> tuple[Outcome, _Reading] | None:
+    def _conclude(self, size: int, mover: int, until: float) -> tuple[Outcome, _Reading] | None:
         """Reads one turn in one part; returns what is proved, and by which reading."""
         values = {}
         for seeker in (ATTACKER, DEFENDER):
             for ko_master in (1 - seeker, seeker):
                 reading = self._reading(size, seeker, ko_master, mover)
-                values[seeker, ko_master] = value = reading.begin(mover)
+                values[seeker, ko_master] = value = reading.begin()
                 if value == REACHED and ko_master != seeker:
                     return (Outcome.DIES if seeker == ATTACKER else Outcome.LIVES), reading
-                if value == REACHED:
-                    by_ko.add(seeker)
                 if self._is_late(until):
                     return None
         attack = self._reading(size, ATTACKER, ATTACKER, mover)
-        if by_ko == {ATTACKER, DEFENDER}:
+        if values[ATTACKER, ATTACKER] == values[DEFENDER, DEFENDER] == REACHED:
             return Outcome.KO, attack
         if not self._parts[size].is_open:
             if values[ATTACKER, ATTACKER] == FAILED and values[DEFENDER, ATTACKER] == FAILED:
@@ -328,16 +326,11 @@ class _Solver:
                 return Outcome.KO, attack
         return None
 
-    def _moves(
-        self, mover: int, outcome: Outcome, reading: _Reading | None, *, needless: bool
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _moves(self, mover: int, outcome: Outcome, reading: _Reading | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Returns the first moves that reach what a player wants, and a line that shows the outcome."""
-        wanted = {ATTACKER: (Outcome.DIES,), DEFENDER: (Outcome.LIVES, Outcome.SEKI)}[mover]
-        moves: tuple[int, ...] = ()
-        if outcome in wanted:
-            if needless:
-                moves = (PASS,)
-            elif reading is not None:
-                moves = tuple(sorted(reading.first_moves(mover, FAILED if outcome is Outcome.SEKI else REACHED)))
-        shows = reading is not None and outcome in (Outcome.DIES, Outcome.LIVES)
-        return moves, tuple(reading.line(mover)) if shows and reading is not None else ()
+        if reading is None:
+            return (), ()
+        line = tuple(reading.line()) if outcome in (Outcome.DIES, Outcome.LIVES) else ()
+        if outcome not in _WANTED[mover]:
+            return (), line
+        return tuple(sorted(reading.first_moves(FAILED if outcome is Outcome.SEKI else REACHED))), line

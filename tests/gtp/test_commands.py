@@ -409,6 +409,6 @@ def test_gtp_solves(start: Callable[..., Conversation]) -> None:
     for vertices, colour in (("E7 E6 E5 D5 C5 B5 A5", "b"), ("D7 D6 C6 B6 A6", "w")):
         for vertex in vertices.split():
             conversation.ask(f"play {colour} {vertex}")
-    assert "  Black to move: it dies with B7; B7" in conversation.ask("gtp_engine-solve D7 5")
+    assert "  Black to move: it dies with B7; B7 A7 C7" in conversation.ask("gtp_engine-solve D7 5")
     assert conversation.fail("gtp_engine-solve A1") == "no stone at A1"
     assert conversation.fail("gtp_engine-solve H9 1") == "invalid vertex"
