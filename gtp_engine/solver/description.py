@@ -20,7 +20,7 @@ _OUTCOME = {
     Outcome.SEKI: "it lives in seki",
     Outcome.KO: "ko",
     Outcome.DIES: "it dies",
-    Outcome.UNKNOWN: "not solved in the time",
+    Outcome.UNKNOWN: "not solved",
 }
 
 

@@ -171,6 +171,24 @@ def fewest_liberties(local: Local, stones: np.ndarray, most: int) -> int:
 
 
 @njit
+def needs_outside(local: Local, stones: np.ndarray, player: int) -> bool:
+    """Whether a player has a chain whose only liberties lie outside."""
+    own_low, own_high = stones[2 * player], stones[2 * player + 1]
+    low, high = own_low & local["open"][0], own_high & local["open"][1]
+    while low or high:
+        bit_low, bit_high = lowest(low, high)
+        bit_low, bit_high = flood(bit_low, bit_high, own_low, own_high, local["stride"])
+        low, high = low & ~bit_low, high & ~bit_high
+        near_low, near_high = near(bit_low, bit_high, local["stride"])
+        near_low &= local["cells"][0] & ~(stones[0] | stones[2])
+        near_high &= local["cells"][1] & ~(stones[1] | stones[3])
+        is_safe = (bit_low & local["fixed"][player, 0]) != 0 or (bit_high & local["fixed"][player, 1]) != 0
+        if not is_safe and near_low == 0 and near_high == 0:
+            return True
+    return False
+
+
+@njit
 def is_captured(local: Local, stones: np.ndarray) -> bool:
     """Whether a stone of the target is gone."""
     target = local["target"]

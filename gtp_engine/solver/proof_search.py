@@ -39,6 +39,7 @@ from .local_board import (
     lowest,
     mixed,
     near,
+    needs_outside,
     play,
     write_life,
 )
@@ -667,6 +668,8 @@ def read(
     Returns:
         REACHED, FAILED or UNKNOWN.
     """
+    if needs_outside(local, stones, search["seeker"]):
+        return FAILED
     if is_captured(local, stones):
         return REACHED if search["seeker"] == ATTACKER else FAILED
     if is_pass_alive(local, stones):

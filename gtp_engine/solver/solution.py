@@ -3,7 +3,7 @@
 import enum
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +116,7 @@ def solve(
         game: The position; whose turn it is does not matter.
         points: Points or vertices of stones of one colour. The chains on them are the target: the group dies if any of
             them is captured.
-        seconds: The longest time; a little more if a step takes long.
+        seconds: The longest time; half a second more if a step takes long.
         stop: Ends the reading, with what is known by then.
 
     Raises:
@@ -161,10 +161,12 @@ class _Reading:
             self._slice = min(2 * self._slice, _MOST_SLICE)
         return self._value
 
-    def first_moves(self, wanted: int) -> Iterator[int]:
+    def first_moves(self, wanted: int, is_late: Callable[[], bool]) -> Iterator[int]:
         """Yields the points on which a first move leads to a value, as far as a slice for each of them shows it."""
         mover = self._mover
         for cell, point in self.part.points.items():
+            if is_late():
+                return
             after = np.empty(4, np.uint64)
             occupied = self.part.stones[cell // 64] | self.part.stones[2 + cell // 64]
             if not int(occupied) >> cell % 64 & 1 and cell != self._ko:
@@ -333,4 +335,6 @@ class _Solver:
         line = tuple(reading.line()) if outcome in (Outcome.DIES, Outcome.LIVES) else ()
         if outcome not in _WANTED[mover]:
             return (), line
-        return tuple(sorted(reading.first_moves(FAILED if outcome is Outcome.SEKI else REACHED))), line
+        until = self._began + self._seconds
+        wanted = FAILED if outcome is Outcome.SEKI else REACHED
+        return tuple(sorted({*line[:1], *reading.first_moves(wanted, lambda: self._is_late(until))})), line

@@ -172,6 +172,38 @@ def test_each_answer_names_what_it_takes_for_granted(monkeypatch: pytest.MonkeyP
     assert answers[BLACK].walls and not answers[WHITE].walls
 
 
+class StopAfter(threading.Event):
+    """Is set once it has been asked so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def is_set(self) -> bool:
+        self.times -= 1
+        return self.times < 0
+
+
+def test_a_reading_can_be_stopped_at_any_moment() -> None:
+    game = position(SHAPES["straight three"][0])
+    never = StopAfter(10**6)
+    complete = solve(game, ["D7"], stop=never).answers
+    for times in range(0, 10**6 - never.times, 3):
+        for colour, answer in solve(game, ["D7"], stop=StopAfter(times)).answers.items():
+            assert answer.outcome is Outcome.UNKNOWN or answer == complete[colour]
+
+
+def test_liberties_outside_may_be_filled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solution, "_SIZES", (1,))
+    game = Game(4, 5)
+    game.set_up(
+        ["A5", "B5", "C5", "B4", "A3", "B3", "C3", "C2"],
+        ["D5", "C4", "D4", "D3", "A2", "B2", "D2", "B1", "C1", "D1"],
+    )
+    # White's only liberty is A1, which is not in a part of one empty point; Black's is A4.
+    assert solve(game, ["D3"], seconds=0.2).answers[BLACK].outcome is not Outcome.LIVES
+
+
 def test_a_ko_may_not_be_retaken_at_once() -> None:
     game = Game(5)
     black, white = "A3 B3 B2 A1 C1", "A4 B4 C4 D4 E4 B5 D5 C3 E3 C2 D2 E2 D1"
@@ -188,7 +220,7 @@ def test_a_group_that_gets_out_is_not_solved() -> None:
     game = Game(9)
     game.set_up(["C3"], ["G7"])
     found = solve(game, ["G7"], seconds=0.2)
-    assert found.status == "unknown" and describe(found, game)[1] == "  Black to move: not solved in the time"
+    assert found.status == "unknown" and describe(found, game)[1] == "  Black to move: not solved"
     assert enclosed_groups(game) == []
 
 
