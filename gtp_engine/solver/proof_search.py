@@ -569,14 +569,14 @@ def _verify(
     It walks from the position to all moves of the seeker and to one of the other player's, the best one of the table.
     """
     search["verification"] += 1
-    stack = [(stones[0], stones[1], stones[2], stones[3], ko, mover, -1)]
+    stack = [(stones[0], stones[1], stones[2], stones[3], ko, mover)]
     position = np.empty(4, np.uint64)
     # Where each position of the walk came from, so that all who rest on a wrong one are forgotten with it.
     parents = [-1]
     slots = [find_entry(table, search, stones, ko, mover)]
     at = 0
     while at < len(stack):
-        position[0], position[1], position[2], position[3], ko, mover, _ = stack[at]
+        position[0], position[1], position[2], position[3], ko, mover = stack[at]
         slot = find_entry(table, search, position, ko, mover)
         if slot < 0:
             value = _read(local, search, table, line, moves, position, ko, mover)
@@ -587,44 +587,42 @@ def _verify(
         slots[at] = slot
         if not _fails(search, entry["phi"], entry["delta"], mover):
             return _forget(table, slots, parents, at)
-        if entry["verified"] == search["verification"]:
-            at += 1
-            continue
-        entry["verified"] = search["verification"]
-        count = write_moves(local, search, position, ko, mover, moves, 0)
-        chosen = -1
-        for index in range(count):
-            move = moves[index]
-            if mover == search["seeker"]:
+        if entry["verified"] != search["verification"]:
+            entry["verified"] = search["verification"]
+            count = write_moves(local, search, position, ko, mover, moves, 0)
+            first, end = 0, count
+            if mover != search["seeker"]:
+                first = _refutation(search, table, moves, count, mover)
+                end = first + 1
+                if first < 0:
+                    return _forget(table, slots, parents, at)
+            for index in range(first, end):
+                move = moves[index]
                 if move["value"] == REACHED:
                     return _forget(table, slots, parents, at)
                 if move["value"] == UNKNOWN:
-                    stack.append(_walk_to(move, mover))
+                    after = move["stones"]
+                    stack.append((after[0], after[1], after[2], after[3], move["ko"], 1 - mover))
                     parents.append(at)
                     slots.append(-1)
-                continue
-            if move["value"] == FAILED:
-                chosen = -2
-                break
-            if move["value"] == UNKNOWN:
-                its = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
-                is_better = chosen < 0 or (its >= 0 and table[its]["verified"] == search["verification"])
-                if its >= 0 and is_better and _fails(search, table[its]["phi"], table[its]["delta"], 1 - mover):
-                    chosen = index
-        if mover != search["seeker"] and chosen != -2:
-            if chosen == -1:
-                return _forget(table, slots, parents, at)
-            stack.append(_walk_to(moves[chosen], mover))
-            parents.append(at)
-            slots.append(-1)
         at += 1
     return FAILED
 
 
-@inline
-def _walk_to(move: Any, mover: int) -> tuple[Any, Any, Any, Any, int, int, int]:
-    stones = move["stones"]
-    return stones[0], stones[1], stones[2], stones[3], move["ko"], 1 - mover, 0
+@njit
+def _refutation(search: Search, table: np.ndarray, moves: np.ndarray, count: int, mover: int) -> int:
+    """Returns a move after which the seeker fails, if possible one that was verified; -1 if there is none."""
+    chosen = -1
+    for index in range(count):
+        move = moves[index]
+        if move["value"] == FAILED:
+            return index
+        if move["value"] == UNKNOWN:
+            slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+            is_better = chosen < 0 or (slot >= 0 and table[slot]["verified"] == search["verification"])
+            if slot >= 0 and is_better and _fails(search, table[slot]["phi"], table[slot]["delta"], 1 - mover):
+                chosen = index
+    return chosen
 
 
 @inline
