@@ -208,7 +208,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
 _PACKAGE = Path(__file__).parents[1]
 _COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate")
-_COMPILED_FILES = ("training/data/samples.py", "training/data/rows.py", "training/data/ownership.py")
+_COMPILED_FILES = (
+    "solver/local_board.py",
+    "solver/proof_search.py",
+    "training/data/samples.py",
+    "training/data/rows.py",
+    "training/data/ownership.py",
+)
 _OPTIONS: dict[str, Any] = {
     "nopython": True,
     "nogil": True,
