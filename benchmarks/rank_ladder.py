@@ -77,7 +77,7 @@ FIRST_SHARE = 5  # of each step of the path, and against a program, there are GA
 GAMES_AT_ONCE = 20  # between two neighbours until the curve is fitted again
 # Half the width of the interval of an Elo difference after one game at 64 %.
 _WIDTH_OF_ONE = Z95 * 400 / np.log(10) / np.sqrt(0.64 * 0.36)
-# A game also tells about the steps beside its own: in simulated runs half as many were needed as without that.
+# A game also gives information on the neighbouring steps: in a simulated run half as many games were needed.
 _SHARED = 0.5
 # Seconds of a game on 19x19 on one core, until some have been played: of b6c64-19x19 alone, and with each program.
 _SECONDS = {None: 1.5, GNUGO: 55.0, PACHI: 150.0}
@@ -200,7 +200,7 @@ class Ladder(RankGames):
         return Stage("programs", total - sum(missing.values()), total, seconds, over, self._play_programs)
 
     def _neighbours_stage(self, others: int) -> Stage:
-        """Returns the stage between neighbours, of which `others` games belong to other stages."""
+        """Returns the stage of games between neighbours; `others` is the number of games of all other stages."""
         between = [game for game in self.games if not game.handicap and min(game.black, game.white) >= 0]
         done, missing = max(0, len(between) - others), 0.0
         if not self.drafted():

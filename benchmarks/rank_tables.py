@@ -104,7 +104,7 @@ def _wrapped(texts: Sequence[str]) -> list[str]:
 
 
 def _verified(expected: float, tallies: Sequence[Tally]) -> str:
-    """Returns the results of pairs that are expected to be so many Elo apart."""
+    """Returns the results of pairs whose expected distance is this number of Elo."""
     played = [tally for tally in tallies if tally.games]
     together = Tally(*(sum(getattr(tally, part) for tally in played) for part in ("wins", "draws", "losses")))
     right = sum(low <= expected <= high for low, high in map(elo_interval, played))

@@ -27,6 +27,7 @@ from ..search.evaluate.choices import WITHOUT_NETWORK
 from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
+from ..solver import USUAL_SECONDS
 from .clock import Clock
 from .ranks import Rank, Strength, as_rank, next_rank
 from .search_thread import SearchThread
@@ -535,7 +536,7 @@ class Engine:
         """Returns the chains by their status: "alive", "dead" or "seki"."""
         return self._ask(lambda worker, request: worker.statuses(request))
 
-    def solve(self, points: "Iterable[int | str]", *, seconds: float = 10.0) -> "Future[Solution]":
+    def solve(self, points: "Iterable[int | str]", *, seconds: float = USUAL_SECONDS) -> "Future[Solution]":
         """Finds out whether stones can be captured, whoever moves first, by exact reading; `stop` ends it.
 
         Arguments, result and errors are those of `solver.solution.solve`, for the present position.

@@ -6,6 +6,7 @@ A network is searched for among the bundled ones, in `weights/`, and then in the
 Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
+import functools
 import tomllib
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ RULES_FILE = "rules.toml"  # the rules that networks learned with
 JUDGE, RANK_PLAY = USES = ("judge", "ranks")  # everything, and play at a rank
 
 
+@functools.cache
 def bundled_folder() -> Path:
     """Returns the folder of the networks that come with the program."""
     return Path(__file__).resolve().parents[1] / "weights"

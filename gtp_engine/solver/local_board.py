@@ -103,6 +103,20 @@ def flood(low: Mask, high: Mask, within_low: Mask, within_high: Mask, stride: in
         low, high = grown_low, grown_high
 
 
+@inline
+def is_safe(local: Local, colour: int, low: Mask, high: Mask) -> bool:
+    """Whether a chain touches a stone of its colour outside, which is taken for safe."""
+    return (low & local["fixed"][colour, 0]) != 0 or (high & local["fixed"][colour, 1]) != 0
+
+
+@inline
+def liberties_of(local: Local, stones: np.ndarray, low: Mask, high: Mask) -> tuple[Mask, Mask]:
+    """Returns the liberties of a chain in the part."""
+    near_low, near_high = near(low, high, local["stride"])
+    empty_low, empty_high = ~(stones[0] | stones[2]), ~(stones[1] | stones[3])
+    return near_low & local["cells"][0] & empty_low, near_high & local["cells"][1] & empty_high
+
+
 @njit
 def play(local: Local, stones: np.ndarray, mover: int, cell: int, after: np.ndarray) -> int:
     """Plays on an empty cell, and returns the cell of a ko that this opens, NO_KO for none, or -2 if it is illegal.
@@ -122,14 +136,13 @@ def play(local: Local, stones: np.ndarray, mover: int, cell: int, after: np.ndar
     cells_low, cells_high = local["cells"][0], local["cells"][1]
     near_low, near_high = near(bit_low, bit_high, stride)
     rest_low, rest_high = near_low & other_low, near_high & other_high
-    safe_low, safe_high = local["fixed"][1 - mover, 0], local["fixed"][1 - mover, 1]
     taken_low, taken_high = _ZERO, _ZERO
     empty_low, empty_high = cells_low & ~(own_low | other_low), cells_high & ~(own_high | other_high)
     while rest_low or rest_high:
         low, high = lowest(rest_low, rest_high)
         low, high = flood(low, high, other_low, other_high, stride)
         rest_low, rest_high = rest_low & ~low, rest_high & ~high
-        if (low & safe_low) == 0 and (high & safe_high) == 0:
+        if not is_safe(local, 1 - mover, low, high):
             around_low, around_high = near(low, high, stride)
             if (around_low & empty_low) == 0 and (around_high & empty_high) == 0:
                 taken_low, taken_high = taken_low | low, taken_high | high
@@ -138,14 +151,14 @@ def play(local: Local, stones: np.ndarray, mover: int, cell: int, after: np.ndar
     low, high = flood(bit_low, bit_high, own_low, own_high, stride)
     around_low, around_high = near(low, high, stride)
     around_low, around_high = around_low & empty_low, around_high & empty_high
-    is_safe = (low & local["fixed"][mover, 0]) != 0 or (high & local["fixed"][mover, 1]) != 0
+    stays = is_safe(local, mover, low, high)
     ko = NO_KO
     is_alone = low == bit_low and high == bit_high
-    if not is_safe and around_low == 0 and around_high == 0:
+    if not stays and around_low == 0 and around_high == 0:
         if not local["suicide"] or is_alone:
             return -2
         own_low, own_high = own_low & ~low, own_high & ~high
-    elif not is_safe and is_alone and around_low == taken_low and around_high == taken_high:
+    elif not stays and is_alone and around_low == taken_low and around_high == taken_high:
         first_low, first_high = lowest(taken_low, taken_high)
         if first_low == taken_low and first_high == taken_high:
             ko = cell_of(taken_low, taken_high)
@@ -162,10 +175,8 @@ def fewest_liberties(local: Local, stones: np.ndarray, most: int) -> int:
         bit_low, bit_high = lowest(low, high)
         bit_low, bit_high = flood(bit_low, bit_high, stones[0], stones[1], local["stride"])
         low, high = low & ~bit_low, high & ~bit_high
-        if (bit_low & local["fixed"][DEFENDER, 0]) == 0 and (bit_high & local["fixed"][DEFENDER, 1]) == 0:
-            near_low, near_high = near(bit_low, bit_high, local["stride"])
-            near_low &= local["cells"][0] & ~(stones[0] | stones[2])
-            near_high &= local["cells"][1] & ~(stones[1] | stones[3])
+        if not is_safe(local, DEFENDER, bit_low, bit_high):
+            near_low, near_high = liberties_of(local, stones, bit_low, bit_high)
             fewest = min(fewest, count(near_low, near_high))
     return fewest
 
@@ -179,11 +190,8 @@ def needs_outside(local: Local, stones: np.ndarray, player: int) -> bool:
         bit_low, bit_high = lowest(low, high)
         bit_low, bit_high = flood(bit_low, bit_high, own_low, own_high, local["stride"])
         low, high = low & ~bit_low, high & ~bit_high
-        near_low, near_high = near(bit_low, bit_high, local["stride"])
-        near_low &= local["cells"][0] & ~(stones[0] | stones[2])
-        near_high &= local["cells"][1] & ~(stones[1] | stones[3])
-        is_safe = (bit_low & local["fixed"][player, 0]) != 0 or (bit_high & local["fixed"][player, 1]) != 0
-        if not is_safe and near_low == 0 and near_high == 0:
+        near_low, near_high = liberties_of(local, stones, bit_low, bit_high)
+        if near_low == 0 and near_high == 0 and not is_safe(local, player, bit_low, bit_high):
             return True
     return False
 
@@ -231,7 +239,6 @@ def _find_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
             needed[enclosed, 1] = high if suicide else high & ~stones[3]
             enclosed += 1
     alive_low, alive_high = stones[0], stones[1]
-    fixed_low, fixed_high = local["fixed"][DEFENDER, 0], local["fixed"][DEFENDER, 1]
     target_low, target_high = local["target"][0], local["target"][1]
     while True:
         dropped = False
@@ -240,7 +247,7 @@ def _find_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
             low, high = lowest(rest_low, rest_high)
             low, high = flood(low, high, stones[0], stones[1], stride)
             rest_low, rest_high = rest_low & ~low, rest_high & ~high
-            if (low & fixed_low) != 0 or (high & fixed_high) != 0:
+            if is_safe(local, DEFENDER, low, high):
                 continue
             near_low, near_high = near(low, high, stride)
             eyes = 0

@@ -36,6 +36,8 @@ from .local_board import (
     flood,
     is_captured,
     is_pass_alive,
+    is_safe,
+    liberties_of,
     lowest,
     mixed,
     near,
@@ -63,7 +65,6 @@ ENTRY = np.dtype(
         ("series", np.uint32),  # the search that wrote it; others count as empty
         ("verified", np.uint32),  # the verification that has seen it
         ("ko", np.int16),
-        ("best", np.int16),  # the cell of its best move
         ("mover", np.int8),
         ("on_line", np.bool_),
     ],
@@ -104,7 +105,6 @@ SEARCH = np.dtype(
         ("verification", np.int64),
         ("nodes", np.int64),  # positions read so far
         ("most_nodes", np.int64),
-        ("too_deep", np.bool_),
     ],
     align=True,
 )
@@ -174,7 +174,6 @@ def _find_or_add(table: np.ndarray, search: Search, stones: np.ndarray, ko: int,
     entry["series"] = search["series"]
     entry["phi"] = entry["delta"] = 1
     entry["work"] = entry["verified"] = 0
-    entry["best"] = PASS_CELL
     entry["on_line"] = False
     return chosen
 
@@ -262,15 +261,26 @@ def _add_chain(local: Local, stones: np.ndarray, colour: int, cell_low: Any, cel
     low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], stride)
     zone[0] |= low
     zone[1] |= high
-    if (low & local["fixed"][colour, 0]) or (high & local["fixed"][colour, 1]):
+    if is_safe(local, colour, low, high):
         return
-    around_low, around_high = near(low, high, stride)
-    around_low &= local["cells"][0] & ~(stones[0] | stones[2])
-    around_high &= local["cells"][1] & ~(stones[1] | stones[3])
+    around_low, around_high = liberties_of(local, stones, low, high)
     if (around_low | around_high) and not (around_low & zone[0]) and not (around_high & zone[1]):
         low, high = lowest(around_low, around_high)
         zone[0] |= low
         zone[1] |= high
+
+
+@njit
+def _add_chains_beside(
+    local: Local, stones: np.ndarray, colour: int, cell_low: Any, cell_high: Any, zone: np.ndarray
+) -> None:
+    """Adds the chains of a colour next to a cell to a zone, as `_add_chain` does."""
+    low, high = near(cell_low, cell_high, local["stride"])
+    low, high = low & stones[2 * colour], high & stones[2 * colour + 1]
+    while low or high:
+        one_low, one_high = lowest(low, high)
+        _add_chain(local, stones, colour, one_low, one_high, zone)
+        low, high = low & ~one_low, high & ~one_high
 
 
 @njit
@@ -296,7 +306,7 @@ def _close(local: Local, search: Search, stones: np.ndarray, zone: np.ndarray) -
 @njit
 def _add_move(local: Local, stones: np.ndarray, mover: int, move: Any, zone: np.ndarray) -> None:
     """Adds to a zone what decides that a move is legal, and what it captures."""
-    stride, other = local["stride"], 1 - mover
+    stride = local["stride"]
     bit_low, bit_high = bit_of(move["cell"])
     near_low, near_high = near(bit_low, bit_high, stride)
     near_low, near_high = near_low & local["cells"][0], near_high & local["cells"][1]
@@ -310,12 +320,7 @@ def _add_move(local: Local, stones: np.ndarray, mover: int, move: Any, zone: np.
         around_low, around_high = near(low, high, stride)
         zone[0] |= low | (around_low & local["cells"][0])
         zone[1] |= high | (around_high & local["cells"][1])
-    low, high = move["stones"][2 * other] & near_low, move["stones"][2 * other + 1] & near_high
-    while low or high:
-        one_low, one_high = lowest(low, high)
-        _add_chain(local, move["stones"], other, one_low, one_high, zone)
-        one_low, one_high = flood(one_low, one_high, move["stones"][2 * other], move["stones"][2 * other + 1], stride)
-        low, high = low & ~one_low, high & ~one_high
+    _add_chains_beside(local, move["stones"], 1 - mover, bit_low, bit_high, zone)
     if (move["stones"][2 * mover] & bit_low) or (move["stones"][2 * mover + 1] & bit_high):
         _add_chain(local, move["stones"], mover, bit_low, bit_high, zone)
     else:  # suicide: its chain and what surrounds it
@@ -340,37 +345,9 @@ def _add_illegal(local: Local, stones: np.ndarray, mover: int, zone: np.ndarray,
             zone[0] |= chain_low | (around_low & local["cells"][0])
             zone[1] |= chain_high | (around_high & local["cells"][1])
             # The other's chains beside it are not taken by the move as long as they keep a liberty.
-            other = 1 - mover
-            near_low, near_high = near(bit_low, bit_high, local["stride"])
-            near_low, near_high = near_low & stones[2 * other], near_high & stones[2 * other + 1]
-            while near_low or near_high:
-                one_low, one_high = lowest(near_low, near_high)
-                _add_chain_beside(local, stones, other, one_low, one_high, bit_low, bit_high, zone)
-                near_low, near_high = near_low & ~one_low, near_high & ~one_high
-
-
-@njit
-def _add_chain_beside(
-    local: Local,
-    stones: np.ndarray,
-    colour: int,
-    cell_low: Any,
-    cell_high: Any,
-    but_low: Any,
-    but_high: Any,
-    zone: np.ndarray,
-) -> None:
-    """Adds the chain of a stone to a zone, with a liberty that is not one cell."""
-    low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], local["stride"])
-    zone[0] |= low
-    zone[1] |= high
-    around_low, around_high = near(low, high, local["stride"])
-    around_low &= local["cells"][0] & ~(stones[0] | stones[2] | but_low)
-    around_high &= local["cells"][1] & ~(stones[1] | stones[3] | but_high)
-    if (around_low | around_high) and not (around_low & zone[0]) and not (around_high & zone[1]):
-        low, high = lowest(around_low, around_high)
-        zone[0] |= low
-        zone[1] |= high
+            scratch[:] = stones
+            scratch[2 * mover], scratch[2 * mover + 1] = own_low, own_high
+            _add_chains_beside(local, scratch, 1 - mover, bit_low, bit_high, zone)
 
 
 @njit
@@ -426,7 +403,6 @@ def _read(
         entry = table[at["slot"]]
         entry["phi"], entry["delta"] = phi, delta
         entry["work"] = min(entry["work"] + 1 + (search["nodes"] - at["began"]), 1 << 31)
-        entry["best"] = moves[best]["cell"] if best >= 0 else PASS_CELL
         if phi >= at["most_phi"] or delta >= at["most_delta"]:
             entry["on_line"] = False
             if (phi == 0) == (mover == search["seeker"]) and (phi == 0 or delta == 0):
@@ -436,13 +412,11 @@ def _read(
             depth -= 1
             continue
         if search["nodes"] >= search["most_nodes"] or depth + 1 == _DEPTH:
-            search["too_deep"] |= depth + 1 == _DEPTH
             return _leave(table, line, depth)
         search["nodes"] += 1
         move, under = moves[best], line[depth + 1]
         after = at["first"] + at["count"]
         if not _begin(local, search, table, under, moves, move["stones"], move["ko"], 1 - mover, after):
-            search["too_deep"] = True
             return _leave(table, line, depth)
         under["most_phi"] = at["most_delta"] - others
         under["most_delta"] = min(at["most_phi"], second + 1 + second // 4)

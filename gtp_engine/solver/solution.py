@@ -12,6 +12,7 @@ from ..go.coords import PASS, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of
+from . import USUAL_SECONDS
 from .local_board import ATTACKER, DEFENDER, NO_KO, play
 from .part import Part, find_part
 from .proof_search import (
@@ -28,7 +29,6 @@ from .proof_search import (
     write_moves,
 )
 
-USUAL_SECONDS = 10.0
 MEGABYTES = 128.0
 # The parts that are read, by their empty points: what is proved in a small one holds, and it is read sooner.
 _SIZES = (8, 12, 16, 20, 24)
@@ -220,13 +220,11 @@ class _Memory:
         return self._series
 
 
-def compile_ahead(memory: "_Memory | None" = None) -> None:
+def _compile(memory: _Memory) -> None:
     """Compiles the search, or loads it from the cache: a corner of two empty points."""
     game = Game(5)
     game.set_up(["A5", "A4", "B4"], ["A3", "B3", "C4", "C5"])
-    reading = _Reading(
-        memory or _Memory(), find_part(game, [game.point("A4")]), ATTACKER, DEFENDER, ATTACKER, is_next=True
-    )
+    reading = _Reading(memory, find_part(game, [game.point("A4")]), ATTACKER, DEFENDER, ATTACKER, is_next=True)
     reading.begin()
     list(reading.line())
 
@@ -237,7 +235,7 @@ class _Solver:
     def __init__(self, game: Game, points: list[int], seconds: float, stop: threading.Event | None) -> None:
         self._game, self._points = game, points
         self._memory = _Memory()
-        compile_ahead(self._memory)
+        _compile(self._memory)
         self._began = time.monotonic()
         self._seconds, self._stop = seconds, stop
         self._readings: dict[tuple[int, int, int, int], _Reading] = {}
@@ -273,7 +271,8 @@ class _Solver:
 
     def _proven(self) -> Outcome | None:
         """Returns the outcome if the whole board proves it by itself, without any reading."""
-        owners = {int(proven_owners(self._game)[cell]) for cell in cells_of(self._points, self._game.width)}
+        proven = proven_owners(self._game)
+        owners = {int(proven[cell]) for cell in cells_of(self._points, self._game.width)}
         if owners == {self._defender}:
             return Outcome.LIVES
         return Outcome.DIES if opponent(self._defender) in owners else None

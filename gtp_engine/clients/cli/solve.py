@@ -12,6 +12,7 @@ from ...base.fields import Range, Text
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED
 from ...go.coords import WHITE
+from ...solver import USUAL_SECONDS
 from .command import command
 from .review_files import EXISTING_OR_STANDARD, read_records
 
@@ -30,7 +31,7 @@ class SolveOptions:
     file: Path = setting(Path(), accepts=EXISTING_OR_STANDARD, argument=True, metavar="FILE", required=True)
     points: tuple[str, ...] = setting((), accepts=Text(), argument=True, metavar="[POINT]...", nargs=-1)
     at: int | None = setting(None, accepts=Range(0, whole=True), metavar="MOVE")
-    seconds: float = setting(10.0, accepts=Range(0.01))
+    seconds: float = setting(USUAL_SECONDS, accepts=Range(0.01))
 
 
 @command(groups={"options": SolveOptions})

@@ -16,6 +16,7 @@ from ...go.handicap import fixed_handicap_points, free_handicap_points
 from ...go.rules import parse_rules, with_part
 from ...go.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
+from ...solver import USUAL_SECONDS
 from .formats import OPTIONAL, Fields, cgos_line, kata_line, lz_line, show_live, with_unvisited
 from .session import (
     SYNTAX_ERROR,
@@ -107,7 +108,7 @@ def solve_group(session: Session, arguments: list[str]) -> str:
     from ...solver.description import describe
 
     words = list(arguments)
-    seconds = number(words.pop(), 0.01) if len(words) > 1 and words[-1][:1].isdigit() else 10.0
+    seconds = number(words.pop(), 0.01) if len(words) > 1 and words[-1][:1].isdigit() else USUAL_SECONDS
     points = [point(session, word, "invalid vertex", may_pass=False) for word in words]
     found = session.wait(session.engine.solve(points, seconds=seconds))
     return "\n".join(describe(found, session.engine.game))
