@@ -140,7 +140,7 @@ def _same(entry: Entry, stones: np.ndarray, ko: int, mover: int) -> bool:
 def find_entry(table: np.ndarray, search: Search, stones: np.ndarray, ko: int, mover: int) -> int:
     """Returns the slot of a position in the table, -1 if it is not there."""
     mask = len(table) - 1
-    start = int(mixed(stones, 2 * (ko + 1) + mover) >> np.uint64(1)) & mask
+    start = int(mixed(stones, 2 * (ko + 1) + mover + 512 * search["series"]) >> np.uint64(1)) & mask
     for probe in range(_PROBES):
         slot = (start + probe) & mask
         if table[slot]["series"] == search["series"] and _same(table[slot], stones, ko, mover):
@@ -155,7 +155,7 @@ def _find_or_add(table: np.ndarray, search: Search, stones: np.ndarray, ko: int,
     if slot >= 0:
         return slot
     mask = len(table) - 1
-    start = int(mixed(stones, 2 * (ko + 1) + mover) >> np.uint64(1)) & mask
+    start = int(mixed(stones, 2 * (ko + 1) + mover + 512 * search["series"]) >> np.uint64(1)) & mask
     chosen, least = -1, 1 << 40
     for probe in range(_PROBES):
         slot = (start + probe) & mask
