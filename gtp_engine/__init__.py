@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
-    from gtp_engine.solver.solution import Outcome, Solution, solve
+    from gtp_engine.solver.refutations import Branch, Outcome
+    from gtp_engine.solver.solution import Solution, solve
     from gtp_engine.study.game_review import GameReview
     from gtp_engine.study.move_review import MoveReview
     from gtp_engine.study.page.page import review_page
@@ -50,6 +51,7 @@ __all__ = [
     "RULESETS",
     "WHITE",
     "BoardDrawing",
+    "Branch",
     "Candidate",
     "Decision",
     "Engine",
@@ -108,7 +110,8 @@ _MODULES = {
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
-    "solver.solution": ("Outcome", "Solution", "solve"),
+    "solver.refutations": ("Branch", "Outcome"),
+    "solver.solution": ("Solution", "solve"),
     "study.game_review": ("GameReview",),
     "study.page.page": ("review_page",),
     "study.move_review": ("MoveReview",),

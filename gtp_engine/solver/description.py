@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from ..base.messages import plural
 from ..go.coords import PASS, colour_name, opponent, vertex
 from ..go.game import Game
-from .solution import Answer, Outcome, Solution
+from .refutations import Outcome
+from .solution import Answer, Solution
 
 _STATUS = {
     "alive": "alive",
@@ -38,8 +39,8 @@ def describe(solution: Solution, game: Game) -> list[str]:
     def answered(answer: Answer) -> str:
         text = f"  {colour_name(answer.first).title()} to move: {_OUTCOME[answer.outcome]}"
         if answer.moves == (PASS,):
-            text += ", no move is needed"
-        elif answer.moves:
+            return f"{text}, no move is needed"
+        if answer.moves:
             text += f" with {named(answer.moves)}" if len(answer.moves) == 1 else f" with any of {named(answer.moves)}"
         return f"{text}; {named(answer.line)}" if answer.line else text
 

@@ -2,6 +2,7 @@
 
 import random
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from reference_solver import ATTACKER, DEFENDER, BruteForce, Problem, around, random_problem
 
-from gtp_engine import Engine, EngineSettings, Game, Outcome, UserError, solve
+from gtp_engine import Branch, Engine, EngineSettings, Game, Outcome, UserError, solve
 from gtp_engine.clients.cli import main
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.solver import solution
@@ -130,7 +131,7 @@ def test_known_shapes(name: str) -> None:
 
 
 def test_a_ko_is_found() -> None:
-    game = position(". . . O X\n. O O O X\nO O X X X\nX X X . .")  # the bent four in the corner
+    game = position(KO)
     found = solve(game, ["D7"])
     assert [found.answers[colour].outcome for colour in (BLACK, WHITE)] == [Outcome.KO, Outcome.LIVES]
 
@@ -143,6 +144,44 @@ def test_a_line_shows_the_capture() -> None:
         game.play(colour, point)
         colour = 3 - colour
     assert line and game.vertex(line[0]) == "B7"
+
+
+KO = ". . . O X\n. O O O X\nO O X X X\nX X X . ."  # the bent four in the corner
+
+
+def branches(tree: tuple[Branch, ...], game: Game) -> Iterator[tuple[Branch, Game]]:
+    """Yields all moves of a tree with the positions after them."""
+    for branch in tree:
+        after = game.copy()
+        after.play(game.to_move, branch.point)
+        yield branch, after
+        yield from branches(branch.replies, after)
+
+
+@pytest.mark.parametrize("drawing", [SHAPES["straight three"][0], SHAPES["square four"][0], KO])
+def test_what_a_tree_says_of_each_move_is_found_after_it(drawing: str) -> None:
+    game = position(drawing)
+    target = [point for point in solve(game, [first_white(game)]).target if game.stone_at(point)]
+    found = solve(game, target[:1])
+    for colour, answer in found.answers.items():
+        game.to_move = colour
+        works = [branch.point for branch in answer.tree if branch.outcome is answer.outcome]
+        assert not answer.moves or sorted(works) == list(answer.moves)
+        for branch, after in branches(answer.tree, game):
+            outcome = Outcome.DIES
+            if all(after.stone_at(point) for point in target):
+                outcome = solve(after, target).answers[after.to_move].outcome
+            assert branch.outcome is outcome
+
+
+def test_a_wrong_first_move_is_refuted() -> None:
+    game = position(SHAPES["straight three"][0])
+    (dies, *wrong) = solve(game, ["D7"]).answers[BLACK].tree
+    assert (dies.point, dies.outcome) == (game.point("B7"), Outcome.DIES)
+    assert {game.vertex(branch.point) for branch in wrong} == {"A7", "C7"}
+    for branch in wrong:
+        assert branch.outcome is Outcome.LIVES
+        assert [game.vertex(reply.point) for reply in branch.replies] == ["B7"]
 
 
 def test_what_lies_outside_is_named() -> None:
@@ -190,7 +229,11 @@ def test_a_reading_can_be_stopped_at_any_moment() -> None:
     complete = solve(game, ["D7"], stop=never).answers
     for times in range(0, 10**6 - never.times, 3):
         for colour, answer in solve(game, ["D7"], stop=StopAfter(times)).answers.items():
-            assert answer.outcome is Outcome.UNKNOWN or answer == complete[colour]
+            whole = complete[colour]
+            assert answer.outcome in (Outcome.UNKNOWN, whole.outcome)
+            assert answer.outcome is Outcome.UNKNOWN or (answer.moves == whole.moves and answer.line == whole.line)
+            known = {branch.point: branch.outcome for branch in whole.tree}
+            assert all(known[branch.point] is branch.outcome for branch in answer.tree)
 
 
 def test_liberties_outside_may_be_filled(monkeypatch: pytest.MonkeyPatch) -> None:
