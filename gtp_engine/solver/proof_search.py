@@ -563,6 +563,7 @@ def _verify(
             return _forget(table, slots, parents, at)
         if entry["verified"] != search["verification"]:
             entry["verified"] = search["verification"]
+            search["nodes"] += 1
             count = write_moves(local, search, position, ko, mover, moves, 0)
             first, end = 0, count
             if mover != search["seeker"]:
