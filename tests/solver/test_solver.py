@@ -1,5 +1,6 @@
 """Exact reading against brute force, on known shapes, and through its clients."""
 
+import json
 import random
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from reference_solver import ATTACKER, DEFENDER, BruteForce, Problem, around, random_problem
 
-from gtp_engine import Branch, Engine, EngineSettings, Game, Outcome, UserError, solve
+from gtp_engine import Branch, Engine, EngineSettings, Game, Outcome, UserError, read_sgf_games, solve
 from gtp_engine.clients.cli import main
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.solver import solution
@@ -299,6 +300,28 @@ def test_the_command_reads_problems(tmp_path: Path) -> None:
     for arguments, message in ((["A1"], "no stone at A1"), (["--at", "2"], "no move 2"), (["K99"], "K99")):
         done = CliRunner().invoke(main, ["solve", str(file), *arguments])
         assert done.exit_code == 1 and message in done.stderr
+
+
+def test_a_collection_is_solved_game_by_game(tmp_path: Path) -> None:
+    file, sgf, data = (tmp_path / name for name in ("problems.sgf", "out.sgf", "out.json"))
+    file.write_text(RECORD + "(;SZ[9])" + RECORD)
+    arguments = ["solve", str(file), "--tree", "--sgf", str(sgf), "--json", str(data)]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 1  # because of the second game
+    assert done.output.count("dies with B7") == 2 and f"{file}, game 3\n" in done.output
+    assert f"{file}, game 2: no group is enclosed" in done.stderr
+    assert "    A7 B7: it lives\n" in done.output
+    first, second = read_sgf_games(sgf)
+    assert (second.to_game(0).stones() == position(SHAPES["straight three"][0]).stones()).all()
+    wrong = next(node for node in first.root.children if "BM" in node.properties)
+    assert wrong.comment == "it lives" and wrong.next is not None and wrong.next.move is not None
+    answer = json.loads(data.read_text())["groups"][1]["answers"][0]
+    assert answer["first"] == "black" and answer["tree"][0]["replies"][0]["move"] in ("A7", "C7")
+    assert CliRunner().invoke(main, arguments).exit_code == 1  # the files exist
+    done = CliRunner().invoke(main, ["solve", str(file), "--game", "3", "--json", "-"])
+    assert done.exit_code == 0 and len(json.loads(done.stdout)["groups"]) == 1
+    done = CliRunner().invoke(main, ["solve", str(file), "--game", "4"])
+    assert "there is no game 4, the file has 3" in done.stderr
 
 
 def test_an_engine_solves() -> None:

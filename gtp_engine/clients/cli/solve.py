@@ -1,20 +1,34 @@
 """`gtp_engine solve`: whether groups live, by proof."""
 
+import json
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ...base import interrupts
-from ...base.errors import UserError
+from ...base.errors import UserError, error_text
 from ...base.fields import Range, Text
+from ...base.files import write_text
+from ...base.messages import plural, printable
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED
 from ...go.coords import WHITE
 from ...solver import USUAL_SECONDS
 from .command import command
+from .options import FILE_OR_STANDARD
+from .outputs import STANDARD, check_outputs, report_written
 from .review_files import EXISTING_OR_STANDARD, read_records
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from ...go.game import Game
+    from ...go.sgf import GameRecord
+    from ...solver.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -22,56 +36,162 @@ class SolveOptions:
     """What to solve.
 
     Attributes:
-        file: The game record.
+        file: The game record, or a collection of problems.
         points: Stones of one group, such as C3; its chains die together. None: all groups that are enclosed.
+        game: Only the game with this number in a collection; without it all of them.
         at: The position after this move; without it the last one, or the one at the beginning if it has White's stones.
         seconds: The longest time for a group.
     """
 
     file: Path = setting(Path(), accepts=EXISTING_OR_STANDARD, argument=True, metavar="FILE", required=True)
     points: tuple[str, ...] = setting((), accepts=Text(), argument=True, metavar="[POINT]...", nargs=-1)
+    game: int | None = setting(None, accepts=Range(1, whole=True), metavar="NUMBER")
     at: int | None = setting(None, accepts=Range(0, whole=True), metavar="MOVE")
     seconds: float = setting(USUAL_SECONDS, accepts=Range(0.01))
 
 
-@command(groups={"options": SolveOptions})
+@dataclass(frozen=True)
+class SolutionOptions:
+    """What is written about the solutions; None for a file that is not wanted.
+
+    Attributes:
+        tree: Show the trees of moves: what answers the first moves that work, and what refutes others.
+        sgf: Write the positions with the trees as variations, one game for each group.
+        json: Write all that was found as JSON.
+        force: Overwrite existing files.
+    """
+
+    tree: bool = setting(False, flags=["--tree/--no-tree"], heading="Output")
+    sgf: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
+    force: bool = setting(False)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are wanted."""
+        return [path for path in (self.sgf, self.json) if path is not None]
+
+    def save(self, solved: "Sequence[Solved]") -> Iterator[str]:
+        """Writes the files; yields what went wrong."""
+        for path in self.paths:
+            text = _sgf(solved) if path == self.sgf else _json(solved)
+            if path == STANDARD:
+                click.echo(text.encode(), nl=False)
+                continue
+            try:
+                write_text(path, text)
+                report_written(path, err=STANDARD in self.paths)
+            except OSError as error:
+                yield f"cannot save {error_text(error)}"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A group that was read, with the record and the position that it stands in."""
+
+    record: "GameRecord"
+    game: "Game"
+    solution: "Solution"
+
+
+@command(groups={"options": SolveOptions, "output": SolutionOptions})
 @click.pass_context
-def solve(context: click.Context, options: SolveOptions) -> None:
+def solve(context: click.Context, options: SolveOptions, output: SolutionOptions) -> None:
     """Find out whether groups live, by exact reading.
 
     For each player to move first: whether the group lives, dies, lives in seki or depends on a ko, all first moves that
     work, and a line. What is said is proved, unless the stones die that are named as those around; what was not found
     in the time is said to be not solved. Long repetitions count as if they captured nothing. Without a point, every
-    group is read whose surroundings are closed. Ctrl-C ends the reading with what is known.
+    group is read whose surroundings are closed. The games of a collection are read one after the other. Ctrl-C ends the
+    reading with what is known.
 
     \b
     Examples:
       gtp_engine solve problem.sgf
-      gtp_engine solve problem.sgf C3 --seconds 60
+      gtp_engine solve problem.sgf C3 --seconds 60 --tree
       gtp_engine solve game.sgf --at 120 Q17
+      gtp_engine solve problems.sgf --sgf solutions.sgf
     """
-    from ...solver.description import describe
+    if len(set(output.paths)) < len(output.paths):
+        raise click.UsageError("--sgf and --json need two different files")
+    check_outputs(output.paths, [options.file], force=output.force)
+    records, errors = read_records((options.file,))
+    chosen = records if options.game is None else records[options.game - 1 : options.game]
+    if records and not chosen:
+        raise UserError(f"{options.file}: there is no game {options.game}, the file has {len(records)}")
+    stop, solved = threading.Event(), []
+    interrupts.note(stop.set)
+    try:
+        for record in chosen:
+            if len(chosen) > 1 and STANDARD not in output.paths:
+                click.echo(printable(record.source))
+            try:
+                for found in _solved(record, options, stop):
+                    solved.append(found)
+                    if STANDARD not in output.paths:
+                        _show(found, output)
+            except UserError as error:
+                errors.append(str(error) if record.source in str(error) else f"{record.source}: {error}")
+            if stop.is_set():
+                break
+    finally:  # an error, such as a standard output that nobody reads any more, must not lose them
+        if solved:
+            errors += output.save(solved)
+    for problem in errors:
+        click.echo(f"Error: {printable(problem)}", err=True)
+    context.exit(EXIT_INTERRUPTED if stop.is_set() else 1 if errors else 0)
+
+
+def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) -> Iterator[Solved]:
+    """Yields the solutions of one game, until the reading is stopped."""
+    from rich.console import Console
+
     from ...solver.part import enclosed_groups
     from ...solver.solution import solve as solve_group
 
-    records, errors = read_records((options.file,))
-    if errors:
-        raise UserError(errors[0])
-    record = records[0]
-    if options.at is not None and options.at > len(record.moves):
-        raise UserError(f"{record.source}: there is no move {options.at}, the game has {len(record.moves)}")
-    game = record.to_game(0)
-    is_problem = (game.stones() == WHITE).any()
-    if options.at is not None or not is_problem:
-        game = record.to_game(options.at)
+    game = _position(record, options.at)
     groups = [options.points] if options.points else enclosed_groups(game)
     if not groups:
-        click.echo("no group is enclosed: name a stone of one, such as C3")
-    stop = threading.Event()
-    interrupts.note(stop.set)
+        raise UserError("no group is enclosed: name a stone of one, such as C3")
     for points in groups:
+        name = game.vertex(game.point(points[0]))
+        with Console(stderr=True).status("") as status:  # shown on terminals only
+
+            def report(positions: int, name: str = name, status: "Status" = status) -> None:
+                status.update(f"reading {name}: {plural(positions, 'position')}")
+
+            report(0)
+            solution = solve_group(game, points, seconds=options.seconds, stop=stop, report=report)
+        yield Solved(record, game, solution)
         if stop.is_set():
-            break
-        for line in describe(solve_group(game, points, seconds=options.seconds, stop=stop), game):
-            click.echo(line)
-    context.exit(EXIT_INTERRUPTED if stop.is_set() else 0)
+            return
+
+
+def _position(record: "GameRecord", at: int | None) -> "Game":
+    """Returns the position to read: the beginning of a problem, the end of a game."""
+    if at is not None and at > len(record.moves):
+        raise UserError(f"{record.source}: there is no move {at}, the game has {len(record.moves)}")
+    game = record.to_game(0)
+    is_problem = (game.stones() == WHITE).any()
+    return game if at is None and is_problem else record.to_game(at)
+
+
+def _show(found: Solved, output: SolutionOptions) -> None:
+    from ...solver.description import describe
+
+    for line in describe(found.solution, found.game, trees=output.tree):
+        click.echo(line)
+
+
+def _sgf(solved: "Sequence[Solved]") -> str:
+    from ...study.solution_sgf import solution_record
+
+    return "".join(solution_record(each.solution, each.game).to_sgf() for each in solved)
+
+
+def _json(solved: "Sequence[Solved]") -> str:
+    from ...base import VERSION
+    from ...solver.description import as_document
+
+    groups = [{"file": each.record.source, **as_document(each.solution, each.game)} for each in solved]
+    return json.dumps({"program": f"gtp_engine {VERSION}", "groups": groups}, indent=1, ensure_ascii=False) + "\n"
