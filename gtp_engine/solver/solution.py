@@ -84,6 +84,7 @@ def solve(
     game: Game,
     points: Iterable[int | str],
     *,
+    first: int | None = None,
     seconds: float = USUAL_SECONDS,
     stop: threading.Event | None = None,
     report: Callable[[int], object] = lambda positions: None,
@@ -98,6 +99,8 @@ def solve(
         game: The position; whose turn it is does not matter.
         points: Points or vertices of stones of one colour. The chains on them are the target: the group dies if any of
             them is captured.
+        first: The colour of the only player to move first who is of interest, whatever is found for the other one; None
+            for both.
         seconds: The longest time; half a second more if a step takes long.
         stop: Ends the reading, with what is known by then.
         report: Called with the number of positions read so far, at least every few seconds.
@@ -105,7 +108,8 @@ def solve(
     Raises:
         UserError: There is no stone on a point, the stones have both colours, or the group is too large.
     """
-    return _Solver(game, [game.point(point) for point in points], seconds, stop, report).solve()
+    solver = _Solver(game, [game.point(point) for point in points], seconds, stop, report)
+    return solver.solve(None if first is None else DEFENDER if first == solver.defender else ATTACKER)
 
 
 def _compile(memory: Memory) -> None:
@@ -136,13 +140,14 @@ class _Solver:
         self._until, self._stop, self._report = self._began + seconds, stop, report
         self._readings: dict[tuple[int, int, int], Reading] = {}
         self._parts = [find_part(game, points, _SIZES[0])]
-        self._defender = self._parts[0].defender
+        self.defender = self._parts[0].defender
         self._found: dict[int, tuple[Outcome, Reading]] = {}
         self._trees: dict[int, Refutations] = {}
 
-    def solve(self) -> Solution:
+    def solve(self, only: int | None) -> Solution:
+        """Reads, for both players to move first or for one of them."""
         if self._proven is None:
-            self._find()
+            self._find((ATTACKER, DEFENDER) if only is None else (only,))
             for mover, tree in self._trees.items():
                 if not self._passes(mover):
                     tree.complete()
@@ -151,7 +156,7 @@ class _Solver:
         for mover in sorted((ATTACKER, DEFENDER), key=self._passes):
             answers[mover] = self._answer(mover, answers)
         return Solution(
-            defender=self._defender,
+            defender=self.defender,
             target=self._parts[0].target,
             answers={answers[mover].first: answers[mover] for mover in (ATTACKER, DEFENDER)},
             positions=self._positions,
@@ -167,9 +172,9 @@ class _Solver:
         """Returns the outcome if the whole board proves it by itself, without any reading."""
         proven = proven_owners(self._game)
         owners = {int(proven[cell]) for cell in cells_of(self._points, self._game.width)}
-        if owners == {self._defender}:
+        if owners == {self.defender}:
             return Outcome.LIVES
-        return Outcome.DIES if opponent(self._defender) in owners else None
+        return Outcome.DIES if opponent(self.defender) in owners else None
 
     def _reading(self, size: int, seeker: int, ko_master: int) -> Reading:
         key = size, seeker, ko_master
@@ -179,17 +184,17 @@ class _Solver:
 
     def _start(self, size: int, mover: int) -> Position:
         part = self._parts[size]
-        is_next = (mover == DEFENDER) == (self._game.to_move == self._defender)
+        is_next = (mover == DEFENDER) == (self._game.to_move == self.defender)
         return Position(part.stones, part.ko if is_next else NO_KO, mover)
 
     def _is_late(self) -> bool:
         return time.monotonic() >= self._until or (self._stop is not None and self._stop.is_set())
 
-    def _find(self) -> None:
-        """Reads for both players to move first by turns, in ever larger parts and for ever longer."""
+    def _find(self, movers: tuple[int, ...]) -> None:
+        """Reads for players to move first by turns, in ever larger parts and for ever longer."""
         positions = [_FIRST_SLICE]  # for each size
-        while len(self._found) < 2 and not self._is_late():
-            for size, mover in itertools.product(range(len(positions)), (ATTACKER, DEFENDER)):
+        while not self._found.keys() >= {*movers} and not self._is_late():
+            for size, mover in itertools.product(range(len(positions)), movers):
                 if mover not in self._found:
                     self._note(size, mover, self._conclude(size, self._start(size, mover), positions[size]))
             positions = [min(2 * most, _MOST_SLICE) for most in positions]
@@ -198,7 +203,7 @@ class _Solver:
             elif len(self._parts) < len(_SIZES) and self._parts[-1].is_open:
                 self._parts.append(find_part(self._game, self._points, _SIZES[len(self._parts)]))
                 positions.append(_FIRST_SLICE)
-            elif self._is_exhausted():
+            elif self._is_exhausted(movers):
                 return
 
     def _note(self, size: int, mover: int, found: Found) -> None:
@@ -214,12 +219,12 @@ class _Solver:
             if found[0] is BEST[1 - mover]:
                 self._found[1 - mover] = found
 
-    def _is_exhausted(self) -> bool:
+    def _is_exhausted(self, movers: tuple[int, ...]) -> bool:
         """Whether longer reading finds nothing more."""
         return all(
             reading.is_finished(self._start(size, mover))
             for (size, _, _), reading in self._readings.items()
-            for mover in (ATTACKER, DEFENDER)
+            for mover in movers
             if mover not in self._found
         )
 
@@ -262,7 +267,7 @@ class _Solver:
 
     def _answer(self, mover: int, answers: dict[int, Answer]) -> Answer:
         """Returns the answer for a player to move first; those that were made before it are of use."""
-        first, outcome = self._defender if mover == DEFENDER else opponent(self._defender), self._outcome(mover)
+        first, outcome = self.defender if mover == DEFENDER else opponent(self.defender), self._outcome(mover)
         if self._passes(mover):
             other = answers[1 - mover]
             return Answer(first, outcome, (PASS,), (Branch(PASS, outcome, other.tree),), other.walls)

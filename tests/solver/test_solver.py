@@ -137,6 +137,15 @@ def test_a_ko_is_found() -> None:
     assert [found.answers[colour].outcome for colour in (BLACK, WHITE)] == [Outcome.KO, Outcome.LIVES]
 
 
+def test_one_player_to_move_first_is_enough() -> None:
+    game = position(SHAPES["bulky five"][0])
+    both = solve(game, ["D7"])
+    for colour in (BLACK, WHITE):
+        one = solve(game, ["D7"], first=colour)
+        assert one.answers[colour].moves == both.answers[colour].moves
+        assert one.answers[3 - colour].outcome is Outcome.UNKNOWN and one.positions < both.positions
+
+
 def test_a_line_shows_the_capture() -> None:
     game = position(SHAPES["bulky five"][0])
     line = solve(game, ["D7"]).answers[BLACK].line
