@@ -12,7 +12,7 @@ from move_names import moves, points
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, split_games
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 
@@ -265,6 +265,21 @@ def test_collection() -> None:
     assert ["collection.sgf, game 3: not a game of Go: GM[11]" in str(error) for error in errors] == [True]
     with pytest.raises(SgfError):
         list(read_sgf_games(DATA / "collection.sgf"))
+
+
+def test_a_collection_is_split_without_reading_it() -> None:
+    content = (DATA / "collection.sgf").read_bytes()
+    games = split_games(content)
+    assert [b"GM[11]" in game for game in games] == [False, False, True, False]
+    assert [read_sgf(games[place]).black for place in (0, 1, 3)] == ["A", "B", "C"]
+    games = split_games("text (;-) (;C[a \\] ( 白];B[aa](;W[bb])(;W[cc])) [ (;C[never closed".encode("gb18030"))
+    assert len(games) == 2 and read_sgf(games[0]).root.comment == "a ] ( 白"
+    assert split_games(b"no games") == split_games(b"") == []
+
+
+def test_a_problem_begins_with_stones_of_white() -> None:
+    texts = ["AB[aa]AW[bb]", "AB[aa];AW[bb];B[cc]", "HA[2]AB[aa][bb];W[cc]", "AB[aa];B[bb];AW[cc]", ""]
+    assert [read_sgf(f"(;SZ[9]{text})".encode()).is_problem for text in texts] == [True, True, False, False, False]
 
 
 def test_one_game_a_line() -> None:

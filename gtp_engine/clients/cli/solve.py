@@ -16,7 +16,6 @@ from ...base.files import write_text
 from ...base.messages import plural, printable
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED
-from ...go.coords import WHITE
 from ...solver import USUAL_SECONDS
 from .command import command
 from .options import FILE_OR_STANDARD
@@ -171,9 +170,7 @@ def _position(record: "GameRecord", at: int | None) -> "Game":
     """Returns the position to read: the beginning of a problem, the end of a game."""
     if at is not None and at > len(record.moves):
         raise UserError(f"{record.source}: there is no move {at}, the game has {len(record.moves)}")
-    game = record.to_game(0)
-    is_problem = (game.stones() == WHITE).any()
-    return game if at is None and is_problem else record.to_game(at)
+    return record.to_game(0 if at is None and record.is_problem else at)
 
 
 def _show(found: Solved, output: SolutionOptions) -> None:

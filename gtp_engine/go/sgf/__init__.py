@@ -4,6 +4,7 @@ from .editing import Edit, Editor
 from .files import LINES_SUFFIX, RECORD_SUFFIXES, read_sgf, read_sgf_games, write_sgf
 from .node import TreeNode
 from .record import GameRecord
+from .syntax import split_games
 from .values import GameResult, Properties, SgfError, analysis_comment, read_number, read_result, read_text
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "read_sgf",
     "read_sgf_games",
     "read_text",
+    "split_games",
     "write_sgf",
 ]

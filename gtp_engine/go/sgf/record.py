@@ -332,6 +332,12 @@ class GameRecord:
 
     # Replaying.
 
+    @property
+    def is_problem(self) -> bool:
+        """Whether White has stones before the first move: then it is a problem, and not a game with a handicap."""
+        setups = (node.setup for node in takewhile(lambda node: node.move is None, self.main_line))
+        return any(WHITE in setup.values() for setup in setups)
+
     def game_rules(self) -> Rules | None:
         """Returns the ruleset that `rules` names, or None if it is empty or unknown."""
         return read_rules(self.rules)

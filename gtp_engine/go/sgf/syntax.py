@@ -49,7 +49,27 @@ _VALUE_OR_CORRECTION = re.compile(
 _GAME_START = re.compile(rf"\(\s*;|{_ROOT_WITHOUT_SEMICOLON}")
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
+_BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", re.VERBOSE | re.DOTALL)  # or a value
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
+
+
+def split_games(content: bytes) -> list[bytes]:
+    """Returns the games of a file of any charset, each as a file in UTF-8, without reading them.
+
+    That takes 0.3 s for 10,000 games of 150 bytes. A game that is not closed extends to the end.
+    """
+    text, games, position = decode_sgf(content), list[bytes](), 0
+    while start := _GAME_START.search(text, position):
+        depth, position = 0, len(text)
+        for bracket in _BRACKET.finditer(text, start.start()):
+            depth += {"(": 1, ")": -1}.get(bracket[0], 0)
+            if not depth:
+                position = bracket.end()
+                break
+        game = text[start.start() : position]
+        if "[" in game:  # "(;-)" is a smiley
+            games.append(codecs.BOM_UTF8 + game.encode("utf-8", "replace"))
+    return games
 
 
 def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
