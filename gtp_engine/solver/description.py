@@ -9,7 +9,7 @@ from ..go.game import Game
 from .refutations import Branch, Outcome
 from .solution import Answer, Solution
 
-_STATUS = {
+STATUSES = {
     "alive": "alive",
     "dead": "dead",
     "seki": "alive in seki",
@@ -47,7 +47,7 @@ def describe(solution: Solution, game: Game, *, trees: bool = False) -> list[str
         return f"{text}; {named(answer.line)}" if answer.line else text
 
     who = f"{colour_name(solution.defender).title()}'s {plural(len(solution.target), 'stone')}"
-    lines = [f"{who} at {named(solution.target[:1])}: {_STATUS[solution.status]}"]
+    lines = [f"{who} at {named(solution.target[:1])}: {STATUSES[solution.status]}"]
     answers = [solution.answers[colour] for colour in (opponent(solution.defender), solution.defender)]
     for answer in answers:
         lines.append(answered(answer))

@@ -154,6 +154,33 @@ def test_a_review_is_stopped(page: Any) -> None:
     expect(page.locator("#review-progress")).to_be_hidden()
 
 
+def test_the_life_of_a_group_is_read_and_played_through(page: Any) -> None:
+    paste(page, "(;SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab];B[gc];W[cg])")
+    expect(page.locator("#tree circle")).to_have_count(3)
+    page.click("#life")
+    expect(page.locator("#announcement")).to_contain_text("Choose a stone")
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):  # to E5, and to D8
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(page.locator("#life-status")).to_have_text("The group at D8 is unsettled: who moves first decides.")
+    expect(page.locator("#announcement")).to_contain_text("unsettled")
+    expect(page.locator("#life-moves button").first).to_have_text("B9: dies")
+    expect(page.locator("#drawing .candidates circle")).to_have_count(3)
+    click(page, "A9")  # which is wrong
+    expect(page.locator("#life-line")).to_have_text("1 A9")
+    page.locator("#life-moves button").click()
+    expect(page.locator("#life-end")).to_have_text("The line ends here.")
+    page.locator("body").press("ArrowLeft")
+    click(page, "J1")
+    expect(page.locator("#announcement")).to_contain_text("J1 is not in the lines")
+    page.locator("#life-answers button", has_text="White first").click()
+    expect(page.locator("#life-line")).to_be_empty()
+    page.locator("body").press("Escape")
+    expect(page.locator("#solved")).to_be_hidden()
+    expect(page.locator("#drawing .candidates circle")).to_have_count(0)
+    expect(page.locator("#tree circle")).to_have_count(3)  # the game is as it was
+
+
 WATCH = """() => {
     window.told = [];
     const watcher = new MutationObserver((changes) => window.told.push(...changes.map(({target}) => target.id)));

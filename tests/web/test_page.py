@@ -17,6 +17,8 @@ from gtp_engine.engine.clock import TimeLeft, TimeSettings
 from gtp_engine.go.drawing import BoardDrawing, Candidate, drawing_script
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, rules_name
+from gtp_engine.solver.description import STATUSES
+from gtp_engine.solver.refutations import Outcome
 
 STATIC = Path(gtp_engine.clients.web.__file__).parent / "static"
 # The names with a dot are those of the page of a review.
@@ -41,6 +43,7 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     assert used <= TEXTS
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
     quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "time", "tool") for name in quoted}
+    quoted |= {f"life-{status}" for status in STATUSES} | {f"outcome-{outcome.value}" for outcome in Outcome}
     assert quoted >= TEXTS
 
 

@@ -30,6 +30,7 @@ from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
 from .session import Document, Session
+from .solving import Solving
 from .studying import Reviewing, Searches, Values
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
@@ -63,6 +64,7 @@ def new_session(
     searches = Searches(session, values)
     playing = Playing(session, values, searches)
     Reviewing(session, values, playing.end_guessing)
+    Solving(session, values)
     Editing(session, values)
     opening = Opening(session, values)
     Loading(session, values, opening.use_loaded)

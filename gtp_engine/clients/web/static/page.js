@@ -3,6 +3,7 @@ import {Board} from "./board.js";
 import {Clocks} from "./clocks.js";
 import {button, fillList, find, onPointing} from "./elements.js";
 import {Graph} from "./graph.js";
+import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Offer} from "./offer.js";
@@ -26,7 +27,7 @@ let resigned = null;  // the position shown when the user was asked whether to r
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
-  onPoint: (vertex) => study.use(vertex) || play(vertex),
+  onPoint: (vertex) => life.use(vertex) || study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
   onHover: (vertex) => showLine(candidate(vertex)),
 });
@@ -36,6 +37,15 @@ const mistakes = new Mistakes(send, {
   onNode: (node) => send({type: "go", ...study.shown, node}),
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
   onStage: announce,
+});
+const life = new Life(send, {
+  shown: () => study.shown,
+  onChange: () => {
+    line = life.line;
+    if (line) transmit(line);
+    else if (state) draw();
+  },
+  announce,
 });
 const offer = new Offer(send);
 const sound = new Sound(find("#sound"));
@@ -127,8 +137,8 @@ function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#ana
 // Several steps may be taken before the first one is answered.
 const steps = {
   first: () => go(0),
-  previous: () => send({type: "go", step: -1}),
-  next: () => send({type: "go", step: 1}),
+  previous: () => life.step(-1) || send({type: "go", step: -1}),
+  next: () => life.step(1) || send({type: "go", step: 1}),
   last: () => go(state.moves),
 };
 for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
@@ -137,6 +147,7 @@ const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "la
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
+  if (event.key === "Escape" && life.isOpen) life.leave();
   if (event.key in keys) steps[keys[event.key]]();
   else if (!step || !state || !study.step(step)) return;
   event.preventDefault();  // which would scroll the page
@@ -261,6 +272,7 @@ function pointText(vertex, stone) {
 // before: the state before this one, if this is a new one.
 function show(before = state) {
   if (!state) return;
+  life.show(state);
   showAgain(before);
   const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
@@ -333,7 +345,7 @@ function showSettings() {
 
 // shown: other stones, and what is drawn with them.
 function draw(shown = state) {
-  const colour = state.isYourTurn && study.tool === "play" ? state.toMove : null;
+  const colour = state.isYourTurn && study.tool === "play" && !life.isOpen ? state.toMove : null;
   const isPreview = shown.stones.join() !== state.stones.join(), last = isPreview ? null : state.lastMove?.vertex;
   board.show(state.board, {...state, ...shown, last, title: boardLabel(), colour, isPreview});
 }
@@ -437,18 +449,23 @@ function candidate(vertex) {
 }
 
 // What the answer to such a message is called.
-function nameOf(asked) { return asked.type === "reason" ? `reason ${asked.number}` : asked.move; }
+function nameOf(asked) {
+  if (asked.type === "lines") return ["lines", asked.first, ...asked.moves].join(" ");
+  return asked.type === "reason" ? `reason ${asked.number}` : asked.move;
+}
 
 function showLine(wanted) {
+  if (life.isOpen) return;  // the board shows its lines
   if ((wanted && nameOf(wanted)) === (line && nameOf(line))) return;
   line = wanted;
   if (line) transmit(line);
   else if (state) draw();
 }
 
-// After a new state: the line of the same candidate or reason, which may have changed, or the position.
+// After a new state: the line of the same candidate or reason, which may have changed, that of a group, or the position.
 function showAgain(before) {
-  if (line) line = line.type === "line" ? candidate(line.move) : before && before.node === state.node ? line : null;
+  if (life.isOpen || line?.type === "lines") line = life.line;
+  else if (line) line = line.type === "line" ? candidate(line.move) : before && before.node === state.node ? line : null;
   if (line) transmit(line);
   else draw();
 }

@@ -1,0 +1,176 @@
+"""Whether a group in the position that is shown is alive, by exact reading, and the lines that show it.
+
+The reading has a thread of its own; the game, and the engine's searches, go on beside it.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ...base.errors import UserError
+from ...base.fields import invalid
+from ...go.coords import PASS, as_colour
+from ...go.drawing import Candidate
+from ...go.game import Game
+from ...solver.description import as_document
+from ...solver.part import find_part
+from ...solver.refutations import Branch
+from ...solver.solution import Answer, Solution, solve
+from .session import Document, Message, Part, in_words, line_shown, text_of
+
+SECONDS = 20.0  # by judgement: most groups that are solved at all take less
+_PUBLISH_SECONDS = 0.3
+_CLOSING_SECONDS = 5.0
+_WORKS, _FAILS = "#5cc48d", "#e08a7b"  # the colours of moves that keep the outcome of the first ones, and of others
+
+
+@dataclass(eq=False)
+class Job:
+    """The reading of one group.
+
+    Attributes:
+        game: The position.
+        point: The stone that was chosen.
+        stop: Ends it.
+        positions: The number of positions read so far.
+        solution: What was found; None while it is read, or if it has failed.
+    """
+
+    game: Game
+    point: int
+    stop: threading.Event = field(default_factory=threading.Event)
+    began: float = field(default_factory=time.monotonic)
+    positions: int = 0
+    solution: Solution | None = None
+
+
+class Solving(Part):
+    """The reading of a group. It is dropped when other stones are shown."""
+
+    _job: Job | None = None
+    _thread: threading.Thread | None = None
+    _published = 0.0
+
+    @property
+    def is_studying(self) -> bool:
+        return self._shown is not None
+
+    @property
+    def _shown(self) -> Job | None:
+        """The reading of the position that is shown."""
+        job = self._job
+        if job is not None and not np.array_equal(job.game.stones(), self.session.position().stones()):
+            self._drop()
+        return self._job
+
+    def _drop(self) -> None:
+        if self._job is not None:
+            self._job.stop.set()
+            self._job = None
+
+    def on_solve(self, message: Message) -> None:
+        """Begins to read whether the group of a stone is alive."""
+        self.check_shown(message)
+        if self.session.is_guessing:
+            raise UserError("the answer might show the move to guess: stop guessing first")
+        game = self.session.position().copy()
+        point = game.point(text_of(message, "point"))
+        find_part(game, [point])  # which refuses what is no group
+        self._drop()
+        self._job = Job(game, point)
+        self.session.other_problem = None
+        self._thread = threading.Thread(target=self._run, args=(self._job,), name="solver", daemon=True)
+        self._thread.start()
+        self.session.publish()
+
+    def on_stop_solve(self, _: Message) -> None:
+        """Ends the reading; what it has found stays."""
+        if self._job is not None:
+            self._job.stop.set()
+
+    def on_leave_solve(self, _: Message) -> None:
+        """Goes back to the game."""
+        self.forget_game()
+        self.session.publish()
+
+    def forget_game(self) -> None:
+        self._drop()
+
+    def close(self) -> None:
+        self._drop()
+        if self._thread is not None:
+            self._thread.join(_CLOSING_SECONDS)
+
+    def _run(self, job: Job) -> None:
+        """Reads on a thread of its own; every change of the job is made on the session's thread."""
+
+        def report(positions: int) -> None:
+            if time.monotonic() > self._published + _PUBLISH_SECONDS:
+                self._published = time.monotonic()
+                self.session.call(partial(self._show, job, positions))
+
+        try:
+            solution = solve(job.game, [job.point], seconds=SECONDS, stop=job.stop, report=report)
+            self.session.call(partial(self._show, job, solution.positions, solution))
+        except Exception as error:  # on another thread nobody else would report it
+            self.session.call(partial(self._fail, job, in_words(error)))
+
+    def _show(self, job: Job, positions: int, solution: Solution | None = None) -> None:
+        if job is self._job:
+            job.positions, job.solution = positions, solution
+            self.session.publish()
+
+    def _fail(self, job: Job, problem: str) -> None:
+        if job is self._job:
+            self._job, self.session.other_problem = None, problem
+            self.session.publish()
+
+    # What pages see.
+
+    def state(self) -> Document:
+        job = self._shown
+        if job is None:
+            return {"life": None}
+        found = None if job.solution is None else as_document(job.solution, job.game)
+        seconds = time.monotonic() - job.began
+        stone, progress = job.game.vertex(job.point), min(1.0, round(seconds / SECONDS, 2))
+        return {"life": {"stone": stone, "positions": job.positions, "progress": progress, "found": found}}
+
+    def on_lines(self, message: Message) -> Document:
+        """Returns the board after some moves of the lines for one player to move first, with the moves that follow.
+
+        Without a solution, or if the moves are not in its lines, it is the position that is shown.
+        """
+        job, moves = self._shown, message.get("moves")
+        if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+            raise invalid("moves", moves, "a list of vertices")
+        first = as_colour(text_of(message, "first"))
+        shown = self.session.shown_position()
+        if job is not None and job.solution is not None:
+            shown = _lines_shown(job, job.solution.answers[first], moves) or shown
+        return {"type": "line", "of": " ".join(["lines", text_of(message, "first"), *moves]), **shown}
+
+
+def _lines_shown(job: Job, answer: Answer, moves: Sequence[str]) -> Document | None:
+    """Returns a position of the lines; None if these moves are not in them."""
+    game, following, line = job.game.copy(), answer.tree, list[Branch]()
+    for move in moves:
+        found = next((branch for branch in following if game.vertex(branch.point) == move), None)
+        if found is None:
+            return None
+        line.append(found)
+        following = found.replies
+    game.to_move = answer.first
+    outcome = line[-1].outcome if line else answer.outcome
+    shapes = dict.fromkeys(job.solution.target, "triangle") if job.solution else {}
+    shapes |= {point: "square" for chain in answer.walls for point in chain}
+    candidates = [
+        Candidate(branch.point, _WORKS if works else _FAILS, is_best=works)  # the ring tells it without colours
+        for branch, works in ((branch, branch.outcome is outcome) for branch in following)
+        if branch.point != PASS
+    ]
+    return line_shown(game, [branch.point for branch in line], shapes, candidates)
