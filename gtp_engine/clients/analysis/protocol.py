@@ -9,10 +9,12 @@ import heapq
 import itertools
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty, Queue
 from typing import Any
@@ -33,6 +35,8 @@ from ...search.evaluate.row import EvaluationRow
 from ...search.report import SearchReport
 from ...search.scheduler import QueuedSearch, Scheduler
 from ...search.search import Search
+from ...solver.description import as_document
+from ...solver.solution import Solution, solve
 from .answers import answer, no_results
 from .query import Defaults, Query, QueryError, parse_query, turn_numbers
 
@@ -69,6 +73,8 @@ class _Position:
     query: Query
     game: Game
     queued: QueuedSearch | None = None
+    solving: Future[list[Solution]] | None = None
+    stop: threading.Event = field(default_factory=threading.Event)  # ends solving
 
 
 class Schedulers:
@@ -171,9 +177,19 @@ class Conversation:
         self._numbers = itertools.count()
         self._at_work: set[_Position] = set()
         self._recent: _Position | None = None  # the last one started: the next may be few moves later
+        self._searched: dict[_Position, SearchReport | None] = {}  # whose groups are still being solved
+        self._solver = ThreadPoolExecutor(1, "solver")  # one at a time, since each takes memory
 
     def run(self, *, wait_for_all: bool = True) -> None:
         """Answers queries until the input ends; with `wait_for_all` also those that are not finished then."""
+        try:
+            self._run(wait_for_all=wait_for_all)
+        finally:
+            for position in self._at_work:
+                position.stop.set()
+            self._solver.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, *, wait_for_all: bool) -> None:
         while True:
             self._read()
             is_idle = not (self._waiting or self._at_work)
@@ -183,6 +199,8 @@ class Conversation:
             busy = [scheduler for scheduler in self._in_use if not scheduler.is_idle]
             for scheduler in busy:
                 scheduler.step()
+            for position in [each for each in self._searched if each.solving is not None and each.solving.done()]:
+                self._finish(position, self._searched.pop(position))
             if not busy:
                 self._read(WAIT_SECONDS)
 
@@ -236,8 +254,8 @@ class Conversation:
             scheduler = self._schedulers.on_board(query.request.game.width, query.request.game.height)
         except (UserError, OSError) as error:  # in the network's file: other board sizes may have another
             raise QueryError("boardXSize", error_text(error)) from error
-        for field, text in query.warnings:
-            self._send({"warning": text, "field": field, "id": query.id})
+        for name, text in query.warnings:
+            self._send({"warning": text, "field": name, "id": query.id})
         self._in_use[scheduler] = None
         entry = _Line(line, query.id, len(query.turns), scheduler)
         for turn, priority in zip(query.turns, query.priorities, strict=True):
@@ -273,8 +291,10 @@ class Conversation:
             return query_id in (None, line.id) and (turns is None or turn in turns)
 
         for position in self._at_work:
-            if is_meant(position.line, position.turn) and position.queued is not None:
-                position.line.scheduler.cancel(position.queued)
+            if is_meant(position.line, position.turn):
+                position.stop.set()
+                if position.queued is not None:
+                    position.line.scheduler.cancel(position.queued)
         ended = [entry for entry in self._waiting if is_meant(entry[3], entry[2])]
         if ended:
             self._waiting = [entry for entry in self._waiting if not is_meant(entry[3], entry[2])]
@@ -311,6 +331,8 @@ class Conversation:
         scheduler, request = position.line.scheduler, position.query.request
         search = Search(scheduler.evaluator, request.parameters, self._seed)
         request = replace(request, game=position.game, on_report=partial(self._report, position, during=True))
+        if position.query.solve:
+            position.solving = self._solver.submit(_solve, position)
         finish, fail = partial(self._finish, position), partial(self._fail, position)
         position.queued = scheduler.add(search, request, finish, fail, priority=priority)
 
@@ -321,11 +343,16 @@ class Conversation:
             if query.human_profile and not during and "includePolicy" in query.wanted:
                 humans = self._schedulers.human_policy(game, query.human_profile)
             fields = answer(query, position.turn, game, report, during=during, humans=humans)
+            if position.solving is not None and not during:
+                fields["solutions"] = [as_document(solution, game) for solution in position.solving.result()]
         except Exception as error:  # a bug: the other queries get their answers
             fields = _failure(error, position.line.id, position.turn)
         self._send(fields)
 
     def _finish(self, position: _Position, report: SearchReport | None) -> None:
+        if position.solving is not None and not position.solving.done():
+            position.queued, self._searched[position] = None, report
+            return
         if report is None:
             self._send(no_results(position.line.id, position.turn))
         else:
@@ -333,6 +360,7 @@ class Conversation:
         self._leave(position)
 
     def _fail(self, position: _Position, error: Exception) -> None:
+        position.stop.set()
         self._send(_failure(error, position.line.id, position.turn))
         self._leave(position)
 
@@ -347,6 +375,12 @@ class Conversation:
         line.left -= 1
         if not line.left:
             self._kept -= len(line.text) + _PER_LINE
+
+
+def _solve(position: _Position) -> list[Solution]:
+    """Reads the groups of a position, for the time that its query gives each of them."""
+    query, game = position.query, position.game.copy()
+    return [solve(game, [point], seconds=query.solve_seconds, stop=position.stop) for point in query.solve]
 
 
 def _failure(error: Exception, query_id: str, turn: int | None = None) -> dict[str, Any]:
