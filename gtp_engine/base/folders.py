@@ -28,7 +28,7 @@ def cache_dir() -> Path:
 
 
 def data_dir() -> Path:
-    """Returns the folder for what must be kept: networks, and the games of an installed program."""
+    """Returns the folder for what must be kept: networks, the reader's problems, the games of an installed program."""
     return _override("GTP_ENGINE_DATA") or _user_folder("Application Support", "XDG_DATA_HOME", ".local/share", "")
 
 
