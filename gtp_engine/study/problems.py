@@ -1,0 +1,215 @@
+"""Life-and-death problems: which group is meant, what the player to move can reach, and whether a move reaches it.
+
+That is found by the exact solver. What a record says about its own problem is kept apart from what is proved.
+"""
+
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from ..base.errors import UserError
+from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
+from ..go.game import Game
+from ..go.life import proven_owners
+from ..go.regions import find_regions, points_of
+from ..go.sgf import GameRecord, TreeNode, read_sgf
+from ..solver.part import enclosed_groups
+from ..solver.refutations import Outcome
+from ..solver.solution import Solution, solve
+from .leitner import Missed
+
+_TO_MOVE = re.compile(r"\b(black|white) (?:to|plays?|moves?|first|lives?|kills?)\b|([黑黒白])先", re.IGNORECASE)
+_VERTEX = re.compile(r"\b[A-HJ-T](?:1\d|[1-9])\b")
+_MOST_CHAINS = 12  # that are tried, if nothing says which is meant
+_LEAST_STONES = 3  # of a chain that nothing names: smaller ones are seldom what a problem is about
+_ORDER = (Outcome.DIES, Outcome.KO, Outcome.SEKI, Outcome.LIVES)  # what the attacker wants most is first
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A position with a player to move.
+
+    Attributes:
+        record: The record that it comes from.
+        node: The node of the position there.
+        game: The position. It belongs to the problem: copy it.
+        missed: The mistake that it was made of; None for a problem from a collection.
+    """
+
+    record: GameRecord
+    node: TreeNode
+    game: Game
+    missed: Missed | None = None
+
+
+def read_problem(sgf: bytes, missed: Missed | None = None) -> Problem:
+    """Reads a problem: the position before the first move, or the last one of a game with a mistake.
+
+    Whose turn it is the record says, or the colour of its next move, or its comment; otherwise it is Black's.
+
+    Raises:
+        SgfError: It cannot be read.
+    """
+    record = read_sgf(sgf)
+    line = record.main_line
+    count = next((place for place, node in enumerate(line) if node.move is not None), len(line))
+    node = line[max(1, count) - 1] if missed is None else line[-1]
+    game = record.position(node).copy()
+    said = None if node.next is not None or game.moves else _TO_MOVE.search(node.comment)
+    if said is not None and not any("PL" in each.properties for each in node.path):
+        game.to_move = WHITE if (said[1] or said[2]).lower() in ("white", "白") else BLACK
+    return Problem(record, node, game, missed)
+
+
+def key_of(game: Game) -> str:
+    """Returns what identifies a position and its player to move, in whatever file it is."""
+    content = f"{game.width} {game.height} {game.to_move} ".encode() + game.stones().tobytes()
+    return hashlib.sha256(content).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the player to move can reach with a group.
+
+    Attributes:
+        outcome: What becomes of the group if the player finds the way.
+        solution: What was found about it.
+    """
+
+    outcome: Outcome
+    solution: Solution
+
+    def is_reached(self, outcome: Outcome, player: int) -> bool:
+        """Whether an outcome is at least as good for the player."""
+        if outcome is Outcome.UNKNOWN:
+            return False
+        gain = _ORDER.index(outcome) - _ORDER.index(self.outcome)
+        return gain >= 0 if player == self.solution.defender else gain <= 0
+
+
+def goal_of(solution: Solution, player: int) -> Goal | None:
+    """Returns what a player reaches who moves first, and would not otherwise; None if there is no such thing.
+
+    What happens if the opponent moves first need not be known.
+    """
+    own, other = solution.answers[player], solution.answers[opponent(player)]
+    if own.outcome is Outcome.UNKNOWN or not own.moves or own.moves == (PASS,):
+        return None
+    goal = Goal(own.outcome, solution)
+    return None if goal.is_reached(other.outcome, player) else goal
+
+
+def find_goal(
+    problem: Problem, seconds: float, stop: threading.Event, report: Callable[[int, int], object]
+) -> Goal | None:
+    """Finds the group that a problem is about: one whose fate depends on who moves first; None if none was found.
+
+    Args:
+        problem: The problem.
+        seconds: The longest time for a group that the record names; others have a quarter of it.
+        stop: Ends the search.
+        report: Called with the number of the group that is being read, and how many there are.
+    """
+    game, named = problem.game, [*_named(problem)]
+    groups = named or [*_unnamed(game)][:_MOST_CHAINS]
+    for number, points in enumerate(groups, 1):
+        if stop.is_set():
+            return None
+        report(number, len(groups))
+        with suppress(UserError):  # it is too large to be read
+            found = solve(game, points, seconds=seconds if named else seconds / 4, stop=stop)
+            if (goal := goal_of(found, game.to_move)) is not None:
+                return goal
+    return None
+
+
+def _named(problem: Problem) -> Iterator[list[int]]:
+    """Yields the groups that the record marks, or else names in the comment: the stones of each colour are one."""
+    game, marks = problem.game, problem.record.marks(problem.node)
+    texts = _VERTEX.findall(problem.node.comment) if problem.missed is None else [problem.missed.group]
+    for places in ({*marks.shapes, *marks.labels}, texts):
+        points = set[int]()
+        for place in places:
+            with suppress(UserError):
+                points.add(game.point(place))
+        for colour in (opponent(game.to_move), game.to_move):
+            if group := [point for point in points if point != PASS and game.stone_at(point) == colour]:
+                yield group
+
+
+def _unnamed(game: Game) -> Iterator[tuple[int, ...]]:
+    """Yields the chains that may be meant, the most likely first: those that are enclosed, then others by size."""
+    proven, enclosed = proven_owners(game), sorted(enclosed_groups(game), key=len, reverse=True)
+    yield from enclosed
+    chains = [
+        tuple(points_of(region.cells, game.width))
+        for region in find_regions(game.stones())
+        if region.colour != EMPTY and proven[region.cells[0]] == EMPTY and len(region.cells) >= _LEAST_STONES
+    ]
+    yield from sorted((chain for chain in chains if chain not in enclosed), key=len, reverse=True)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about a move.
+
+    Attributes:
+        by: Who says it: "solver", which proves it, "search", or "record".
+        is_right: Whether the move is right; None if that is not known.
+        outcome: What becomes of the group after it, for the solver.
+        reply: The opponent's best answer as a point: the strongest resistance or the refutation; None for none.
+        walls: The chains, as points, that are taken for safe in the proof.
+        is_decided: Whether nothing that the opponent plays changes the outcome any more.
+        points: The points that the move loses, for the search.
+    """
+
+    by: str
+    is_right: bool | None = None
+    outcome: Outcome = Outcome.UNKNOWN
+    reply: int | None = None
+    walls: tuple[tuple[int, ...], ...] = ()
+    is_decided: bool = False
+    points: float | None = None
+
+
+def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Verdict:
+    """Judges the last move of a position by what it leads to; not known if that is not found in the time."""
+    target, player = goal.solution.target, opponent(after.to_move)
+
+    def is_taken(game: Game) -> bool:
+        return any(game.stone_at(point) != goal.solution.defender for point in target)
+
+    if is_taken(after):
+        return Verdict("solver", goal.is_reached(Outcome.DIES, player), Outcome.DIES, is_decided=True)
+    answer = solve(after, target, first=after.to_move, seconds=seconds, stop=stop).answers[after.to_move]
+    if answer.outcome is Outcome.UNKNOWN:
+        return Verdict("solver")
+    reply = next((point for point in answer.line if point != PASS), None)
+    verdict = Verdict("solver", goal.is_reached(answer.outcome, player), answer.outcome, reply, answer.walls)
+    if reply is None or not verdict.is_right:
+        return replace(verdict, is_decided=reply is None)
+    # Whether the player could as well pass after the best answer.
+    game = after.copy()
+    game.play(after.to_move, reply)
+    if is_taken(game):
+        return verdict
+    again = solve(game, target, first=after.to_move, seconds=seconds, stop=stop).answers[after.to_move]
+    return replace(verdict, is_decided=goal.is_reached(again.outcome, player))
+
+
+def judge_by_record(problem: Problem, line: Iterable[int]) -> Verdict:
+    """Returns what the record says about the last move of a line from the problem's position.
+
+    A move on the main line is right. A move in a variation, or a record without moves, tells nothing.
+    """
+    node: TreeNode | None = problem.node
+    for point in line:
+        children = node.children if node is not None else []
+        node = next((child for child in children if child.move is not None and child.move.point == point), None)
+    if node is None:
+        return Verdict("record", False if problem.node.children else None)
+    reply = next((child.move.point for child in node.children if child.move is not None), None)
+    return Verdict("record", node in problem.record.main_line or None, reply=reply, is_decided=reply is None)
