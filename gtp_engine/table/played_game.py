@@ -410,7 +410,8 @@ class PlayedGame:
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
         self.is_unsaved = False
-        return not self.has_content or self.file.save(self.update_record())
+        is_kept = self.has_content and (self.saved is None or self.saved.is_kept)
+        return not is_kept or self.file.save(self.update_record())
 
     def save_as(self, name: str) -> bool:
         """Saves the game to another file from now on; returns False and sets the file's `error` if that fails."""

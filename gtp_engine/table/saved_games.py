@@ -127,6 +127,7 @@ class SavedGame:
         time: The time limits of a game that `play` saved, also if it continues after an earlier move; `NO_LIMIT` for
             other records.
         is_record: Whether it is looked at as somebody's record (`as_record`).
+        is_kept: Whether what is played on is saved; not so for a problem.
     """
 
     path: Path | None
@@ -139,6 +140,7 @@ class SavedGame:
     is_edited: bool
     time: TimeSettings
     is_record: bool = False
+    is_kept: bool = True
 
     def as_record(self) -> "SavedGame":
         """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""

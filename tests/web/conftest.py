@@ -15,7 +15,7 @@ from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.table.played_game import PlayedGame
 
-_WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote")
+_WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote", "keep")
 LIMIT = 120  # seconds; the core may have to be compiled
 
 # A message that begins a game, and a record.

@@ -259,7 +259,9 @@ def test_a_search_may_end_after_the_server(during: During, engine: Engine, monke
     servers[0].stop()  # a second Ctrl-C
 
 
-def test_a_message_that_is_too_long_closes_the_connection(during: During) -> None:
+def test_a_message_that_is_too_long_closes_the_connection(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.clients.web.server._LARGEST_MESSAGE", 2 << 20)
+
     @during
     async def visit(browser: Browser) -> None:
         page = await browser.socket()

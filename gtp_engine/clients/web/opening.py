@@ -2,10 +2,11 @@
 
 import base64
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 from ...base.errors import UserError
 from ...base.fields import Range, invalid, parse_number, parse_word
@@ -32,7 +33,12 @@ _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 
 
 class Opening(Part):
-    """Games that take the place of each other."""
+    """Games that take the place of each other.
+
+    Attributes:
+        open_problems: Shows the problems of files, by their names and contents; returns whether there are any. The part
+            for problems sets it.
+    """
 
     def __init__(self, session: Session, values: Values) -> None:
         super().__init__(session, values)
@@ -40,6 +46,7 @@ class Opening(Part):
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
         session.about = self._described()
+        self.open_problems: Callable[[Sequence[tuple[str, bytes]]], bool] = lambda files: False
 
     def on_games(self, _: Message) -> Document:
         """Returns the names of unfinished games."""
@@ -79,19 +86,22 @@ class Opening(Part):
         if path is None:
             raise UserError(f"no unfinished game {name[:80]!r}")
         saved = open_tree(read_sgf(path), path)
-        self._load(saved.as_record() if saved.is_edited else saved)
+        self.load(saved.as_record() if saved.is_edited else saved)
 
     def on_open(self, message: Message) -> None:
-        """Shows a record, a `file` in base64 or `sgf` that was pasted; what is played on is saved as a new game."""
-        if "file" in message:
-            text = text_of(message, "file")
-            try:
-                data = base64.b64decode(text, validate=True)
-            except ValueError:
-                raise invalid("file", text, "base64") from None
+        """Shows problems or a record: `files`, each its name and its content in base64, or `sgf` that was pasted.
+
+        What is played on in a record is saved as a new game.
+        """
+        if "files" in message:
+            files = [*_decoded(message["files"])]
         else:  # text has left its charset behind, whatever its CA says
-            data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
-        self._load(open_tree(read_sgf(data)).as_record())
+            files = [("", codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace"))]
+        if self.open_problems(files):
+            return
+        if len(files) > 1:
+            raise UserError("there are no problems in these files: open one record at a time")
+        self.load(open_tree(read_sgf(files[0][1])).as_record())
 
     def on_branch(self, message: Message) -> None:
         """Begins a new game against the engine from the position that is shown, with the same time limits."""
@@ -103,7 +113,8 @@ class Opening(Part):
         self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
         self.session.publish()
 
-    def _load(self, saved: SavedGame) -> None:
+    def load(self, saved: SavedGame) -> None:
+        """Has a saved game take the place of the present one."""
         self._replace(saved.game, lambda: self.played.load(saved))
 
     def _replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True) -> None:
@@ -168,6 +179,16 @@ class Opening(Part):
             "network": network if network in (AUTO, ROLLOUTS) else network_name(Path(network)),
             "networks": list(self.networks),
         }
+
+
+def _decoded(files: Any) -> Iterator[tuple[str, bytes]]:
+    """Yields the names and the contents of files that a page has sent."""
+    for file in files if isinstance(files, list) and files else [files]:
+        try:
+            name, text = file
+            yield str(name), base64.b64decode(text, validate=True)
+        except (ValueError, TypeError):
+            raise invalid("file", file, "its name and its content in base64") from None
 
 
 def _positions(node: TreeNode) -> list[TreeNode]:

@@ -78,6 +78,8 @@ class Playing(Part):
             self._guess(point)
             return
         played.play(point)
+        for part in session.parts:
+            part.played_on()
         session.changed()
 
     def on_undo(self, _: Message) -> None:
@@ -99,6 +101,8 @@ class Playing(Part):
         played.undo()
         if node.move is None and node.properties is not properties:
             self.values.forget(node)
+        for part in session.parts:
+            part.taken_back()
         session.changed()
 
     def on_resign(self, message: Message) -> None:
@@ -121,7 +125,7 @@ class Playing(Part):
 
     def on_stop(self, _: Message) -> None:
         """Ends the search at once; what it has found counts."""
-        self.played.engine.stop()
+        self.session.stop()
 
     def on_go(self, message: Message) -> None:
         """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""

@@ -47,15 +47,17 @@ class Task:
 
     Attributes:
         kind: "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move,
-            after it and before it.
+            after it and before it; "solve" for reading a problem.
         begin: Has the engine begin.
         finish: Called with the result, unless the task has been cancelled.
+        stop: Ends what does not belong to the engine; None for its own tasks.
         started: When it was asked for, by `time.monotonic()`.
     """
 
     kind: str
     begin: Callable[[], Future[Any]]
     finish: Callable[[Any], None]
+    stop: Callable[[], object] | None = None
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -374,9 +376,13 @@ class Session:
     def cancel(self) -> None:
         """Ends what the engine is doing; its result is dropped."""
         if self.task is not None:
+            self.stop()
             self.task = None
             self.tried.clear()
-            self.played.engine.stop()
+
+    def stop(self) -> None:
+        """Ends what the engine is doing; what it has found counts."""
+        ((self.task and self.task.stop) or self.played.engine.stop)()
 
 
 class Part:
@@ -403,6 +409,12 @@ class Part:
 
     def draw(self, drawn: Drawn) -> None:
         """Adds to the drawing of the position."""
+
+    def played_on(self) -> None:
+        """Follows a person's move."""
+
+    def taken_back(self) -> None:
+        """Follows that a person has taken something back."""
 
     def forget_game(self) -> None:
         """Follows that another game has taken the place of the one before."""

@@ -87,6 +87,11 @@ class Solving(Part):
         self._thread.start()
         self.session.publish()
 
+    def show(self, game: Game, solution: Solution) -> None:
+        """Shows the lines of a position of which a solution is known."""
+        self._drop()
+        self._job = Job(game.copy(), solution.target[0], positions=solution.positions, solution=solution)
+
     def on_stop_solve(self, _: Message) -> None:
         """Ends the reading; what it has found stays."""
         if self._job is not None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
-_LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
+LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
 _LAYERS = ("candidates", "ownership", "policy")
 _REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little beside the search
 _LISTED = 9  # candidates
@@ -142,11 +142,17 @@ class Values:
             return None
         if node.ends_game:
             return None
-        before, after, move = self._values[node.parent], self._values[node], node.move
-        points = before.lead - after.lead if move.colour == BLACK else after.lead - before.lead
-        if points < _LEAST_LOSS or before.best in ("", vertex(move.point, width, height)):
+        best, points = self._values[node.parent].best, self.lost(node)
+        if points is None or points < LEAST_LOSS or best in ("", vertex(node.move.point, width, height)):
             return None
-        return points, before.best
+        return points, best
+
+    def lost(self, node: TreeNode) -> float | None:
+        """Returns how many points the move of a node has lost, below 0 for a gain; None if that is not known."""
+        before, after = self.get(node.parent) if node.parent else None, self.get(node)
+        if node.move is None or before is None or after is None:
+            return None
+        return before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
 
 
 class Searches(Part):
@@ -217,18 +223,21 @@ class Searches(Part):
 
     def judgement(self) -> Task | None:
         """Returns the search of a position by which a person's move can be judged; None if there is none to search."""
-        session, engine, node = self.session, self.played.engine, self._next_to_judge()
+        session, node = self.session, self._next_to_judge()
         if node is None:
             return None
         session.tried.add((node, session.to_move(node)))
+        return self.search_of(node, JUDGED_VISITS, "preparation" if self.played.is_humans_turn else "judgement")
+
+    def search_of(self, node: TreeNode, visits: int, kind: str) -> Task:
+        """Returns a search of a position, whose values are kept."""
+        session, engine = self.session, self.played.engine
 
         def note(report: SearchReport) -> None:
             self.values.note(report, node)
             session.go_on()
 
-        game = session.position(node).copy()
-        request = replace(engine.request(limits=Limits(visits=JUDGED_VISITS)), game=game)
-        kind = "preparation" if self.played.is_humans_turn else "judgement"
+        request = replace(engine.request(limits=Limits(visits=visits)), game=session.position(node).copy())
         return Task(kind, lambda: engine.analyze(request), note)
 
     def on_hint(self, _: Message) -> None:
@@ -289,7 +298,7 @@ class Searches(Part):
             node = node.parent
         return node
 
-    def _loss(self) -> tuple[Move, float, str] | None:
+    def loss(self) -> tuple[Move, float, str] | None:
         """Returns a person's last move before the position that is shown, with `Values.loss`, while teaching."""
         node, tree = self.last_own_move, self.played.tree
         loss = self.values.loss(node, tree.width, tree.height) if self.is_teaching else None
@@ -298,7 +307,7 @@ class Searches(Part):
     def state(self) -> Document:
         report, loss, game = self.session.report, None, self.session.position()
         moves = report.table()[:_LISTED] if report is not None and self.shown_moves else []
-        if (lost := self._loss()) is not None:
+        if (lost := self.loss()) is not None:
             move, points, best = lost
             can_undo = self.session.is_latest and self.played.takes_back(self.last_own_move)
             loss = {"move": game.vertex(move.point), "points": round(points, 1), "best": best, "canUndo": can_undo}
@@ -313,7 +322,7 @@ class Searches(Part):
 
     def draw(self, drawn: Drawn) -> None:
         report = self.session.report
-        if (lost := self._loss()) is not None:
+        if (lost := self.loss()) is not None:
             _label_loss(drawn, self.session.position(), lost[0], lost[1])
         if report is None:
             return
@@ -466,12 +475,12 @@ class Reviewing(Part):
             self._published = time.monotonic()
             self.session.publish()
 
-    def _mistake(self) -> "Mistake | None":
+    def mistake(self) -> "Mistake | None":
         """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
         return self.job.mistakes.get(self.session.node) if self.job else None
 
     def draw(self, drawn: Drawn) -> None:
-        mistake = self._mistake()
+        mistake = self.mistake()
         if mistake is not None:
             worst = mistake.worst
             _label_loss(drawn, self.session.position(), worst.move, worst.points_loss)
@@ -483,7 +492,7 @@ class Reviewing(Part):
 
         The board has no line if that one no longer exists, for example because another review has begun meanwhile.
         """
-        session, mistake, lines = self.session, self._mistake(), list[Sequence[int]]()
+        session, mistake, lines = self.session, self.mistake(), list[Sequence[int]]()
         number = whole_number(message, "number", 0, MOST_NODES)
         if mistake is not None and self.job is not None:
             lines = [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]

@@ -7,6 +7,7 @@ import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Offer} from "./offer.js";
+import {Problems} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {begin, choose, moveName, number, percent, say, text} from "./words.js";
@@ -14,8 +15,8 @@ import {begin, choose, moveName, number, percent, say, text} from "./words.js";
 const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
-// Bytes: a large record has a tenth of it; a file travels as base64, which is 4/3 as long; server.py has the other limit.
-const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;
+// Bytes: 100,000 problems; files travel as base64, which is 4/3 as long, and server.py has the other limit.
+const LARGEST_FILES = 16 << 20, LARGEST_MESSAGE = 24 << 20;
 const FIRST_WAIT = 300, LONGEST_WAIT = 5000;  // milliseconds between attempts to connect
 const words = ["empty", "black", "white"];
 
@@ -48,6 +49,7 @@ const life = new Life(send, {
   announce,
 });
 const offer = new Offer(send);
+const problems = new Problems(send);
 const sound = new Sound(find("#sound"));
 const newGame = new NewGame(find("#new-dialog"), send);
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
@@ -163,6 +165,7 @@ find("#resign").addEventListener("click", () => {
   resigned = study.shown;
   find("#resign-dialog").showModal();
 });
+find("#keep").addEventListener("click", () => study.edit({type: "keep"}));
 find("#really-resign").addEventListener("click", () => {
   find("#resign-dialog").close();
   send({type: "resign", ...resigned});
@@ -176,13 +179,13 @@ find("#open").addEventListener("click", () => {
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
-  const [file] = find("#open-file").files, pasted = find("#open-text").value;
-  if (!file && !pasted.trim()) {
+  const {files} = find("#open-file"), pasted = find("#open-text").value;
+  if (!files.length && !pasted.trim()) {
     showNotice("#open-problem", text("nothingToOpen"));
     return find("#open-file").focus();
   }
   find("#open-dialog").close();
-  if (file) openFile(file);
+  if (files.length) openFiles([...files]);
   else openText(pasted);
 });
 window.addEventListener("pagehide", () => study.saveComment());
@@ -195,23 +198,30 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (!event.dataTransfer.types.includes("Files")) return;  // text may be dragged into a field
     event.preventDefault();
     document.body.classList.toggle("dropping", kind === "dragover");
-    const [file] = kind === "drop" ? event.dataTransfer.files : [];
-    if (file) openFile(file);
+    if (kind === "drop" && event.dataTransfer.files.length) openFiles([...event.dataTransfer.files]);
   });
 }
 
 // The program finds out the character set of a file, as it does for those that it reads itself.
-async function openFile(file) {
-  const name = isolated(file.name);
-  if (file.size > LARGEST_FILE) return refuse(text("tooLarge", {file: name}));
-  let buffer;
-  try {
-    buffer = await file.arrayBuffer();
-  } catch {  // a folder, or a file that is gone or may not be read
-    return refuse(text("unreadable", {file: name}));
+async function openFiles(files) {
+  const contents = [];
+  if (files.reduce((size, file) => size + file.size, 0) > LARGEST_FILES) return refuse(text("tooLarge", {file: isolated(files[0].name)}));
+  for (const file of files) {
+    const read = await inBase64(file);
+    if (read === null) return refuse(text("unreadable", {file: isolated(file.name)}));
+    contents.push([file.name, read]);
   }
-  const letters = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte));
-  openRecord({type: "open", file: btoa(letters.join(""))});
+  openRecord({type: "open", files: contents});
+}
+
+// Returns the content of a file; null for a folder, or a file that is gone or may not be read.
+function inBase64(file) {
+  return new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result.slice(reader.result.indexOf(",") + 1)));
+    reader.addEventListener("error", () => resolve(null));
+    reader.readAsDataURL(file);
+  });
 }
 
 // The program would close the connection at a message that is too long.
@@ -279,7 +289,7 @@ function show(before = state) {
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
   find("#undo").disabled = !state.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
-  find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
+  find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
   find("#first").disabled = find("#previous").disabled = state.place === 0;
   find("#next").disabled = find("#last").disabled = state.place === state.moves;
   find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
@@ -287,6 +297,7 @@ function show(before = state) {
   graph.show(state);
   study.show(state);
   mistakes.show(state);
+  problems.show(state);
   offer.show(state);
   sound.follow(state);
   showSettings();
@@ -390,7 +401,7 @@ function statusText() {
     const [place, moves] = state.moveNumbers.map((count) => number(count));
     return text("earlier", {place, moves});
   }
-  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
+  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: "solving"}[state.task.kind], {colour});
   // After a search that failed it may be the engine's turn.
   return text(state.isYourTurn && state.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }

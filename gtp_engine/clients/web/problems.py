@@ -1,0 +1,460 @@
+"""Problems: those of collections and those made of the reader's own mistakes, one shown after the other.
+
+What is right is proved by the exact solver on a thread of its own, or judged by the search where the mistake was about
+something else. Where neither knows, the page says so, and may show what the record says.
+"""
+
+import datetime
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...base import folders
+from ...base.errors import EXPECTED, UserError, answer_text
+from ...base.languages.texts import Phrase
+from ...go.coords import colour_name
+from ...go.game import Game, Move
+from ...go.sgf import GameRecord, TreeNode, read_sgf, split_games
+from ...solver import USUAL_SECONDS
+from ...study.leitner import Boxes, Card, Missed
+from ...table.played_game import check_move
+from ...table.saved_games import open_tree
+from .opening import Opening
+from .session import Document, Drawn, Message, Part, Session, Task, whole_number
+from .solving import Solving
+from .studying import LEAST_LOSS, Reviewing, Searches
+
+if TYPE_CHECKING:
+    from ...study.problems import Goal, Problem, Verdict
+
+_VISITS = 400  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
+_LOOKED_AT = 20  # games of a collection: the first ones may be a title page
+_SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
+_LIFE_AND_DEATH = ("reason.dies", "reason.lives")  # of a review, about stones
+logger = logging.getLogger(__name__)
+
+
+class Source(NamedTuple):
+    """A problem that has not been read: what it is called, its SGF, and the mistake that it was made of, if any."""
+
+    name: str
+    sgf: bytes
+    missed: Missed | None = None
+
+
+@dataclass(eq=False)
+class Exercise:
+    """The problem that is shown.
+
+    Attributes:
+        source: Where it comes from.
+        problem: The problem.
+        key: What identifies it.
+        start: The node of its position in the tree that is shown.
+        before: What was kept of it before it was shown.
+        is_read: Whether it has been tried to find out what is sought.
+        goal: What is sought, if the solver has found that.
+        group: Which group the solver reads of how many, while it looks for the one that is meant.
+        verdicts: What is known about the moves that the reader has tried.
+        pending: The reader's last move, until it has been judged.
+        result: Whether the problem counts as solved; None as long as nothing counts.
+        is_given: Whether the solution was shown.
+    """
+
+    source: Source
+    problem: "Problem"
+    key: str
+    start: TreeNode
+    before: Card
+    is_read: bool = False
+    goal: "Goal | None" = None
+    group: tuple[int, int] | None = None
+    verdicts: "dict[TreeNode, Verdict]" = field(default_factory=dict)
+    pending: TreeNode | None = None
+    result: bool | None = None
+    is_given: bool = False
+
+    @property
+    def player(self) -> int:
+        """The reader's colour."""
+        return self.problem.game.to_move
+
+
+class Tools(NamedTuple):
+    """The parts that do what problems need."""
+
+    searches: Searches
+    reviewing: Reviewing
+    solving: Solving
+    opening: Opening
+
+
+class Problems(Part):
+    """The problem that is shown, and the reader's boxes."""
+
+    def __init__(self, session: Session, tools: Tools) -> None:
+        super().__init__(session, tools.searches.values)
+        self._tools = tools
+        self._sources: Sequence[Source] = ()
+        self._place = 0
+        self.exercise: Exercise | None = None
+        self._coming: Exercise | None = None
+        self._one_reading = threading.Lock()  # each takes 128 MB
+        self._boxes: Boxes | None = None
+        self._unread = self._unsaved = ""  # why the boxes are not read, or a result is not in their file
+        self._usual_task, session.next_task = session.next_task, self._next_task
+        tools.opening.open_problems = self.open
+
+    # Which problem is shown.
+
+    def open(self, files: Sequence[tuple[str, bytes]]) -> bool:
+        """Shows the problems of files, by their names and contents; returns False if they have none."""
+        sources = [
+            Source(f"{PurePath(name).stem[:80]} {number}", game)
+            for name, data in files
+            for number, game in enumerate(split_games(data), 1)
+        ]
+        place = next((place for place, source in enumerate(sources[:_LOOKED_AT]) if _is_problem(source)), None)
+        if place is None:
+            return False
+        self._sources = sources
+        self._show(place)
+        return True
+
+    def open_first(self) -> None:
+        """Shows the problems of the file that the program was started with, if it has any."""
+        saved = self.played.saved
+        if saved is not None and saved.path is not None and not saved.is_own and not saved.is_edited:
+            self.open([(saved.path.name, saved.path.read_bytes())])
+
+    def on_practise(self, _: Message) -> None:
+        """Shows the problems that are due, the longest waiting first."""
+        due = sorted(self._due(), key=lambda card: card.due)
+        if not due:
+            raise UserError("no problem is due today")
+        self._sources = [Source(card.name, card.sgf.encode(), card.missed) for card in due]
+        self._show(0)
+
+    def on_problem(self, message: Message) -> None:
+        """Shows one of the problems by its number, from 0."""
+        self._show(whole_number(message, "place", 0, max(0, len(self._sources) - 1)))
+
+    def _show(self, place: int) -> None:
+        from ...study.problems import key_of, read_problem  # later than the first board
+
+        self._place, sources = place, self._sources
+        try:
+            source = sources[place]
+            problem = read_problem(source.sgf, source.missed)
+            tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
+            end = tree.main_line[-1]
+            tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
+            self._coming = Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
+            self._tools.searches.analysis_visits = None  # which would show the answer
+            self._tools.opening.load(replace(open_tree(tree).as_record(), is_kept=False))
+        except (UserError, IndexError) as error:
+            self._coming = None
+            self.session.publish()  # the number, from which the reader can go on
+            raise UserError(f"problem {place + 1}: {error}") from None
+        self._sources = sources
+        self.session.publish()
+
+    def on_problem_record(self, _: Message) -> None:
+        """Shows the record of the problem with all that is in it, as any other record."""
+        sources, record = self._sources, self._needed().problem.record.copy()
+        self._tools.opening.load(open_tree(record).as_record())
+        self._sources = sources  # to come back
+        self.session.publish()
+
+    def forget_game(self) -> None:
+        self.exercise, self._coming, self._sources = self._coming, None, ()
+
+    def _needed(self) -> Exercise:
+        if self.exercise is None:
+            raise UserError("no problem is shown")
+        return self.exercise
+
+    # What is read and judged.
+
+    def _next_task(self) -> Task | None:
+        """Returns the next reading or search: what is sought, then whether the reader's move is right."""
+        exercise = self.exercise
+        if exercise is None:
+            return self._usual_task()
+        node, goal, missed = exercise.pending, exercise.goal, exercise.problem.missed
+        if not exercise.is_read:
+            return self._reading(partial(self._find, exercise), partial(self._found, exercise))
+        if node is None or node.move is None:
+            return self._tools.searches.analysis()
+        if goal is not None:
+            from ...study.problems import judge
+
+            judging = partial(judge, self.session.position(node).copy(), goal, USUAL_SECONDS)
+            return self._reading(judging, partial(self._judged, exercise, node))
+        if missed is not None:
+            return self._search(exercise, missed, node, node.move)
+        self._judged(exercise, node, None)
+        return None
+
+    def _reading(self, read: Callable[[threading.Event], Any], finish: Callable[[Any], object]) -> Task:
+        """Returns a task of the solver: `read` runs on a thread of its own, `finish` gets what it returns."""
+        stop, future = threading.Event(), Future[Any]()
+
+        def run() -> None:
+            with self._one_reading:
+                try:
+                    future.set_result(None if stop.is_set() else read(stop))
+                except UserError:  # a group has grown too large to be read
+                    future.set_result(None)
+                except Exception as error:  # which is shown where the future ends
+                    future.set_exception(error)
+
+        def begin() -> Future[Any]:
+            threading.Thread(target=run, name="problem", daemon=True).start()
+            return future
+
+        def ended(result: Any) -> None:
+            finish(result)
+            self.session.go_on()
+
+        return Task("solve", begin, ended, stop.set)
+
+    def _find(self, exercise: Exercise, stop: threading.Event) -> "Goal | None":
+        """Finds what is sought, on the solver's thread."""
+        from ...study.problems import find_goal
+
+        def report(number: int, count: int) -> None:
+            self.session.call(partial(self._report, exercise, (number, count)))
+
+        problem = exercise.problem
+        is_other = problem.missed is not None and not problem.missed.group
+        return None if is_other else find_goal(problem, USUAL_SECONDS, stop, report)
+
+    def _report(self, exercise: Exercise, group: tuple[int, int]) -> None:
+        exercise.group = group
+        self.session.publish()
+
+    def _found(self, exercise: Exercise, goal: "Goal | None") -> None:
+        exercise.is_read, exercise.goal = True, goal
+
+    def _search(self, exercise: Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:
+        """Returns the next search that is needed to judge a move; judges it if there is none."""
+        from ...study.problems import Verdict
+
+        for each in (node.parent or node, node):
+            value, tried = self.values.get(each), (each, move.colour)
+            if (value is None or value.visits < _VISITS) and tried not in self.session.tried:
+                self.session.tried.add(tried)
+                return self._tools.searches.search_of(each, _VISITS, "judgement")
+        lost = self.values.lost(node)
+        is_best = missed.line[:1] == (exercise.problem.game.vertex(move.point),)
+        is_right = None if lost is None else is_best or lost < min(LEAST_LOSS, missed.points / 2)
+        self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=lost))
+        return None
+
+    def _judged(self, exercise: Exercise, node: TreeNode, verdict: "Verdict | None") -> None:
+        """Keeps what is known about a move, and plays the answer to it."""
+        from ...study.problems import judge_by_record
+
+        if verdict is None or (verdict.by == "solver" and verdict.is_right is None):
+            tried = node.path[len(exercise.start.path) :]
+            verdict = judge_by_record(exercise.problem, [each.move.point for each in tried if each.move is not None])
+        exercise.verdicts[node], exercise.pending = verdict, None
+        if verdict.is_right is not None and not exercise.is_given:
+            self._count(exercise, verdict.is_right)
+        self._answer(node, verdict)
+
+    def _answer(self, node: TreeNode, verdict: "Verdict") -> None:
+        """Plays the answer to a move, unless the reader looks at another position or nothing is left to play."""
+        if node is self.session.node and verdict.reply is not None and not (verdict.is_right and verdict.is_decided):
+            self.played.play(verdict.reply)
+            self.session.changed()
+
+    def played_on(self) -> None:
+        exercise, node = self.exercise, self.played.node
+        if exercise is None or node.move is None or node.move.colour != exercise.player:
+            return
+        if (known := exercise.verdicts.get(node)) is None:
+            exercise.pending = node
+        else:
+            self.session.call(partial(self._answer, node, known))
+
+    def taken_back(self) -> None:
+        """Takes the reader's move back together with the answer to it."""
+        exercise, played = self.exercise, self.played
+        if exercise is not None:
+            exercise.pending = None
+            if played.can_undo and played.node is not exercise.start and played.game.to_move != exercise.player:
+                played.undo()
+
+    def on_solution(self, _: Message) -> None:
+        """Shows the solution: the lines of the solver, or the moves of the review or of the record as a variation."""
+        exercise, tree = self._needed(), self.played.tree
+        problem, goal, node, line = exercise.problem, exercise.goal, exercise.start, list[int]()
+        game = problem.game.copy()
+        if goal is None and problem.missed is not None:
+            line += map(game.point, problem.missed.line)
+        elif goal is None:
+            later = problem.record.main_line[len(problem.node.path) :]
+            line += (each.move.point for each in later if each.move is not None)
+            if not line:
+                raise UserError("no solution is known: the solver has not found it, and the record has none")
+        if exercise.result is None:
+            self._count(exercise, False)
+        for point in line:
+            check_move(game, point)
+            move = Move(game.to_move, point)
+            game.play(*move)
+            node = next((child for child in node.children if child.move == move), None) or tree.add(node, move=move)
+        self.played.editor.version += 1  # no edit: `undo` takes back the reader's own moves
+        exercise.is_given, exercise.pending = True, None
+        if goal is not None:
+            self._tools.solving.show(problem.game, goal.solution)
+        self.session.look_at(exercise.start)
+
+    # What is kept.
+
+    def _cards(self) -> dict[str, Card]:
+        """Returns the cards; none if the file cannot be read, and `state` says why then."""
+        self._unread = ""
+        try:
+            self._boxes = self._boxes or Boxes(folders.data_dir() / "problems.json")
+            return self._boxes.cards
+        except EXPECTED as error:
+            self._unread = answer_text(error)
+            return {}
+
+    def _due(self) -> list[Card]:
+        today = datetime.date.today()
+        return [card for card in self._cards().values() if card.is_due(today)]
+
+    def _count(self, exercise: Exercise, is_right: bool) -> None:
+        """Counts the problem as solved or not; once it is not, it stays so until it is shown again."""
+        if exercise.result is None or exercise.result > is_right:
+            exercise.result = is_right
+            card = exercise.before.answered(is_right, datetime.date.today())
+            sgf = exercise.source.sgf.decode("utf-8-sig") if card.box else ""
+            self._keep(exercise.key, replace(card, sgf=sgf, missed=exercise.problem.missed))
+
+    def _keep(self, key: str, card: Card | None) -> None:
+        self._unsaved = ""
+        try:
+            if self._boxes is not None:
+                self._boxes.change(key, card)
+        except EXPECTED as error:
+            self._unsaved = f"the result is not saved yet: {answer_text(error)}"
+
+    def on_keep(self, message: Message) -> None:
+        """Keeps the mistake that is shown as a problem, which is due at once."""
+        self.check_shown(message)
+        if (found := self._mistake()) is None:
+            raise UserError("no mistake is shown: choose one of the review")
+        key, node, missed = found
+        tree, number = self.played.tree, sum(each.move is not None for each in node.path)
+        players = " - ".join(filter(None, (tree.black, tree.white))) or self.session.title()
+        sgf, today = GameRecord.from_game(self._before(node)).to_sgf(), datetime.date.today().isoformat()
+        self._keep(key, Card(f"{players}, {number}", sgf, box=1, due=today, missed=missed))
+        self.session.publish()
+
+    def on_forget(self, _: Message) -> None:
+        """Takes the problem that is shown out of the boxes."""
+        self._keep(self._needed().key, None)
+        self.session.publish()
+
+    def _mistake(self) -> tuple[str, TreeNode, Missed] | None:
+        """Returns the mistake that is shown, its node, and the key of the problem it makes; None if none is shown."""
+        session, node, group = self.session, self.session.node, ""
+        if (mistake := self._tools.reviewing.mistake()) is not None and self._tools.reviewing.job is not None:
+            worst = mistake.worst
+            points, line = worst.points_loss, tuple(map(worst.vertex, worst.better_line))
+            reasons = [reason.sentence for reason in self._tools.reviewing.job.reasons(mistake)]
+            about = [reason.values.get("stones") for reason in reasons if reason.name in _LIFE_AND_DEATH]
+            group = next((str(stones.values["place"]) for stones in about if isinstance(stones, Phrase)), "")
+        elif (lost := self._tools.searches.loss()) is not None:
+            node, points, line = self._tools.searches.last_own_move, lost[1], (lost[2],)
+        else:
+            return None
+        if self.exercise is not None or node.parent is None or node.move is None:
+            return None
+        from ...study.problems import key_of
+
+        played = session.position(node).vertex(node.move.point)
+        return key_of(self._before(node)), node, Missed(played, round(points, 1), line, group)
+
+    def _before(self, node: TreeNode) -> Game:
+        """Returns the position before the move of a node, with its player to move."""
+        game = self.session.position(node.parent).copy()
+        game.to_move = node.move.colour if node.move is not None else game.to_move
+        return game
+
+    def close(self) -> None:
+        try:
+            if self._boxes is not None:
+                self._boxes.save()
+        except EXPECTED as error:
+            logger.error(f"results of problems are lost: {answer_text(error)}")
+
+    # What pages see.
+
+    def state(self) -> Document:
+        exercise, cards, mistake = self.exercise, self._cards(), self._mistake()
+        notice = self._boxes.notice if self._boxes is not None else ""
+        waiting = sum(card.box > 0 for card in cards.values())
+        return {
+            "boxes": {"due": len(self._due()), "waiting": waiting, "problem": self._unsaved or self._unread or notice},
+            "kept": mistake and mistake[0] in cards,  # whether the mistake that is shown is; None if none is shown
+            "problems": {"place": self._place, "count": len(self._sources)},
+            "exercise": exercise and self._described(exercise, cards.get(exercise.key, exercise.before)),
+        }
+
+    def _described(self, exercise: Exercise, card: Card) -> Document:
+        game, missed, node = exercise.problem.game, exercise.problem.missed, self.session.node
+        tried = node if node in exercise.verdicts else node.parent
+        verdict = exercise.verdicts.get(tried) if tried is not None else None
+        found = exercise.goal and exercise.goal.solution
+        answer = found and found.answers[exercise.player]
+        said: Document = {
+            "name": exercise.source.name,
+            "toMove": colour_name(exercise.player),
+            "isRead": exercise.is_read,
+            "group": exercise.group,
+            "stone": found and game.vertex(found.target[0]),
+            "isOwn": found and found.defender == exercise.player,
+            "goal": answer and answer.outcome.value,
+            "walls": [game.vertex(chain[0]) for chain in answer.walls] if answer else [],
+            "missed": missed and {"move": missed.played, "points": missed.points},
+            "isGiven": exercise.is_given,
+            "result": exercise.result,
+            "box": card.box,
+            "due": card.due,
+            "verdict": None,
+        }
+        if verdict is not None and tried is not None and tried.move is not None:
+            said["verdict"] = {
+                "move": game.vertex(tried.move.point),
+                "by": verdict.by,
+                "isRight": verdict.is_right,
+                "outcome": verdict.outcome.value,
+                "walls": [game.vertex(chain[0]) for chain in verdict.walls],
+                "isDecided": verdict.is_decided,
+                "points": verdict.points and max(0.0, round(verdict.points, 1)),
+            }
+        return said
+
+    def draw(self, drawn: Drawn) -> None:
+        if self.exercise is not None and self.exercise.goal is not None:
+            game = self.session.position()
+            target = {point: "triangle" for point in self.exercise.goal.solution.target if game.stone_at(point)}
+            drawn.shapes = {**target, **drawn.shapes}
+
+
+def _is_problem(source: Source) -> bool:
+    try:
+        return read_sgf(source.sgf).is_problem
+    except UserError:
+        return False

@@ -1,0 +1,68 @@
+// Problems: what is sought, whether the move that was tried is right, and the reader's own boxes.
+import {find} from "./elements.js";
+import {moveName, number, say, text} from "./words.js";
+
+export class Problems {
+  constructor(send) {
+    const go = (step) => () => send({type: "problem", place: this.state.problems.place + step});
+    for (const [id, step] of [["problem-before", -1], ["problem-after", 1], ["problem-again", 0]]) find(`#${id}`).addEventListener("click", go(step));
+    find("#problem-number").addEventListener("change", ({target}) => {
+      const place = Math.min(Math.max(Math.round(target.value) || 1, 1), this.state.problems.count) - 1;
+      send({type: "problem", place});
+    });
+    for (const type of ["practise", "solution", "forget", "problem-record"]) find(`#${type}`).addEventListener("click", () => send({type}));
+  }
+
+  show(state) {
+    this.state = state;
+    const {boxes, exercise, kept, problems: {place, count}} = state;
+    find("#practise").hidden = boxes.waiting === 0;
+    find("#practise").disabled = boxes.due === 0;
+    find("#practise").textContent = text("dueToday", {count: boxes.due});
+    find("#keep").hidden = kept === null;
+    find("#keep").disabled = kept;
+    say(find("#keep"), text(kept ? "kept" : "keep"));
+    say(find("#boxes-problem"), boxes.problem);
+    find("#boxes-problem").hidden = !boxes.problem;
+    find("#exercise").hidden = count === 0;
+    find("main").classList.toggle("solving", Boolean(exercise));
+    if (count === 0) return;
+    find("#problem-count").textContent = text("ofProblems", {count: number(count)});
+    if (document.activeElement !== find("#problem-number")) find("#problem-number").value = place + 1;
+    find("#problem-number").max = count;
+    find("#problem-before").disabled = place === 0;
+    find("#problem-after").disabled = place === count - 1;
+    for (const id of ["solution", "problem-record"]) find(`#${id}`).disabled = !exercise;
+    find("#forget").hidden = !exercise || exercise.box === 0;
+    say(find("#problem-name"), exercise ? `\u2068${exercise.name}\u2069` : "");
+    say(find("#problem-goal"), exercise ? goalText(exercise) : "");
+    say(find("#verdict"), exercise ? resultText(exercise) : "");
+    find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
+  }
+}
+
+function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
+  const moves = text("toMove", {colour: text(toMove)});
+  const name = {lives: "goalLive", seki: "goalSeki", ko: isOwn ? "goalKoOwn" : "goalKoTheir", dies: "goalKill"}[goal];
+  if (name) return `${moves}. ${text(name, {stone})}`;
+  if (missed) return `${moves}. ${text("goalBetter", {move: moveName(missed.move), points: number(missed.points, 1)})}`;
+  if (isRead) return `${moves}. ${text("goalUnknown")}`;
+  return group ? `${moves}. ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
+}
+
+// What the page says of the last try, and of the boxes.
+function resultText({verdict, isGiven, result, box, due, walls, goal, missed}) {
+  const said = [verdict ? verdictText(verdict) : isGiven ? text(goal ? "solutionShown" : missed ? "solutionOfSearch" : "solutionOfRecord") : ""], taken = verdict ? verdict.walls : isGiven ? walls : [];
+  if (taken.length) said.push(text("ifWallsLive", {stones: taken.join(" ")}));
+  if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: due}));
+  return said.filter(Boolean).join(" ");
+}
+
+function verdictText({move: vertex, by, isRight, outcome, isDecided, points}) {
+  const move = moveName(vertex);
+  if (isRight === null) return text("verdictUnknown", {move});
+  if (by === "record") return text(isRight ? "recordRight" : "recordWrong", {move});
+  if (by === "search") return text(isRight ? "searchRight" : "searchWrong", {move, points: number(points, 1)});
+  const proved = text(isRight ? "verdictRight" : "verdictWrong", {move, outcome: text(`outcome-${outcome}`)});
+  return isDecided ? `${proved} ${text("decided")}` : proved;
+}

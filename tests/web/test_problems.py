@@ -1,0 +1,152 @@
+"""Problems on the page: solved, failed, repeated, and made of mistakes."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from web.conftest import RECORD, Desk
+
+from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
+from gtp_engine.go.coords import BLACK, WHITE
+
+BULKY_FIVE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]C[Kill.];B[ba])"
+STRAIGHT_THREE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]AE[ad]PL[W])"
+FAR = 10**6  # visits: nothing is searched any more
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The reader's folder."""
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def open_files(desk: Desk, *texts: str) -> None:
+    files = [[f"{number}.sgf", base64.b64encode(text.encode()).decode()] for number, text in enumerate(texts, 1)]
+    desk.send("open", files=files)
+    desk.wait()
+
+
+def cards(data: Path) -> list[dict[str, object]]:
+    return [*json.loads((data / "problems.json").read_text())["problems"].values()]
+
+
+def make_due(data: Path) -> None:
+    """Lets some days pass."""
+    path = data / "problems.json"
+    document = json.loads(path.read_text())
+    for card in document["problems"].values():
+        card["due"] = card["due"] and "2020-01-01"
+    path.write_text(json.dumps(document))
+
+
+def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: Path, tmp_path: Path) -> None:
+    open_files(desk, f"(;C[a title]){BULKY_FIVE}{STRAIGHT_THREE}")
+    exercise = desk.state["exercise"]
+    assert desk.state["problems"] == {"place": 1, "count": 3} and desk.state["comment"] == "Kill."
+    assert (exercise["name"], exercise["toMove"], exercise["goal"]) == ("1 2", "black", "dies")
+    desk.play_and_wait("C7")
+    verdict = desk.state["exercise"]["verdict"]
+    assert (verdict["isRight"], verdict["by"], verdict["outcome"]) == (False, "solver", "lives")
+    assert desk.vertices == ["C7", "B7"] and desk.state["exercise"]["box"] == 1
+    desk.send("undo")
+    assert desk.vertices == [] and desk.state["exercise"]["verdict"] is None
+    desk.play_and_wait("C7")  # it is known
+    desk.wait(lambda: len(desk.vertices) == 2)
+    desk.send("undo")
+    desk.play_and_wait("B7")
+    assert desk.state["exercise"]["verdict"]["isRight"] and desk.state["exercise"]["result"] is False
+    (card,) = cards(data)
+    assert (card["box"], card["wrong"], card["right"]) == (1, 1, 0) and desk.state["boxes"]["due"] == 0
+    make_due(data)
+    desk.send("problem", place=2)
+    assert desk.state["boxes"] == {"due": 1, "waiting": 1, "problem": ""}
+    desk.send("practise")
+    desk.wait()
+    desk.play_and_wait("B7")
+    assert desk.state["exercise"]["box"] == 2 and desk.state["exercise"]["result"] is True
+    desk.send("forget")
+    assert cards(data) == [] and desk.state["boxes"]["waiting"] == 0
+    assert list(tmp_path.glob("*.sgf")) == []  # what was tried is no game
+
+
+def test_the_solution_is_shown_with_its_lines(desk: Desk, data: Path) -> None:
+    open_files(desk, BULKY_FIVE)
+    desk.send("solution")
+    assert desk.state["exercise"]["isGiven"] and desk.state["life"]["found"]["status"] == "unsettled"
+    assert desk.send("lines", first="black", moves=["B7"])["stones"][0] == ".X.OX.."  # type: ignore[index]
+    desk.send("problem", place=0)
+    desk.wait()
+    desk.play_and_wait("B7")
+    (card,) = cards(data)
+    assert (card["box"], card["wrong"], card["right"]) == (1, 1, 1)
+    desk.send("problem-record")
+    assert desk.state["exercise"] is None and desk.state["moves"] == 1 and desk.state["problems"]["count"] == 1
+
+
+def test_what_the_solver_does_not_find_the_record_tells(desk: Desk) -> None:
+    open_files(desk, "(;SZ[19]AW[aa];B[cq];W[cr])", "(;SZ[19]AW[aa])", "(;nonsense[", RECORD)
+    assert desk.state["problems"]["count"] == 4 and desk.state["exercise"]["goal"] is None
+    desk.play_and_wait("C3")
+    verdict = desk.state["exercise"]["verdict"]
+    assert (verdict["by"], verdict["isRight"]) == ("record", True) and desk.vertices == ["C3", "C2"]
+    desk.send("solution")
+    assert desk.state["moves"] == 2 and desk.state["place"] == 0
+    desk.send("problem", place=1)
+    desk.wait()
+    desk.play_and_wait("C3")
+    assert desk.state["exercise"]["verdict"]["isRight"] is None and desk.state["exercise"]["result"] is None
+    desk.refuse("no solution is known", "solution")
+    desk.refuse("problem 3: ", "problem", place=2)
+    assert desk.state["problems"]["place"] == 2 and desk.state["exercise"] is not None
+    desk.refuse("number", "problem", place=4)
+
+
+def test_files_without_problems_are_records(desk: Desk) -> None:
+    open_files(desk, RECORD)
+    assert desk.state["exercise"] is None and desk.state["moves"] == 3 and desk.state["problems"]["count"] == 0
+    desk.refuse("no problems in these files", "open", files=[["a", ""], ["b", ""]])
+    desk.refuse("file", "open", files=[["a", "*"]])
+    desk.refuse("file", "open", files="x")
+
+
+def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
+    desk.refuse("no mistake is shown", "keep")
+    desk.send("teach", on=True)
+    desk.send("open", sgf=RECORD)
+    line = desk.session.line
+    for node, lead in zip(line, (0.0, -9.0, -9.0, -9.0), strict=False):
+        to_move = desk.session.to_move(node)
+        desk.values.set(node, Value(to_move, 0.5, lead, JUDGED_VISITS, "C3"))
+    desk.send("go", node=line[1].number)
+    assert desk.state["loss"]["points"] == 9.0 and desk.state["kept"] is False
+    desk.send("keep")
+    assert desk.state["kept"] is True and desk.state["boxes"]["due"] == 1
+    (card,) = cards(data)
+    assert card["name"] == "Ann - Ben, 1" and card["missed"]["played"] == "E5"  # type: ignore[index]
+    desk.send("practise")
+    desk.wait(lambda: desk.state["exercise"]["isRead"] and desk.session.task is None)
+    exercise = desk.state["exercise"]
+    assert exercise["missed"] == {"move": "E5", "points": 9.0} and exercise["toMove"] == "black"
+    root = desk.session.node
+    desk.values.set(root, Value(BLACK, 0.5, 0.0, FAR, "C3"))
+    for vertex, lead, is_right in (("A1", -5.0, False), ("C3", -2.0, True)):
+        desk.play(vertex)
+        desk.values.set(desk.session.node, Value(WHITE, 0.5, lead, FAR, "C3"))
+        desk.session.cancel()
+        desk.session.go_on()
+        verdict = desk.state["exercise"]["verdict"]
+        assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, -lead)
+        desk.send("undo")
+    assert desk.state["exercise"]["box"] == 1  # the first try counts
+
+
+def test_results_that_cannot_be_saved_are_told(desk: Desk, data: Path) -> None:
+    data.write_text("a file instead of a folder")
+    open_files(desk, BULKY_FIVE)
+    desk.play_and_wait("B7")
+    assert "not saved yet" in desk.state["boxes"]["problem"] and desk.state["exercise"]["result"] is True
+    data.unlink()
+    desk.session.close()
+    assert len(cards(data)) == 1
