@@ -1,6 +1,7 @@
 """`gtp_engine solve`: whether groups live, by proof."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -115,9 +116,9 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
         raise click.UsageError("--sgf and --json need two different files")
     check_outputs(output.paths, [options.file], force=output.force)
     records, errors = read_records((options.file,))
-    chosen = records if options.game is None else records[options.game - 1 : options.game]
+    chosen = [record for record in records if options.game in (None, _number(record))]
     if records and not chosen:
-        raise UserError(f"{options.file}: there is no game {options.game}, the file has {len(records)}")
+        raise UserError(f"{options.file}: there is no game {options.game} that can be read")
     stop, solved = threading.Event(), []
     interrupts.note(stop.set)
     try:
@@ -139,6 +140,12 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
     for problem in errors:
         click.echo(f"Error: {printable(problem)}", err=True)
     context.exit(EXIT_INTERRUPTED if stop.is_set() else 1 if errors else 0)
+
+
+def _number(record: "GameRecord") -> int:
+    """Returns the number of a game in its file, as it is called in messages."""
+    found = re.search(r", (?:game|line) (\d+)(?:, game 1)?$", record.source)
+    return int(found[1]) if found else 1
 
 
 def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) -> Iterator[Solved]:
