@@ -124,9 +124,8 @@ class Refutations:
     def _replies(self, position: Position, outcome: Outcome, reading: Reading, depth: int) -> Iterator[_Node]:
         """Yields the best moves in a position, after so many others, that keep its outcome."""
         if outcome in BEST.values():
-            for step in reading.proved_steps(position, 0 if self._is_late() else _SHORT)[
-                : 1 if position.mover == reading.seeker else _RESISTANCES
-            ]:
+            steps = reading.proved_steps(position, 0 if self._is_late() else _SHORT)
+            for step in steps[: 1 if position.mover == reading.seeker else _RESISTANCES]:
                 yield _Node(step, outcome, reading, step.value != UNKNOWN)
         elif depth < _KO_FIGHT and position.ko == NO_KO:
             steps = sorted(reading.steps(position), key=lambda step: step.after.ko == NO_KO)

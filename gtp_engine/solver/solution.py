@@ -112,9 +112,14 @@ def solve(
     return solver.solve(None if first is None else DEFENDER if first == solver.defender else ATTACKER)
 
 
-def _compile(memory: Memory) -> None:
-    """Compiles the search, or loads it from the cache: a corner of two empty points."""
+def prepare(memory: Memory | None = None) -> None:
+    """Compiles the search, or loads it from the cache, as the first `solve` does otherwise.
+
+    Args:
+        memory: For the problem by which that is done; None for memory of its own.
+    """
     game = Game(5)
+    memory = memory or Memory()
     game.set_up(["A5", "A4", "B4"], ["A3", "B3", "C4", "C5"])
     part = find_part(game, [game.point("A4")])
     reading, start = Reading(memory, part, ATTACKER, DEFENDER), Position(part.stones, NO_KO, ATTACKER)
@@ -135,7 +140,7 @@ class _Solver:
     ) -> None:
         self._game, self._points = game, points
         self._memory = Memory()
-        _compile(self._memory)
+        prepare(self._memory)
         self._began = time.monotonic()
         self._until, self._stop, self._report = self._began + seconds, stop, report
         self._readings: dict[tuple[int, int, int], Reading] = {}

@@ -120,6 +120,7 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
     if records and not chosen:
         raise UserError(f"{options.file}: there is no game {options.game} that can be read")
     stop, solved = threading.Event(), []
+    _prepare()
     interrupts.note(stop.set)
     try:
         for record in chosen:
@@ -127,7 +128,7 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
                 click.echo(printable(record.source))
             try:
                 for found in _solved(record, options, stop):
-                    solved.append(found)
+                    solved += [found] if output.paths else []  # those of a large collection would fill the memory
                     if STANDARD not in output.paths:
                         _show(found, output)
             except UserError as error:
@@ -148,6 +149,16 @@ def _number(record: "GameRecord") -> int:
     return int(found[1]) if found else 1
 
 
+def _prepare() -> None:
+    """Gets ready to read; until then Ctrl-C ends the command at once."""
+    from rich.console import Console
+
+    from ...solver.solution import prepare
+
+    with Console(stderr=True).status("getting ready; at the first start that takes about a minute"):
+        prepare()
+
+
 def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) -> Iterator[Solved]:
     """Yields the solutions of one game, until the reading is stopped."""
     from rich.console import Console
@@ -161,12 +172,11 @@ def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) 
         raise UserError("no group is enclosed: name a stone of one, such as C3")
     for points in groups:
         name = game.vertex(game.point(points[0]))
-        with Console(stderr=True).status("") as status:  # shown on terminals only
+        with Console(stderr=True).status(f"reading {name}") as status:  # shown on terminals only
 
             def report(positions: int, name: str = name, status: "Status" = status) -> None:
                 status.update(f"reading {name}: {plural(positions, 'position')}")
 
-            report(0)
             solution = solve_group(game, points, seconds=options.seconds, stop=stop, report=report)
         yield Solved(record, game, solution)
         if stop.is_set():

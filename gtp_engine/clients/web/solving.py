@@ -126,6 +126,8 @@ class Solving(Part):
 
     def _show(self, job: Job, positions: int, solution: Solution | None = None) -> None:
         if job is self._job:
+            if not job.positions:  # what was compiled before does not count
+                job.began = time.monotonic()
             job.positions, job.solution = positions, solution
             self.session.publish()
 

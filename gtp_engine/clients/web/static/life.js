@@ -94,7 +94,7 @@ export class Life {
     find("#life-stop").hidden = find("#life-progress").hidden = !life || Boolean(life.found);
     for (const id of ["life-back", "life-on"]) find(`#${id}`).hidden = !answer;
     say(find("#life-status"), this.statusText());
-    const stage = life?.found?.status || life?.stone || this.isPicking;
+    const stage = life?.found?.status || (life?.positions && life.stone) || this.isPicking;
     if (stage && stage !== this.stage) this.announce(this.statusText());  // once, without the positions in between
     this.stage = stage;
     say(find("#life-walls"), answer?.walls.length ? text("lifeWalls") : "");
@@ -108,7 +108,8 @@ export class Life {
   statusText() {
     if (!this.life) return this.isPicking ? text("lifePick") : "";
     const {stone, positions, found} = this.life;
-    return found ? text(`life-${found.status}`, {stone}) : text("lifeReading", {stone, positions: number(positions)});
+    if (found) return text(`life-${found.status}`, {stone});
+    return positions ? text("lifeReading", {stone, positions: number(positions)}) : text("compiling");
   }
 
   renderLines() {
