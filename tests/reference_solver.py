@@ -2,8 +2,14 @@
 
 import random
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
 
 DEFENDER, ATTACKER = 0, 1
+NOWHERE = -1
+ILLEGAL, TAKEN = -1, -2
 
 
 @dataclass(frozen=True)
@@ -28,108 +34,164 @@ def around(place: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 class BruteForce:
-    """The value of every position of a problem, for a goal and a ko master."""
+    """The values of all positions that can be on the cells of a problem, for each goal and ko master.
 
-    def __init__(self, problem: Problem, seeker: int, ko_master: int) -> None:
-        self.problem, self.seeker, self.ko_master = problem, seeker, ko_master
-        self.cells = problem.places("Oox.+")
-        self.target = problem.places("O")
-        self.outside = {DEFENDER: problem.places("D"), ATTACKER: problem.places("X")}
-        self.start = (problem.places("Oo"), problem.places("x"))
+    A position is a number in base 3, with a digit for each cell that is not of the target: 0 for empty, 1 for the
+    defender's stone, 2 for the attacker's. A position without a stone of the target is TAKEN.
+    """
 
-    def liberties_and_chain(self, stones, colour, place):
-        own, other = stones[colour], stones[1 - colour]
-        chain, todo, liberties = {place}, [place], set()
-        while todo:
-            for near in around(todo.pop()):
-                if near in self.outside[colour]:
-                    liberties.add("safe")
-                elif near in own and near not in chain:
-                    chain.add(near)
-                    todo.append(near)
-                elif near in self.cells and near not in own and near not in other:
-                    liberties.add(near)
-        return liberties, chain
+    def __init__(self, problem: Problem) -> None:
+        self.free = sorted(problem.places("ox.+"))
+        cells = [*self.free, *sorted(problem.places("O"))]
+        numbers = {place: number for number, place in enumerate(cells)}
+        self.neighbours = np.array([[numbers.get(near, NOWHERE) for near in around(place)] for place in cells], np.int8)
+        outside = [problem.places("D"), problem.places("X")]
+        self.is_safe = np.array([[not safe.isdisjoint(around(place)) for safe in outside] for place in cells])
+        marks = [problem.places("o"), problem.places("x")]
+        stones = [next((1 + colour for colour in (0, 1) if place in marks[colour]), 0) for place in self.free]
+        self.start = sum(stone * 3**number for number, stone in enumerate(stones))
+        self.suicide = problem.suicide
 
-    def play(self, stones, mover, place):
-        """Returns the stones after a move and the place of a ko, or None if it is illegal."""
-        after = [set(stones[0]), set(stones[1])]
-        after[mover].add(place)
-        taken = set()
-        for near in around(place):
-            if near in stones[1 - mover]:
-                liberties, chain = self.liberties_and_chain(after, 1 - mover, near)
-                if not liberties:
-                    taken |= chain
-        after[1 - mover] -= taken
-        liberties, chain = self.liberties_and_chain(after, mover, place)
-        ko = None
-        if not liberties:
-            if not self.problem.suicide or len(chain) == 1:
-                return None
-            after[mover] -= chain
-        elif len(taken) == 1 and len(chain) == 1 and liberties == taken:
-            (ko,) = taken
-        return (frozenset(after[0]), frozenset(after[1])), ko
+    def is_possible(self) -> bool:
+        """Whether every chain has a liberty at the beginning."""
+        board = board_of(self.start, len(self.free), len(self.neighbours))
+        scratch = np.empty((2, len(board)), np.bool_)
+        return all(
+            mark == 0 or has_liberty(self.neighbours, self.is_safe, board, cell, scratch)
+            for cell, mark in enumerate(board)
+        )
 
-    def is_over(self, stones):
-        """Returns whether the seeker has reached its goal, None if nobody has: the target is taken or pass-alive."""
-        if not self.target <= stones[DEFENDER]:
-            return self.seeker == ATTACKER
-        if self.is_unconditionally_alive(stones):
-            return self.seeker == DEFENDER
-        return None
+    def solve(self, seeker: int, ko_master: int, mover: int) -> bool:
+        """Returns whether the seeker reaches its goal, for nobody's ko master -1."""
+        return bool(all_won(*self.rules, seeker, ko_master)[self.start, 0, mover])
 
-    def is_unconditionally_alive(self, stones):
-        """Returns whether the attacker takes no stone of the target even if the defender only passes."""
-        seen, todo = {stones}, [stones]
-        while todo:
-            position = todo.pop()
-            for place in self.cells - position[0] - position[1]:
-                played = self.play(position, ATTACKER, place)
-                if played is not None:
-                    after = played[0]
-                    if not self.target <= after[DEFENDER]:
-                        return False
-                    if after not in seen:
-                        seen.add(after)
-                        todo.append(after)
-        return True
+    @cached_property
+    def rules(self) -> tuple[np.ndarray, ...]:
+        """What each move leads to, and where the target lives."""
+        after, kos = all_moves(self.neighbours, self.is_safe, len(self.free), self.suicide)
+        return after, kos, never_taken(after)
 
-    def solve(self, mover, ko=None):
-        root = (self.start, mover, ko)
-        after, over, todo = {}, {}, [root]
-        while todo:
-            state = todo.pop()
-            if state in after:
-                continue
-            stones, mover, ko = state
-            over[state] = self.is_over(stones)
-            after[state] = []
-            if over[state] is not None:
-                continue
-            for place in self.cells - stones[0] - stones[1]:
-                if place == ko:
+
+@njit(cache=True)
+def board_of(position: int, free: int, cells: int) -> np.ndarray:
+    board = np.full(cells, 1, np.int8)
+    for cell in range(free):
+        board[cell] = position % 3
+        position //= 3
+    return board
+
+
+@njit(cache=True)
+def has_liberty(neighbours: np.ndarray, is_safe: np.ndarray, board: np.ndarray, cell: int, scratch: np.ndarray) -> bool:
+    """Whether the chain of a stone has a liberty or touches safe stones of its colour; scratch[0] gets the chain."""
+    colour, found = board[cell], False
+    scratch[:] = False
+    scratch[0, cell] = True
+    grown = True
+    while grown:
+        grown = False
+        for one in range(len(board)):
+            if scratch[0, one] and not scratch[1, one]:
+                scratch[1, one] = grown = True
+                found |= is_safe[one, colour - 1]
+                for near in neighbours[one]:
+                    if near != NOWHERE:
+                        found |= board[near] == 0
+                        scratch[0, near] |= board[near] == colour
+    return found
+
+
+@njit(cache=True)
+def all_moves(neighbours: np.ndarray, is_safe: np.ndarray, free: int, suicide: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the position after each move, int32 [positions, movers, cells], and 1 + the cell that a ko forbids."""
+    cells, positions = len(neighbours), 3**free
+    after = np.full((positions, 2, free), ILLEGAL, np.int32)
+    kos = np.zeros((positions, 2, free), np.int8)
+    scratch = np.empty((2, cells), np.bool_)
+    for position in range(positions):
+        for mover in range(2):
+            for cell in range(free):
+                board = board_of(position, free, cells)
+                if board[cell]:
                     continue
-                played = self.play(stones, mover, place)
-                if played is not None:
-                    taken = None if self.ko_master == 1 - mover else played[1]
-                    after[state].append((played[0], 1 - mover, taken))
-            if mover != self.seeker:
-                after[state].append((stones, 1 - mover, None))
-            todo += after[state]
-        won = {state for state, value in over.items() if value}
-        while True:
-            more = {
-                state
-                for state, following in after.items()
-                if state not in won
-                and over[state] is None
-                and ((any if state[1] == self.seeker else all)(one in won for one in following) if following else False)
-            }
-            if not more:
-                return root in won
-            won |= more
+                board[cell] = 1 + mover
+                taken = 0
+                for near in neighbours[cell]:
+                    is_other = near != NOWHERE and board[near] == 2 - mover
+                    if is_other and not has_liberty(neighbours, is_safe, board, near, scratch):
+                        for one in range(cells):
+                            if scratch[0, one]:
+                                board[one] = 0
+                                taken += 1
+                                kos[position, mover, cell] = 1 + one
+                if not has_liberty(neighbours, is_safe, board, cell, scratch):
+                    if not suicide or scratch[0].sum() == 1:
+                        continue
+                    for one in range(cells):
+                        if scratch[0, one]:
+                            board[one] = 0
+                if taken != 1 or not is_ko(neighbours, is_safe, board, cell):
+                    kos[position, mover, cell] = 0
+                number = 0
+                for one in range(free - 1, -1, -1):
+                    number = 3 * number + board[one]
+                after[position, mover, cell] = number if board[free:].all() else TAKEN
+    return after, kos
+
+
+@njit(cache=True)
+def is_ko(neighbours: np.ndarray, is_safe: np.ndarray, board: np.ndarray, cell: int) -> bool:
+    """Whether a stone that took one is alone and has one liberty."""
+    liberties = 0
+    for near in neighbours[cell]:
+        if near != NOWHERE:
+            if board[near] == board[cell]:
+                return False
+            liberties += board[near] == 0
+    return liberties == 1 and not is_safe[cell, board[cell] - 1]
+
+
+@njit(cache=True)
+def never_taken(after: np.ndarray) -> np.ndarray:
+    """Returns the positions in which the attacker takes no stone of the target even if the defender only passes."""
+    alive = np.ones(len(after), np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for position in range(len(after)):
+            for following in after[position, 1]:
+                if alive[position] and following != ILLEGAL and (following == TAKEN or not alive[following]):
+                    alive[position], changed = False, True
+    return alive
+
+
+@njit(cache=True)
+def all_won(after: np.ndarray, kos: np.ndarray, is_alive: np.ndarray, seeker: int, ko_master: int) -> np.ndarray:
+    """Returns where the seeker wins, bool [positions, 1 + cell that a ko forbids or 0, movers]."""
+    positions, _, free = after.shape
+    won = np.zeros((positions, 1 + free, 2), np.bool_)
+    if seeker == DEFENDER:
+        for position in range(positions):
+            won[position] = is_alive[position]
+    changed = True
+    while changed:
+        changed = False
+        for position in range(positions):
+            for ko, mover in np.ndindex(1 + free, 2):
+                if won[position, ko, mover] or is_alive[position]:
+                    continue
+                is_seeker = mover == seeker
+                value = not is_seeker and won[position, 0, 1 - mover]  # the other player may pass
+                for cell in range(free):
+                    following = after[position, mover, cell]
+                    if following == ILLEGAL or cell + 1 == ko:
+                        continue
+                    next_ko = 0 if ko_master == 1 - mover else kos[position, mover, cell]
+                    wins = seeker == ATTACKER if following == TAKEN else won[following, next_ko, 1 - mover]
+                    value = value or wins if is_seeker else value and wins
+                if value:
+                    won[position, ko, mover] = changed = True
+    return won
 
 
 def random_problem(rng: random.Random, inside: int) -> Problem:
