@@ -155,8 +155,8 @@ def test_a_review_is_stopped(page: Any) -> None:
 
 
 def test_the_life_of_a_group_is_read_and_played_through(page: Any) -> None:
-    paste(page, "(;SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab];B[gc];W[cg])")
-    expect(page.locator("#tree circle")).to_have_count(3)
+    paste(page, "(;SZ[9];B[ea];W[da];B[eb];W[db];B[ec];W[cb];B[dc];W[bb];B[cc];W[ab];B[bc];W[gg];B[ac];W[cg])")
+    expect(page.locator("#tree circle")).to_have_count(15)
     page.click("#life")
     expect(page.locator("#announcement")).to_contain_text("Choose a stone")
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):  # to E5, and to D8
@@ -178,7 +178,7 @@ def test_the_life_of_a_group_is_read_and_played_through(page: Any) -> None:
     page.locator("body").press("Escape")
     expect(page.locator("#solved")).to_be_hidden()
     expect(page.locator("#drawing .candidates circle")).to_have_count(0)
-    expect(page.locator("#tree circle")).to_have_count(3)  # the game is as it was
+    expect(page.locator("#tree circle")).to_have_count(15)  # the game is as it was
 
 
 WATCH = """() => {

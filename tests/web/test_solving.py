@@ -9,7 +9,7 @@ from gtp_engine.clients.web import solving
 from gtp_engine.engine.engine import Engine
 
 # Straight three in a corner, and a stone that is not enclosed.
-PROBLEM = "(;SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab][gg];B[gc];W[cg])"
+GAME = "(;SZ[9];B[ea];W[da];B[eb];W[db];B[ec];W[cb];B[dc];W[bb];B[cc];W[ab];B[bc];W[gg];B[ac];W[cg])"
 OPEN = "(;SZ[19]AB[dd]AW[pp];B[pd])"
 
 
@@ -19,18 +19,18 @@ def solve(desk: Desk, point: str) -> None:
 
 
 @pytest.fixture
-def problem(pair: Desk) -> Desk:
-    pair.send("open", sgf=PROBLEM)
+def game(pair: Desk) -> Desk:
+    pair.send("open", sgf=GAME)
     return pair
 
 
-def test_the_lines_are_played_through_and_the_game_stays(problem: Desk) -> None:
-    before = problem.vertices
-    solve(problem, "D9")
-    found = problem.state["life"]["found"]
+def test_the_lines_are_played_through_and_the_game_stays(game: Desk) -> None:
+    before = game.vertices
+    solve(game, "D9")
+    found = game.state["life"]["found"]
     assert found["status"] == "unsettled" and found["stones"][0] == "D9"
     assert [answer["moves"] for answer in found["answers"] if answer["first"] == "black"] == [["B9"]]
-    start = problem.send("lines", first="black", moves=[])
+    start = game.send("lines", first="black", moves=[])
     assert start is not None and start["of"] == "lines black"
     assert {each["vertex"]: each["isBest"] for each in start["drawn"]["candidates"]} == {
         "B9": True,
@@ -38,22 +38,22 @@ def test_the_lines_are_played_through_and_the_game_stays(problem: Desk) -> None:
         "C9": False,
     }
     assert start["drawn"]["marks"]["E9"] == "square" and start["drawn"]["marks"]["D9"] == "triangle"
-    refuted = problem.send("lines", first="black", moves=["A9", "B9"])
+    refuted = game.send("lines", first="black", moves=["A9", "B9"])
     assert refuted is not None and refuted["stones"][0] == ".O.OX...."  # A9 was taken
     assert refuted["drawn"]["labels"] == {"A9": "1", "B9": "2"}
-    unknown = problem.send("lines", first="white", moves=["J1"])
-    assert unknown is not None and unknown["stones"] == problem.state["stones"]
-    assert problem.vertices == before
-    problem.send("leave-solve")
-    assert problem.state["life"] is None
+    unknown = game.send("lines", first="white", moves=["J1"])
+    assert unknown is not None and unknown["stones"] == game.state["stones"]
+    assert game.vertices == before
+    game.send("leave-solve")
+    assert game.state["life"] is None
 
 
-def test_it_is_dropped_when_other_stones_are_shown(problem: Desk) -> None:
-    solve(problem, "D9")
-    problem.send("go", step=-1)
-    assert problem.state["life"] is None
-    gone = problem.send("lines", first="black", moves=["B9"])
-    assert gone is not None and gone["stones"] == problem.state["stones"]
+def test_it_is_dropped_when_other_stones_are_shown(game: Desk) -> None:
+    solve(game, "D9")
+    game.send("go", step=-1)
+    assert game.state["life"] is None
+    gone = game.send("lines", first="black", moves=["B9"])
+    assert gone is not None and gone["stones"] == game.state["stones"]
 
 
 def test_a_reading_is_stopped(pair: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,13 +67,13 @@ def test_a_reading_is_stopped(pair: Desk, monkeypatch: pytest.MonkeyPatch) -> No
     assert pair.state["life"]["found"]["status"] == "unknown"
 
 
-def test_what_is_no_group_is_refused(problem: Desk, engine: Engine, tmp_path: Path) -> None:
-    node = problem.session.node.number
-    problem.refuse("no stone at A9", "solve", point="A9", node=node)
-    problem.refuse("invalid vertex", "solve", point="Z99", node=node)
-    problem.refuse("moves", "lines", first="black", moves="B9")
-    problem.refuse("colour", "lines", first="red", moves=[])
-    problem.send("go", move=0)
-    problem.refuse("another position is shown now", "solve", point="D9", node=node)
-    problem.send("guess", colour="both")
-    problem.refuse("stop guessing first", "solve", point="D9", node=problem.session.node.number)
+def test_what_is_no_group_is_refused(game: Desk, engine: Engine, tmp_path: Path) -> None:
+    node = game.session.node.number
+    game.refuse("no stone at A9", "solve", point="A9", node=node)
+    game.refuse("invalid vertex", "solve", point="Z99", node=node)
+    game.refuse("moves", "lines", first="black", moves="B9")
+    game.refuse("colour", "lines", first="red", moves=[])
+    game.send("go", move=0)
+    game.refuse("another position is shown now", "solve", point="D9", node=node)
+    game.send("guess", colour="both")
+    game.refuse("stop guessing first", "solve", point="D9", node=game.session.node.number)
