@@ -164,7 +164,7 @@ def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> N
         page.click("#open")
 
     page.click("#open")
-    for size, problem in ((1 << 20, ": no SGF game found"), ((1 << 20) + 1, "is too large for a game record")):
+    for size, problem in ((1 << 20, ": no SGF game found"), ((2 << 20) + 1, "is too large for a game record")):
         page.set_input_files("#open-file", {"name": "game.sgf", "mimeType": "", "buffer": b"\xff" * size})
         refused(problem)
     path = tmp_path / "gone.sgf"

@@ -86,8 +86,9 @@ def test_the_solution_is_shown_with_its_lines(desk: Desk, data: Path) -> None:
 
 
 def test_what_the_solver_does_not_find_the_record_tells(desk: Desk) -> None:
-    open_files(desk, "(;SZ[19]AW[aa];B[cq];W[cr])", "(;SZ[19]AW[aa])", "(;nonsense[", RECORD)
-    assert desk.state["problems"]["count"] == 4 and desk.state["exercise"]["goal"] is None
+    open_files(desk, "(;SZ[19]AW[aa];B[cq];W[cr])", "(;SZ[19]AW[aa])(;nonsense[", RECORD)
+    assert desk.state["problems"]["count"] == 3 and desk.state["exercise"]["goal"] is None
+    assert desk.state["notice"] == "no problems in 3.sgf"
     desk.play_and_wait("C3")
     verdict = desk.state["exercise"]["verdict"]
     assert (verdict["by"], verdict["isRight"]) == ("record", True) and desk.vertices == ["C3", "C2"]
@@ -100,7 +101,7 @@ def test_what_the_solver_does_not_find_the_record_tells(desk: Desk) -> None:
     desk.refuse("no solution is known", "solution")
     desk.refuse("problem 3: ", "problem", place=2)
     assert desk.state["problems"]["place"] == 2 and desk.state["exercise"] is not None
-    desk.refuse("number", "problem", place=4)
+    desk.refuse("number", "problem", place=3)
 
 
 def test_files_without_problems_are_records(desk: Desk) -> None:

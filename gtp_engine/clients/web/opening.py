@@ -27,6 +27,7 @@ from .playing import result_in_parts
 from .session import Document, Message, Part, Session, phrase_parts, text_of, visits_of, whole_number
 from .studying import Values
 
+_LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LISTED = 20  # unfinished games that a page offers
 _SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
 _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
@@ -101,6 +102,8 @@ class Opening(Part):
             return
         if len(files) > 1:
             raise UserError("there are no problems in these files: open one record at a time")
+        if len(files[0][1]) > _LARGEST_RECORD:
+            raise UserError(f"{files[0][0]} is too large for a game record")
         self.load(open_tree(read_sgf(files[0][1])).as_record())
 
     def on_branch(self, message: Message) -> None:

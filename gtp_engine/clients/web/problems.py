@@ -6,6 +6,7 @@ something else. Where neither knows, the page says so, and may show what the rec
 
 import datetime
 import logging
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -23,7 +24,7 @@ from ...go.sgf import GameRecord, TreeNode, read_sgf, split_games
 from ...solver import USUAL_SECONDS
 from ...study.leitner import Boxes, Card, Missed
 from ...table.played_game import check_move
-from ...table.saved_games import open_tree
+from ...table.saved_games import SavedGame, open_tree
 from .opening import Opening
 from .session import Document, Drawn, Message, Part, Session, Task, whole_number
 from .solving import Solving
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
 _VISITS = 400  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
+_WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
 _LIFE_AND_DEATH = ("reason.dies", "reason.lives")  # of a review, about stones
 logger = logging.getLogger(__name__)
 
 
-class Source(NamedTuple):
+class _Source(NamedTuple):
     """A problem that has not been read: what it is called, its SGF, and the mistake that it was made of, if any."""
 
     name: str
@@ -48,36 +50,21 @@ class Source(NamedTuple):
 
 
 @dataclass(eq=False)
-class Exercise:
-    """The problem that is shown.
+class _Exercise:
+    """The problem that is shown, and what has been found and tried."""
 
-    Attributes:
-        source: Where it comes from.
-        problem: The problem.
-        key: What identifies it.
-        start: The node of its position in the tree that is shown.
-        before: What was kept of it before it was shown.
-        is_read: Whether it has been tried to find out what is sought.
-        goal: What is sought, if the solver has found that.
-        group: Which group the solver reads of how many, while it looks for the one that is meant.
-        verdicts: What is known about the moves that the reader has tried.
-        pending: The reader's last move, until it has been judged.
-        result: Whether the problem counts as solved; None as long as nothing counts.
-        is_given: Whether the solution was shown.
-    """
-
-    source: Source
+    source: _Source
     problem: "Problem"
     key: str
-    start: TreeNode
-    before: Card
-    is_read: bool = False
-    goal: "Goal | None" = None
-    group: tuple[int, int] | None = None
+    start: TreeNode  # of its position, in the tree that is shown
+    before: Card  # what was kept before it was shown
+    is_read: bool = False  # whether it has been tried to find out what is sought
+    goal: "Goal | None" = None  # what is sought, if the solver has found that
+    group: tuple[int, int] | None = None  # which group the solver reads of how many, while it looks for the one meant
     verdicts: "dict[TreeNode, Verdict]" = field(default_factory=dict)
-    pending: TreeNode | None = None
-    result: bool | None = None
-    is_given: bool = False
+    pending: TreeNode | None = None  # the reader's last move, until it has been judged
+    result: bool | None = None  # whether it counts as solved
+    is_given: bool = False  # whether the solution was shown
 
     @property
     def player(self) -> int:
@@ -85,45 +72,42 @@ class Exercise:
         return self.problem.game.to_move
 
 
-class Tools(NamedTuple):
-    """The parts that do what problems need."""
-
-    searches: Searches
-    reviewing: Reviewing
-    solving: Solving
-    opening: Opening
-
-
 class Problems(Part):
     """The problem that is shown, and the reader's boxes."""
 
-    def __init__(self, session: Session, tools: Tools) -> None:
-        super().__init__(session, tools.searches.values)
-        self._tools = tools
-        self._sources: Sequence[Source] = ()
+    def __init__(
+        self, session: Session, searches: Searches, reviewing: Reviewing, solving: Solving, opening: Opening
+    ) -> None:
+        super().__init__(session, searches.values)
+        self._searches, self._reviewing, self._solving, self._opening = searches, reviewing, solving, opening
+        self._sources: Sequence[_Source] = ()
         self._place = 0
-        self.exercise: Exercise | None = None
-        self._coming: Exercise | None = None
+        self._stays = False  # while a problem, or its record, takes the place of another one
+        self.exercise: _Exercise | None = None
+        self._coming: _Exercise | None = None
         self._one_reading = threading.Lock()  # each takes 128 MB
         self._boxes: Boxes | None = None
         self._unread = self._unsaved = ""  # why the boxes are not read, or a result is not in their file
         self._usual_task, session.next_task = session.next_task, self._next_task
-        tools.opening.open_problems = self.open
+        opening.open_problems = self.open
 
     # Which problem is shown.
 
     def open(self, files: Sequence[tuple[str, bytes]]) -> bool:
         """Shows the problems of files, by their names and contents; returns False if they have none."""
-        sources = [
-            Source(f"{PurePath(name).stem[:80]} {number}", game)
-            for name, data in files
-            for number, game in enumerate(split_games(data), 1)
-        ]
+        sources, others = list[_Source](), list[str]()
+        for name, data in files:
+            games = split_games(data) if _WHITE.search(data.replace(b"\0", b"")) else []
+            sources += (_Source(f"{PurePath(name).stem[:80]} {number}", game) for number, game in enumerate(games, 1))
+            others += [] if games else [name]
         place = next((place for place, source in enumerate(sources[:_LOOKED_AT]) if _is_problem(source)), None)
         if place is None:
             return False
         self._sources = sources
         self._show(place)
+        if others:
+            self.session.notice = f"no problems in {', '.join(others)}"
+            self.session.publish()
         return True
 
     def open_first(self) -> None:
@@ -137,7 +121,7 @@ class Problems(Part):
         due = sorted(self._due(), key=lambda card: card.due)
         if not due:
             raise UserError("no problem is due today")
-        self._sources = [Source(card.name, card.sgf.encode(), card.missed) for card in due]
+        self._sources = [_Source(card.name, card.sgf.encode(), card.missed) for card in due]
         self._show(0)
 
     def on_problem(self, message: Message) -> None:
@@ -147,34 +131,37 @@ class Problems(Part):
     def _show(self, place: int) -> None:
         from ...study.problems import key_of, read_problem  # later than the first board
 
-        self._place, sources = place, self._sources
+        self._place = place
         try:
-            source = sources[place]
+            source = self._sources[place]
             problem = read_problem(source.sgf, source.missed)
             tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
             end = tree.main_line[-1]
             tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
-            self._coming = Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
-            self._tools.searches.analysis_visits = None  # which would show the answer
-            self._tools.opening.load(replace(open_tree(tree).as_record(), is_kept=False))
+            self._coming = _Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
+            self._searches.analysis_visits = None  # which would show the answer
+            self._load(replace(open_tree(tree).as_record(), is_kept=False))
         except (UserError, IndexError) as error:
             self._coming = None
             self.session.publish()  # the number, from which the reader can go on
             raise UserError(f"problem {place + 1}: {error}") from None
-        self._sources = sources
-        self.session.publish()
 
     def on_problem_record(self, _: Message) -> None:
         """Shows the record of the problem with all that is in it, as any other record."""
-        sources, record = self._sources, self._needed().problem.record.copy()
-        self._tools.opening.load(open_tree(record).as_record())
-        self._sources = sources  # to come back
-        self.session.publish()
+        self._load(open_tree(self._needed().problem.record.copy()).as_record())
+
+    def _load(self, saved: SavedGame) -> None:
+        self._stays = True
+        try:
+            self._opening.load(saved)
+        finally:
+            self._stays = False
 
     def forget_game(self) -> None:
-        self.exercise, self._coming, self._sources = self._coming, None, ()
+        self.exercise, self._coming = self._coming, None
+        self._sources = self._sources if self._stays else ()
 
-    def _needed(self) -> Exercise:
+    def _needed(self) -> _Exercise:
         if self.exercise is None:
             raise UserError("no problem is shown")
         return self.exercise
@@ -190,7 +177,7 @@ class Problems(Part):
         if not exercise.is_read:
             return self._reading(partial(self._find, exercise), partial(self._found, exercise))
         if node is None or node.move is None:
-            return self._tools.searches.analysis()
+            return self._searches.analysis()
         if goal is not None:
             from ...study.problems import judge
 
@@ -224,7 +211,7 @@ class Problems(Part):
 
         return Task("solve", begin, ended, stop.set)
 
-    def _find(self, exercise: Exercise, stop: threading.Event) -> "Goal | None":
+    def _find(self, exercise: _Exercise, stop: threading.Event) -> "Goal | None":
         """Finds what is sought, on the solver's thread."""
         from ...study.problems import find_goal
 
@@ -235,14 +222,14 @@ class Problems(Part):
         is_other = problem.missed is not None and not problem.missed.group
         return None if is_other else find_goal(problem, USUAL_SECONDS, stop, report)
 
-    def _report(self, exercise: Exercise, group: tuple[int, int]) -> None:
+    def _report(self, exercise: _Exercise, group: tuple[int, int]) -> None:
         exercise.group = group
         self.session.publish()
 
-    def _found(self, exercise: Exercise, goal: "Goal | None") -> None:
+    def _found(self, exercise: _Exercise, goal: "Goal | None") -> None:
         exercise.is_read, exercise.goal = True, goal
 
-    def _search(self, exercise: Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:
+    def _search(self, exercise: _Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:
         """Returns the next search that is needed to judge a move; judges it if there is none."""
         from ...study.problems import Verdict
 
@@ -250,14 +237,14 @@ class Problems(Part):
             value, tried = self.values.get(each), (each, move.colour)
             if (value is None or value.visits < _VISITS) and tried not in self.session.tried:
                 self.session.tried.add(tried)
-                return self._tools.searches.search_of(each, _VISITS, "judgement")
+                return self._searches.search_of(each, _VISITS, "judgement")
         lost = self.values.lost(node)
         is_best = missed.line[:1] == (exercise.problem.game.vertex(move.point),)
         is_right = None if lost is None else is_best or lost < min(LEAST_LOSS, missed.points / 2)
         self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=lost))
         return None
 
-    def _judged(self, exercise: Exercise, node: TreeNode, verdict: "Verdict | None") -> None:
+    def _judged(self, exercise: _Exercise, node: TreeNode, verdict: "Verdict | None") -> None:
         """Keeps what is known about a move, and plays the answer to it."""
         from ...study.problems import judge_by_record
 
@@ -314,7 +301,7 @@ class Problems(Part):
         self.played.editor.version += 1  # no edit: `undo` takes back the reader's own moves
         exercise.is_given, exercise.pending = True, None
         if goal is not None:
-            self._tools.solving.show(problem.game, goal.solution)
+            self._solving.show(problem.game, goal.solution)
         self.session.look_at(exercise.start)
 
     # What is kept.
@@ -333,7 +320,7 @@ class Problems(Part):
         today = datetime.date.today()
         return [card for card in self._cards().values() if card.is_due(today)]
 
-    def _count(self, exercise: Exercise, is_right: bool) -> None:
+    def _count(self, exercise: _Exercise, is_right: bool) -> None:
         """Counts the problem as solved or not; once it is not, it stays so until it is shown again."""
         if exercise.result is None or exercise.result > is_right:
             exercise.result = is_right
@@ -358,7 +345,8 @@ class Problems(Part):
         tree, number = self.played.tree, sum(each.move is not None for each in node.path)
         players = " - ".join(filter(None, (tree.black, tree.white))) or self.session.title()
         sgf, today = GameRecord.from_game(self._before(node)).to_sgf(), datetime.date.today().isoformat()
-        self._keep(key, Card(f"{players}, {number}", sgf, box=1, due=today, missed=missed))
+        card = replace(self._cards().get(key, Card("")), name=f"{players}, {number}", sgf=sgf, missed=missed)
+        self._keep(key, replace(card, box=1, due=today))
         self.session.publish()
 
     def on_forget(self, _: Message) -> None:
@@ -369,14 +357,14 @@ class Problems(Part):
     def _mistake(self) -> tuple[str, TreeNode, Missed] | None:
         """Returns the mistake that is shown, its node, and the key of the problem it makes; None if none is shown."""
         session, node, group = self.session, self.session.node, ""
-        if (mistake := self._tools.reviewing.mistake()) is not None and self._tools.reviewing.job is not None:
+        if (mistake := self._reviewing.mistake()) is not None and self._reviewing.job is not None:
             worst = mistake.worst
             points, line = worst.points_loss, tuple(map(worst.vertex, worst.better_line))
-            reasons = [reason.sentence for reason in self._tools.reviewing.job.reasons(mistake)]
+            reasons = [reason.sentence for reason in self._reviewing.job.reasons(mistake)]
             about = [reason.values.get("stones") for reason in reasons if reason.name in _LIFE_AND_DEATH]
             group = next((str(stones.values["place"]) for stones in about if isinstance(stones, Phrase)), "")
-        elif (lost := self._tools.searches.loss()) is not None:
-            node, points, line = self._tools.searches.last_own_move, lost[1], (lost[2],)
+        elif (lost := self._searches.loss()) is not None:
+            node, points, line = self._searches.last_own_move, lost[1], (lost[2],)
         else:
             return None
         if self.exercise is not None or node.parent is None or node.move is None:
@@ -407,17 +395,17 @@ class Problems(Part):
         waiting = sum(card.box > 0 for card in cards.values())
         return {
             "boxes": {"due": len(self._due()), "waiting": waiting, "problem": self._unsaved or self._unread or notice},
-            "kept": mistake and mistake[0] in cards,  # whether the mistake that is shown is; None if none is shown
+            # Whether the mistake that is shown is kept; None if none is shown.
+            "kept": mistake and cards.get(mistake[0], Card("")).box > 0,
             "problems": {"place": self._place, "count": len(self._sources)},
             "exercise": exercise and self._described(exercise, cards.get(exercise.key, exercise.before)),
         }
 
-    def _described(self, exercise: Exercise, card: Card) -> Document:
+    def _described(self, exercise: _Exercise, card: Card) -> Document:
         game, missed, node = exercise.problem.game, exercise.problem.missed, self.session.node
         tried = node if node in exercise.verdicts else node.parent
         verdict = exercise.verdicts.get(tried) if tried is not None else None
-        found = exercise.goal and exercise.goal.solution
-        answer = found and found.answers[exercise.player]
+        goal, found = exercise.goal, exercise.goal and exercise.goal.solution
         said: Document = {
             "name": exercise.source.name,
             "toMove": colour_name(exercise.player),
@@ -425,8 +413,7 @@ class Problems(Part):
             "group": exercise.group,
             "stone": found and game.vertex(found.target[0]),
             "isOwn": found and found.defender == exercise.player,
-            "goal": answer and answer.outcome.value,
-            "walls": [game.vertex(chain[0]) for chain in answer.walls] if answer else [],
+            "goal": goal and goal.outcome.value,
             "missed": missed and {"move": missed.played, "points": missed.points},
             "isGiven": exercise.is_given,
             "result": exercise.result,
@@ -453,7 +440,7 @@ class Problems(Part):
             drawn.shapes = {**target, **drawn.shapes}
 
 
-def _is_problem(source: Source) -> bool:
+def _is_problem(source: _Source) -> bool:
     try:
         return read_sgf(source.sgf).is_problem
     except UserError:

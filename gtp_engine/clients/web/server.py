@@ -29,14 +29,14 @@ from .guard import Guard
 from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
-from .problems import Problems, Tools
+from .problems import Problems
 from .session import Document, Session
 from .solving import Solving
 from .studying import Reviewing, Searches, Values
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
 _PORTS_TRIED = 20
-_LARGEST_MESSAGE = 24 << 20  # bytes; 100,000 problems
+_LARGEST_MESSAGE = 12 << 20  # bytes; files of 8 MB in base64
 _LARGEST_REQUEST = 1 << 16  # bytes; pages send no bodies
 _IDLE_SECONDS = 30.0  # of a connection between requests; open pages, which are WebSockets, have their pings
 _BODY_SECONDS = 10.0
@@ -68,7 +68,7 @@ def new_session(
     solving = Solving(session, values)
     Editing(session, values)
     opening = Opening(session, values)
-    problems = Problems(session, Tools(searches, reviewing, solving, opening))
+    problems = Problems(session, searches, reviewing, solving, opening)
     Loading(session, values, opening.use_loaded)
     session.watch_engine()
     session.go_on()

@@ -15,8 +15,8 @@ import {begin, choose, moveName, number, percent, say, text} from "./words.js";
 const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
-// Bytes: 100,000 problems; files travel as base64, which is 4/3 as long, and server.py has the other limit.
-const LARGEST_FILES = 16 << 20, LARGEST_MESSAGE = 24 << 20;
+// Bytes: 10,000 problems have 2 MB and more, and large records 200 kB; the program has limits too.
+const LARGEST_FILES = 8 << 20, LARGEST_TEXT = 2 << 20;
 const FIRST_WAIT = 300, LONGEST_WAIT = 5000;  // milliseconds between attempts to connect
 const words = ["empty", "black", "white"];
 
@@ -227,7 +227,7 @@ function inBase64(file) {
 // The program would close the connection at a message that is too long.
 function openText(sgf) {
   const message = {type: "open", sgf};
-  if (new TextEncoder().encode(JSON.stringify(message)).length <= LARGEST_MESSAGE) openRecord(message);
+  if (new TextEncoder().encode(JSON.stringify(message)).length <= LARGEST_TEXT) openRecord(message);
   else refuse(text("tooLarge", {file: text("pastedText")}));
 }
 

@@ -1,6 +1,6 @@
 // Problems: what is sought, whether the move that was tried is right, and the reader's own boxes.
 import {find} from "./elements.js";
-import {moveName, number, say, text} from "./words.js";
+import {date, moveName, number, say, text} from "./words.js";
 
 export class Problems {
   constructor(send) {
@@ -18,7 +18,7 @@ export class Problems {
     const {boxes, exercise, kept, problems: {place, count}} = state;
     find("#practise").hidden = boxes.waiting === 0;
     find("#practise").disabled = boxes.due === 0;
-    find("#practise").textContent = text("dueToday", {count: boxes.due});
+    find("#practise").textContent = text("dueToday", {count: number(boxes.due)});
     find("#keep").hidden = kept === null;
     find("#keep").disabled = kept;
     say(find("#keep"), text(kept ? "kept" : "keep"));
@@ -51,11 +51,13 @@ function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
 }
 
 // What the page says of the last try, and of the boxes.
-function resultText({verdict, isGiven, result, box, due, walls, goal, missed}) {
-  const said = [verdict ? verdictText(verdict) : isGiven ? text(goal ? "solutionShown" : missed ? "solutionOfSearch" : "solutionOfRecord") : ""], taken = verdict ? verdict.walls : isGiven ? walls : [];
-  if (taken.length) said.push(text("ifWallsLive", {stones: taken.join(" ")}));
-  if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: due}));
-  return said.filter(Boolean).join(" ");
+function resultText({verdict, isGiven, result, box, due, goal, missed}) {
+  const said = [];
+  if (verdict) said.push(verdictText(verdict));
+  else if (isGiven) said.push(text(goal ? "solutionShown" : missed ? "solutionOfSearch" : "solutionOfRecord"));
+  if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
+  if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: date(due)}));
+  return said.join(" ");
 }
 
 function verdictText({move: vertex, by, isRight, outcome, isDecided, points}) {

@@ -39,6 +39,10 @@ export const number = (value, digits = 0) => new Intl.NumberFormat(NUMBERS[langu
 export const percent = (value) =>
   new Intl.NumberFormat(NUMBERS[language] || language, {style: "percent", maximumFractionDigits: 0}).format(value);
 
+// day: in ISO form.
+export const date = (day) =>
+  new Intl.DateTimeFormat(NUMBERS[language] || language, {dateStyle: "medium", timeZone: "UTC"}).format(new Date(day));
+
 // Has an element say something. What it says already is not set again: a screen reader reads a live region aloud each time.
 export function say(element, said) {
   if (element.textContent !== said) element.textContent = said;
