@@ -17,16 +17,17 @@ from ..go.sgf import GameRecord, SgfError, read_sgf
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
-from .budget import REASON_WORK, Plan, usual_seconds
+from .budget import Plan, usual_seconds
 from .game_review import Conditions, GameReview
 from .move_review import LISTED, Unit
-from .reasons.explain import reasons_for, worth_explaining
+from .reasons.explain import REASON_WORK, explain, next_to_explain
 from .searches import (
     SECOND_LOOK_FACTOR,
     Positions,
     Searches,
     look_again,
     most_looked_at_again,
+    revalued,
     review_moves,
 )
 
@@ -151,15 +152,20 @@ class Reviewer:
         else:
             step = replace(step, review=replace(step.review, conditions=self._conditions(searches, task, plan)))
         review = replace(step.review, is_checked=not self.stopped)
-        explained = worth_explaining(review.mistakes)
-        plan.begin("reasons", REASON_WORK * len(explained))
-        yield (step := replace(step, stage="reasons", done=0, total=len(explained), review=review))
-        for number, move in enumerate(explained):
-            if self.stopped or (plan.is_over and number >= LISTED):
+        total = min(len(review.mistakes), LISTED)
+        plan.begin("reasons", REASON_WORK * total)
+        yield (step := replace(step, stage="reasons", done=0, total=total, review=review))
+        while not self.stopped and (step.done < LISTED or not plan.is_over):
+            worst = next_to_explain(step.review.mistakes, step.review.reasons)
+            if worst is None:
                 break
-            found = reasons_for(replace(searches, limits=plan.limits), positions[move.number - 1], move, by)
+            number, limited = worst.number, replace(searches, limits=plan.limits)
+            found = explain(limited, positions[number - 1], worst, by)
             plan.advance(REASON_WORK)
-            yield (step := step.next(plan, reasons={**step.review.reasons, move.number: found}))
+            reports = {number - 1: found.before, number: found.after} if found else {}
+            reasons = {**step.review.reasons, number: found.reasons if found else ()}
+            step = step.next(plan, moves=revalued(step.review.moves, reports), reasons=reasons)
+            yield (step := replace(step, total=max(total, step.done)))
         conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
         review = replace(step.review, conditions=conditions)
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)

@@ -66,11 +66,11 @@ def test_a_budget_that_is_too_small_takes_the_floor_and_says_so() -> None:
 def test_given_limits_stay_and_their_cost_is_foreseen() -> None:
     machine = Machine(100.0)
     plan = Plan(250, Limits(visits=50), 100.0, clock=machine.clock)
-    assert plan.expected == pytest.approx((250 + 4 * 30 + 160) * 50 / 100)
+    assert plan.expected == pytest.approx((250 + 4 * 30 + 240) * 50 / 100)
     machine.work(plan, 250)
     assert (plan.limits, plan.is_over) == (Limits(visits=50), False)
     assert 0.4 < plan.progress < 0.6
-    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 160) * 2)
+    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 240) * 2)
 
 
 def test_the_usual_time_of_each_board() -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from threading import Barrier
 
 import numpy as np
@@ -16,30 +17,32 @@ from gtp_engine.go.board import Board
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladders import find_ladders
+from gtp_engine.go.regions import chains_of
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
-from gtp_engine.study.move_review import Unit
+from gtp_engine.study.game_review import Reason
+from gtp_engine.study.move_review import MoveReview
 from gtp_engine.study.reasons.explain import (
     choose,
+    explain,
     facts_about,
     find_facts,
+    next_to_explain,
     study_of,
     with_threats,
-    worth_explaining,
 )
 from gtp_engine.study.reasons.facts import (
-    find_captures,
     find_connections,
     find_early_pass,
     find_filled,
-    find_groups,
-    find_ladder_facts,
     find_missed_atari,
     find_regions_changed,
     find_sente,
 )
-from gtp_engine.study.reasons.variation import Fact, Study, Variation, play_line, searched_line
+from gtp_engine.study.reasons.fates import capture_line, find_fates
+from gtp_engine.study.reasons.ladder_facts import find_ladder_facts
+from gtp_engine.study.reasons.variation import Claim, Fact, Study, Variation, play_line, searched_line
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.searches import Searches
@@ -88,15 +91,17 @@ def searches(visits: int = 8, **options: Callable[[], bool]) -> Searches:
     return Searches(UniformEvaluator(8), SearchParameters(), Limits(visits=visits), 1, **options)
 
 
-# Black's three stones in the corner live with a move at B1.
+# Black's five stones in the corner live with a move at B1, and die if White plays there.
 CORNER = """
     . . . . . . .
     . . . . . . .
     . . . . . . .
-    O O O . . . .
-    X X O . . . .
-    . X O . . . .
-    . . . . . . ."""
+    . . . . . . .
+    O O O O . . .
+    X X X X O . .
+    . . . X O . ."""
+# The same five stones may run out over E1.
+OPEN = CORNER.replace(". . . X O . .", ". . . X . . .")
 CAPTURE = """
     . . . . . .
     . X X . . .
@@ -118,6 +123,23 @@ CUT = """
     . O O . O O
     . . . . . .
     . . . . . ."""
+NET = """
+    . . . . . . .
+    . . X X . . .
+    . X O . . . .
+    . X . . . . .
+    . . X . . . .
+    . . . . . . .
+    . . . . . . ."""
+# Whoever moves first takes the other's three stones.
+RACE = """
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+    . . . X X . .
+    O O O X X . .
+    X X X O O . .
+    . . . O X . ."""
 EMPTY_BOARD = "\n".join([". " * 13] * 13)
 
 
@@ -138,10 +160,11 @@ def compared(
     )
 
 
-def corner(played: float, better: float, colour: int = BLACK, **values: float) -> Study:
-    """A study of E4 instead of B1."""
-    line = "E4 B1 pass" if colour == BLACK else "E4"
-    return compared(CORNER, "A3 B3 B2", line, "B1", (played, better), colour, **values)
+def corner(
+    played: float, better: float, colour: int = BLACK, answer: str = "B1", diagram: str = CORNER, **values: float
+) -> Study:
+    """A study of E5 instead of B1."""
+    return compared(diagram, "A2 B2 C2 D2 D1", f"E5 {answer}", "B1", (played, better), colour, **values)
 
 
 def capture(
@@ -158,9 +181,9 @@ def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 
     return compared(EMPTY_BOARD, "A1 B1 C1 A2 B2 C2", played, better, owned, lead=lead)
 
 
-def cut(played: str, better: str, rest: float = 0.2) -> Study:
+def cut(played: str, better: str, rest: float = 0.55) -> Study:
     game, _ = drawn(CUT)
-    return study(variation(game, played.split()), variation(game, better.split(), rest=rest))
+    return study(variation(game, played.split(), rest=-0.3), variation(game, better.split(), rest=rest))
 
 
 def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Study:
@@ -197,35 +220,66 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
         lambda: ladder("C4", "G1", (-0.9, 0.0), LADDER.replace("a", "X"), WHITE),
         "Running does not help: the ladder catches White's 2 stones at C5 all the same.",
     ),
-    "dies": (
+    "nets": (
+        lambda: compared(NET, "C5", "G1", "D4", (-0.9, 0.9)),
+        "D4 catches White's stone at C5 in a net.",
+    ),
+    "lost": (
+        lambda: capture("F1", "D4", diagram=inverted(CAPTURE)),
+        "After F1, White captures Black's 2 stones at B4, which D4 saves.",
+    ),
+    "taken": (lambda: capture("F1", "D4"), "Black can capture White's 2 stones at B4 with D4, but not after F1."),
+    "race": (
+        lambda: compared(RACE, "A2 B2 C2 A3 B3 C3", "G5 B1", "B4", (-0.9, 0.9)),
+        "B4 wins the race between Black's 3 stones at B2 and White's 3 stones at B3; G5 loses it.",
+    ),
+    "eyes": (
         lambda: corner(-0.9, 0.9),
-        "Black's 3 stones at B3 live after B1 (95% of their points stay Black's), and die after E4 (5%).",
+        "B1 is the vital point: it makes Black's 5 stones at C2 live; after E5, White plays there, and they die.",
     ),
-    "weaker": (
-        lambda: corner(0.0, 0.9),
-        "Black's 3 stones at B3 are safer after B1 (95% of their points stay Black's) than after E4 (50%).",
-    ),
-    "lives": (
+    "eye": (
         lambda: corner(-0.9, 0.9, WHITE),
-        "Black's 3 stones at B3 die after B1 (5% of their points stay Black's), and live after E4 (95%).",
+        "B1 is the vital point: it kills Black's 5 stones at C2; after E5, Black plays there, and they live.",
+    ),
+    "dies": (
+        lambda: corner(-0.9, 0.9, answer="F5", diagram=OPEN),
+        "Black's 5 stones at C2 live after B1, but die after E5.",
+    ),
+    "lives": (lambda: corner(-0.9, 0.9, WHITE, "F5", OPEN), "B1 kills Black's 5 stones at C2, which live after E5."),
+    "weaker": (
+        lambda: corner(0.0, 0.9, answer="F5", diagram=OPEN),
+        "Black's 5 stones at C2 are safe after B1, but in danger after E5.",
     ),
     "stronger": (
-        lambda: corner(0.0, 0.9, WHITE),
-        "Black's 3 stones at B3 are weaker after B1 (5% of their points stay Black's) than after E4 (50%).",
+        lambda: corner(-0.9, 0.0, WHITE, "F5", OPEN),
+        "B1 puts Black's 5 stones at C2 in danger, which are safe after E5.",
+    ),
+    "hopeless": (
+        lambda: corner(-0.9, 0.0, answer="F5", diagram=OPEN),
+        "Black's 5 stones at C2 die after E5, but have a chance after B1.",
+    ),
+    "hopeful": (
+        lambda: corner(0.0, 0.9, WHITE, "F5", OPEN),
+        "B1 kills Black's 5 stones at C2, which have a chance after E5.",
     ),
     "cut": (
         lambda: cut("A1 D4", "D4"),
-        "D4 keeps Black's 2 stones at B4 and 2 stones at E4 connected; after A1, White cuts them.",
+        "After A1, White cuts Black's 2 stones at B4 from 2 stones at E4; D4 prevents that.",
     ),
-    "connected": (
-        lambda: cut("A1 D3", "D3"),
-        "D3 cuts White's 2 stones at B3 from 2 stones at E3; after A1 they connect.",
-    ),
+    "connected": (lambda: cut("A1 D3", "D3"), "D3 cuts White's 2 stones at B3 from 2 stones at E3."),
     "own": (lambda: filled(0.99, 0.99, 0.99), "D2 fills Black's own territory."),
     "others": (lambda: filled(-0.99, -0.99, -0.99), "D2 is in White's territory, and the stone cannot live."),
     "dame": (lambda: filled(0.0, 1.0, 0.95), "D2 is a neutral point: it gains no territory."),
+    "bigger": (
+        lambda: region("D2", owned=(0.0, 1.0)),
+        "With C3, Black's territory in the lower left corner is 6 points bigger than with D2.",
+    ),
+    "smaller": (
+        lambda: region("D2", owned=(-1.0, 0.0)),
+        "With C3, White's territory in the lower left corner is 6 points smaller than with D2.",
+    ),
     "region": (
-        lambda: region("D2"),
+        lambda: region("D2", owned=(-0.5, 0.5)),
         "The points lie in the lower left corner: Black has 6 more there after C3 than after D2.",
     ),
     "elsewhere": (
@@ -263,58 +317,24 @@ def test_sente() -> None:
         assert not [*find_sente(sente(better, played))]
 
 
-@pytest.mark.parametrize(
-    ("by", "loss", "values", "text"),
-    [
-        ("points", 9.0, {"lead": 5.0}, "Black's 3 stones at B3 live"),
-        ("points", 11.0, {"lead": 5.0}, "A longer search doubts this: it finds B1 only 5.0 points better than E4."),
-        (
-            "points",
-            11.0,
-            {"lead": -1.0},
-            "A longer search does not confirm this: it does not find B1 better than E4.",
-        ),
-        ("winrate", 0.5, {"lead": 0.1, "winrate": 0.85}, "Black's 3 stones at B3 live"),
-        (
-            "winrate",
-            0.8,
-            {"lead": 0.1, "winrate": 0.85},
-            "A longer search doubts this: it finds that E4 costs only 35.0% of the win rate.",
-        ),
-        (
-            "winrate",
-            0.8,
-            {"lead": 9.0, "winrate": 0.505},
-            "A longer search does not confirm this: it does not find B1 better than E4.",
-        ),
-    ],
-)
-def test_only_a_doubt_is_said_if_a_longer_search_finds_less_than_half_of_the_loss(
-    by: Unit, loss: float, values: dict[str, float], text: str
-) -> None:
-    about = corner(-0.9, 0.9, **values)
-    (fact,) = facts_about(searches(), about, loss, by)
-    assert about.reason(fact).text.startswith(text)
+@cache
+def all_reasons() -> list[Reason]:
+    """A reason with each sentence."""
+    found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
+    found.append((sente(), *find_sente(sente())))
+    return [about.reason(fact) for about, fact in found]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_sentence_can_be_said_in_every_language(language: str) -> None:
     """tests/base/test_texts.py checks that all languages fill in the same values."""
-    found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
-    found.append((sente(), *find_sente(sente())))
-    about = corner(-0.9, 0.9, lead=5.0, winrate=0.6)
-    doubts = [(about, 99.0, "points"), (about, 1.0, "winrate"), (replace(about, better=about.played), 1.0, "points")]
-    found += [(doubted, *facts_about(searches(), doubted, loss, by)) for doubted, loss, by in doubts]
-    reasons = [about.reason(fact) for about, fact in found]
-    told = {each.sentence.name for each in reasons}
+    told = {each.sentence.name for each in all_reasons()}
     parts = {f"reason.{part}" for part in _PARTS}
-    # `find_captures` tells of the stones that a group loses only if no other fact does.
-    captures = {"reason.taken", "reason.lost"}
-    assert told | parts | captures == {name for name in texts().names if name.startswith("reason.")}
-    for each in reasons:
+    assert told | parts == {name for name in texts().names if name.startswith("reason.")}
+    for each in all_reasons():
         text = each.text_in(language)
         assert not re.search(r"[{}]|None|Phrase", text)
-        assert re.search(r"B1|D[245]|A1|G1|C[35]|E4", text), "a sentence names a point"
+        assert re.search(r"B[14]|D[2-5]|A1|G1|C[35]|E4", text), "a sentence names a point"
         assert re.search(r"[.。]$", text)
         assert (text == each.text) == (language == DEFAULT), "nothing is left in English"
 
@@ -327,8 +347,8 @@ def nothing(find: Callable[[Study], Iterable[Fact]], *studies: Study) -> bool:
 
 
 def test_groups_that_stay_as_they_are() -> None:
-    assert nothing(find_groups, corner(0.5, 0.9), corner(1.0, 0.9))
-    (fact,) = find_groups(corner(-0.9, 0.9, WHITE))
+    assert nothing(find_fates, corner(0.5, 0.9, answer="F5", diagram=OPEN), corner(1.0, 0.9))
+    (fact,) = find_fates(corner(-0.9, 0.9, WHITE, "F5", OPEN))
     assert fact.line == corner(-0.9, 0.9, WHITE).better.line
 
 
@@ -339,22 +359,32 @@ def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> No
         . . . . . . X
         . . . . . . .""")
     both = study(variation(apart, ["D1"], rest=-0.9), variation(apart, ["E1"], rest=0.9))
-    assert sorted(len(fact.points) for fact in find_groups(both)) == [2, 2]
+    assert sorted(len(fact.points) for fact in find_fates(both)) == [2, 2]
     single = study(variation(apart, ["D1"], {"A3": -0.9}), variation(apart, ["E1"], {"A3": 0.9}))
-    assert nothing(find_groups, single)
+    assert nothing(find_fates, single)
 
 
-def test_stones_that_only_one_line_captures() -> None:
-    about = capture("F1 D4 E4", "D4")
-    (fact,) = find_captures(about)
-    assert (fact.name, fact.line) == ("taken", about.better.line[:1])
-    assert about.reason(fact).text == "With D4, Black captures White's 2 stones at B4 in this line."
-    lost = capture("F1 D4 E4", "D4", diagram=inverted(CAPTURE))
-    (fact,) = find_captures(lost)
-    assert (fact.name, fact.line) == ("lost", lost.played.line[:2])
-    assert lost.reason(fact).text == "After F1, White captures Black's 2 stones at B4 in this line."
-    both_take, dead_anyhow = capture("F1 F2 D4", "D4"), capture("F1", "D4", (1.0, 1.0))
-    assert nothing(find_captures, both_take, dead_anyhow)
+def test_stones_that_both_lines_capture_or_that_are_dead_anyhow() -> None:
+    assert nothing(find_fates, capture("F1 F2 D4", "D4", (1.0, 1.0)), capture("F1", "D4", (1.0, 1.0)))
+
+
+def test_a_capture_is_told_with_the_line_that_proves_it() -> None:
+    about = capture("F1", "D4", diagram=inverted(CAPTURE))
+    (fact,) = find_fates(about)
+    assert (fact.name, fact.line) == ("lost", (about.move, about.best)), "the line of the search has no capture"
+    game, at = drawn(inverted(CAPTURE), WHITE)
+    (chain,) = (chain for chain in chains_of(game.board[0]) if chain.colour == BLACK)
+    assert capture_line(game, chain) == (at["a"],)
+    game.play(WHITE, at["b"])
+    assert capture_line(game, chain) is None, "it runs"
+
+
+def test_what_another_search_does_not_see_is_not_said() -> None:
+    about, same, other = corner(-0.9, 0.9), corner(-0.7, 0.7), corner(0.5, 0.9)
+    assert [fact.name for fact in facts_about(searches(), [about, same])] == ["eyes"]
+    assert not facts_about(searches(), [about, other])
+    claim = Claim(frozenset((about.move,)), better=-0.5, played=0.5, change=0.0)
+    assert claim.holds(about) and not claim._replace(change=0.1).holds(about)
 
 
 def test_an_atari_that_is_not_missed() -> None:
@@ -381,7 +411,7 @@ def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.M
         used.append(workspace)
         find_ladders(board, workspace, caught, working)
 
-    monkeypatch.setattr("gtp_engine.study.reasons.facts.find_ladders", meet)
+    monkeypatch.setattr("gtp_engine.study.reasons.ladder_facts.find_ladders", meet)
     with ThreadPoolExecutor(2) as threads:
         found = [*threads.map(lambda each: [fact.name for fact in find_ladder_facts(each)], (about, about))]
     assert found == [["catches"]] * 2
@@ -389,7 +419,7 @@ def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.M
 
 
 def test_chains_that_nobody_cuts_or_that_do_not_matter() -> None:
-    assert nothing(find_connections, cut("A1 D4", "D4", rest=0.1), cut("A1 D3", "D4"), cut("A1 D4", "B1"))
+    assert nothing(find_connections, cut("A1 D4", "D4", rest=0.4), cut("A1 D3", "D4"), cut("A1 D4", "B1"))
     assert [fact.line for fact in find_connections(cut("A1 D3", "D3"))] == [cut("A1 D3", "D3").better.line]
 
 
@@ -404,8 +434,8 @@ def test_a_pass_that_costs_little_and_a_move() -> None:
 
 def test_a_pass_is_told_as_a_word() -> None:
     game, _ = drawn(CORNER)
-    about = compared(CORNER, "A3 B3 B2", "pass", "B1", (-0.9, 0.9))
-    assert said(about)[0].endswith("and die after a pass (5%).")
+    about = compared(CORNER, "A2 B2 C2 D2 D1", "pass", "B1", (-0.9, 0.9))
+    assert said(about)[0] == "Black's 5 stones at C2 live after B1, but die after a pass."
     caught = Fact("caught", (), values={"stones": about.stones([game.point("A3")], BLACK)})
     assert about.reason(caught).text == "A pass lets White catch Black's stone at A3 in a ladder."
 
@@ -465,15 +495,32 @@ def test_a_move_of_the_record_that_superko_forbids_is_studied_too() -> None:
     about = study_of(searches(), game, WHITE, suicide, game.point("C4"))
     assert about is not None and (about.move, about.best) == (suicide, game.point("C4"))
     assert about.played.games[1].stone_at("A1") == EMPTY and game.stone_at("A1") == WHITE
-    facts_about(searches(), about, 1.0)
+    facts_about(searches(), [about])
+
+
+def test_a_mistake_costs_what_the_longer_searches_find() -> None:
+    move = loss(1, BLACK, D4, E5, 9.0, 0.4)
+    found = explain(searches(), Game(9), move)
+    assert found is not None and not found.reasons
+    revalued = replace(move, before=found.before, after=found.after)
+    assert (revalued.points_loss, revalued.winrate_loss) == (0.0, 0.0), "all positions are alike for this evaluator"
+    assert found.before.moves[0].lead == found.before.lead
+    assert explain(searches(is_stopped=lambda: True), Game(9), move) is None
+
+
+def explained(moves: list[MoveReview]) -> list[int]:
+    """The numbers of the moves that are explained, one after the other."""
+    numbers: list[int] = []
+    while (move := next_to_explain(game_of(moves).mistakes, numbers)) is not None:
+        numbers.append(move.number)
+    return numbers
 
 
 def test_listed_and_large_mistakes_are_explained() -> None:
     moves = [loss(number, BLACK, 45, 46 + number % 30, 4 + number / 20) for number in range(1, 31)]
-    chosen = worth_explaining(game_of(moves).mistakes)
-    assert [move.number for move in chosen] == list(range(30, 20, -1))
+    assert explained(moves) == list(range(30, 20, -1))
     large = [loss(number, BLACK, 45, 46 + number % 30, 6 + number / 20) for number in range(1, 31)]
-    assert len(worth_explaining(game_of(large).mistakes)) == 30
+    assert len(explained([*large, loss(31, BLACK, 45, 46, 6.0)])) == 30
 
 
 def test_reasons_are_in_the_record_and_in_the_json_file() -> None:

@@ -80,7 +80,8 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
         played.play(played.to_move, name)
     done = review(played, EngineSettings("none", visits=100, threads=1, seed=1))
     assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
-    assert list(done.reasons) == [mistake.worst.number for mistake in done.mistakes]
+    assert done.reasons.keys() >= {mistake.worst.number for mistake in done.mistakes}
+    assert all(not reasons for number, reasons in done.reasons.items() if done.moves[number - 1].points_loss < 0.5)
     assert done.reasons[11][0].text.startswith("It is too early to pass")
 
 
@@ -91,7 +92,7 @@ def test_a_review_grows_from_step_to_step(game: Game, reviewed: GameReview) -> N
     assert list(dict.fromkeys(step.stage for step in steps)) == ["moves", "again", "reasons", "done"]
     assert [(step.done, step.total, len(step.review.moves)) for step in steps[:4]] == [(n, 3, n) for n in range(4)]
     assert not steps[3].review.is_checked and steps[-1].review.is_checked
-    assert steps[-1].review.reasons.keys() == {mistake.worst.number for mistake in steps[-1].review.mistakes}
+    assert steps[-1].review.reasons.keys() >= {mistake.worst.number for mistake in steps[-1].review.mistakes}
     assert steps[-1].review.moves[0].move == game.moves[1] and steps[-1].review.player == WHITE
 
 

@@ -1,8 +1,9 @@
 """A mistake as the two lines that show it: one begins with the move played, the other with the better move."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,11 +16,44 @@ from ..move_review import LONGEST_VARIATION
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4
+# How much more the captor owns the captured stones' points in the line that captures them, in ownership (-1 to 1):
+# without it sacrifices and exchanges, which change nothing, would count as losses. Below it a stronger network refuted
+# most captures of single stones.
+LEAST_CAPTURE_CHANGE = 0.8
+
+
+_SLACK = 0.4  # of ownership, for a claim of which nothing need be seen: what is said to live or die is as sure as that
+
+
+class Claim(NamedTuple):
+    """Who owns some points, as a search has to see it for a fact to hold; None for what does not matter.
+
+    Attributes:
+        points: The points.
+        better: The least mean ownership after the better move, in -1..1, + for the player of the mistake.
+        played: The most after the move played.
+        change: The least difference between the two.
+    """
+
+    points: frozenset[int]
+    better: float | None = None
+    played: float | None = None
+    change: float | None = None
+
+    def holds(self, study: "Study", share: float = 1.0) -> bool:
+        """Returns whether a study sees it, or at least this share of the change, and the owners with as much doubt."""
+        better, played = study.better.owned(self.points), study.played.owned(self.points)
+        slack = (1 - share) * _SLACK
+        return (
+            (self.better is None or better >= self.better - slack)
+            and (self.played is None or played <= self.played + slack)
+            and (self.change is None or better - played >= share * self.change)
+        )
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something about a mistake that the rules or the search have shown.
+    """Something about a mistake that the rules, the solver or the search have shown.
 
     Attributes:
         name: The name of the sentence that states it, without "reason.".
@@ -27,7 +61,8 @@ class Fact:
             played, or with the better one.
         points: The stones or the points that it is about; two facts about the same are told only once.
         values: What the sentence is filled in with, besides the two moves and the two players.
-        amounts: The numbers that it states, shares (0 to 1) or points, those of the better move first.
+        amounts: The points that it states, those of the better move first.
+        claim: What any other search has to see, too; None if the rules alone prove the fact.
     """
 
     name: str
@@ -35,6 +70,11 @@ class Fact:
     points: frozenset[int] = frozenset()
     values: Mapping[str, Value] = field(default_factory=dict)
     amounts: tuple[float, ...] = ()
+    claim: Claim | None = None
+
+    def holds(self, study: "Study", share: float = 1.0) -> bool:
+        """Returns whether another study of the mistake confirms it, as `Claim.holds`."""
+        return self.claim is None or self.claim.holds(study, share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +103,16 @@ class Variation:
     def end(self) -> Game:
         """The position at the end of the line."""
         return self.games[-1]
+
+    @property
+    def deeper(self) -> Game:
+        """The position two moves after the first move, or that after the first one if the line is shorter."""
+        return self.games[3] if len(self.games) > 3 and not self.games[3].is_over else self.games[1]
+
+    def seen_by(self, report: SearchReport) -> "Variation":
+        """Returns the line with the values that a search with ownership of `deeper` found."""
+        ownership, lead, winrate = _values(report, opponent(self.games[1].to_move))
+        return replace(self, ownership=ownership, lead=lead, winrate=winrate)
 
     def owned(self, points: frozenset[int]) -> float:
         """Returns the mean ownership of points, in -1..1, + for the player of the first move."""
@@ -184,9 +234,14 @@ def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> 
     """
     moves = (first, *searched_line(after))[:LONGEST_VARIATION]
     games = play_line(game, colour, moves)
-    assert after.ownership is not None
-    sign, winrate = (1, after.winrate) if after.to_move == colour else (-1, 1 - after.winrate)
-    return Variation(moves[: len(games) - 1], games, sign * after.ownership, sign * after.lead, winrate)
+    return Variation(moves[: len(games) - 1], games, *_values(after, colour))
+
+
+def _values(report: SearchReport, colour: int) -> tuple[np.ndarray, float, float]:
+    """Returns ownership, lead and win rate for a colour."""
+    assert report.ownership is not None
+    sign, winrate = (1, report.winrate) if report.to_move == colour else (-1, 1 - report.winrate)
+    return sign * report.ownership, sign * report.lead, winrate
 
 
 def searched_line(report: SearchReport) -> tuple[int, ...]:

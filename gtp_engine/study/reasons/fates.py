@@ -1,0 +1,146 @@
+"""The facts about what becomes of stones: captured, alive, dead, in danger, and who wins a race."""
+
+import threading
+from collections.abc import Iterator
+
+from ...base.errors import UserError
+from ...base.languages.texts import Value
+from ...go.coords import PASS
+from ...go.game import Game
+from ...go.regions import Chain, chains_of
+from ...solver.refutations import Outcome
+from ...solver.solution import solve
+from .variation import LEAST_CAPTURE_CHANGE, Claim, Fact, Study, distance, play_line
+
+# Ownership (-1 to 1) from which stones live, and down to which they are dead, in both searches if nothing is proved.
+LIVING = 0.6
+# Up to which the stones are in danger, if they are not dead, and how much more they belong to one player.
+ENDANGERED, _CHANGE = 0.4, 0.4
+# With a proof that they can be captured: the search need only see it too. By judgement, as all of these;
+# `benchmarks/reason_accuracy.py` measures what they let through.
+_PROVED = 0.2
+# Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
+_LEAST_STONES = 2
+# Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
+_NEAR = 2
+# Moves of a line, the mistake's included, that end in a capture worth its name: after more of them a group has died.
+_SOON = 8
+# What is said of the opponent's stones and of the player's, after "taken" and "lost".
+_NAMES = (("lives", "stronger", "hopeful"), ("dies", "weaker", "hopeless"))
+# Groups that the solver reads for a mistake, the largest first, and the positions that it reads of each: about 0.1 s.
+# A limit of time would not repeat.
+_MOST_READ, _POSITIONS, _SECONDS = 3, 20_000, 5.0
+
+
+def find_fates(study: Study) -> Iterator[Fact]:
+    """Yields the groups that change owners, or are safe after one move and in danger after the other.
+
+    The player's are "lost" (captured in the line), or it "dies", or is "weaker" or "hopeless" after the move played;
+    the opponent's are "taken", or it "lives", or is "stronger" or "hopeful". A capture from a distance "nets" them, and
+    a point that decides the life of a group for both players has its own names, "eyes" and "eye". Of two groups that
+    touch, one wins a "race".
+    """
+    groups = sorted(_changed_groups(study), key=lambda group: -sum(len(chain.stones) for chain in group))
+    read = [(group, number < _MOST_READ) for number, group in enumerate(groups)]
+    # If it is not certain for the whole group it may be for one of its chains.
+    read += [([chain], False) for group in groups if len(group) > 1 for chain in group]
+    facts = [(group, fact) for group, is_read in read if (fact := _fate(study, group, is_read))]
+    for group, fact in facts:
+        for other, fate in facts:
+            if group[0].colour == study.colour != other[0].colour and _touch(group, other, study.game.width):
+                yield from _race(study, fact, fate)
+    yield from (fact for _, fact in facts)
+
+
+def _changed_groups(study: Study) -> list[list[Chain]]:
+    """Returns the chains that change owners, in groups of one colour, each chain near another one of its group."""
+    chains = [
+        chain
+        for chain in chains_of(study.game.board[0])
+        if study.change(chain.stones) >= min(LEAST_CAPTURE_CHANGE, _CHANGE)
+    ]
+    groups: list[list[Chain]] = []
+    for chain in chains:
+        near = [group for group in groups if any(_is_near(chain, other, study.game.width) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([chain, *(other for group in near for other in group)])
+    return groups
+
+
+def _is_near(chain: Chain, other: Chain, width: int) -> bool:
+    if chain.colour != other.colour:
+        return False
+    return any(distance(stone, near, width) <= _NEAR for stone in chain.stones for near in other.stones)
+
+
+def _touch(group: list[Chain], other: list[Chain], width: int) -> bool:
+    """Whether stones of two groups stand next to each other."""
+    pairs = ((mine, theirs) for chain in group for mine in chain.stones for near in other for theirs in near.stones)
+    return any(distance(mine, theirs, width) == 1 for mine, theirs in pairs)
+
+
+def _race(study: Study, lost: Fact, taken: Fact) -> Iterator[Fact]:
+    """Yields that a race between two groups is won by the better move and lost by the move played."""
+    claim = Claim(lost.points | taken.points, LIVING, -LIVING)
+    if claim.holds(study) and all(Claim(fact.points, LIVING, -LIVING).holds(study) for fact in (lost, taken)):
+        values = {"first": lost.values["stones"], "second": taken.values["stones"]}
+        yield Fact("race", lost.line, claim.points, values, claim=claim)
+
+
+def _fate(study: Study, group: list[Chain], is_read: bool) -> Fact | None:
+    """Returns what becomes of a group after the two moves; None if that is not certain, or much alike."""
+    colour, largest = group[0].colour, max(group, key=lambda chain: len(chain.stones))
+    is_own = colour == study.colour
+    losing = study.played if is_own else study.better
+    proof = capture_line(losing.games[1], largest) if is_read else None
+    if proof is not None:
+        line, stones = (losing.line[0], *proof), largest.stones
+        sure = Claim(stones, LIVING, -_PROVED) if is_own else Claim(stones, _PROVED, -LIVING)
+    else:
+        line, stones = losing.line, frozenset().union(*(chain.stones for chain in group))
+        sure = Claim(stones, LIVING, -LIVING)
+    line, is_captured = _until_captured(study, line, largest)
+    names = ("lost" if is_own else "taken", *_NAMES[is_own])
+    endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
+    hopeless = (-ENDANGERED, -LIVING) if is_own else (LIVING, ENDANGERED)
+    claims = [sure, sure, Claim(stones, *endangered, _CHANGE), Claim(stones, *hopeless, _CHANGE)]
+    fates = zip(names, claims, (is_captured and len(line) <= _SOON, *[len(stones) >= _LEAST_STONES] * 3), strict=True)
+    name, claim = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), ("", sure))
+    if not name:
+        return None
+    values: dict[str, Value] = {"stones": study.stones(stones, colour)}
+    if name == "taken" and proof is not None and len(largest.liberties) > 1 and study.best not in largest.liberties:
+        name = "nets"
+    elif name in ("dies", "lives") and study.played.line[1:2] == (study.best,) != (PASS,):
+        name = "eyes" if is_own else "eye"
+    return Fact(name, line, stones, values, claim=claim)
+
+
+def _until_captured(study: Study, line: tuple[int, ...], chain: Chain) -> tuple[tuple[int, ...], bool]:
+    """Returns a line up to the capture of a chain, and whether there is one."""
+    stone = min(chain.stones)
+    for number, game in enumerate(play_line(study.game, study.colour, line)):
+        if game.stone_at(stone) != chain.colour:
+            return line[:number], True
+    return line, False
+
+
+def capture_line(game: Game, chain: Chain) -> tuple[int, ...] | None:
+    """Returns the moves that capture a chain whatever its owner plays, from a position; None if that is not proved.
+
+    The line is the one of longest resistance that the solver found.
+    """
+    stone, enough = min(chain.stones), threading.Event()
+    if game.stone_at(stone) != chain.colour:
+        return ()
+
+    def count(positions: int) -> None:
+        if positions > _POSITIONS:
+            enough.set()
+
+    try:
+        solution = solve(game, [stone], first=game.to_move, seconds=_SECONDS, stop=enough, report=count)
+    except UserError:  # too large
+        return None
+    answer = solution.answers[game.to_move]
+    return answer.line if answer.outcome is Outcome.DIES else None
