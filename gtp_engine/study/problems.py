@@ -46,14 +46,18 @@ class Problem:
 
 
 def read_problem(sgf: bytes, missed: Missed | None = None) -> Problem:
-    """Reads a problem: the position before the first move, or the last one of a game with a mistake.
+    """Reads a problem, as `problem_of` takes it from its record; raises SgfError if it cannot be read."""
+    return problem_of(read_sgf(sgf), missed)
+
+
+def problem_of(record: GameRecord, missed: Missed | None = None) -> Problem:
+    """Returns the problem of a record: the position before the first move, or the last one of a game with a mistake.
 
     Whose turn it is the record says, or the colour of its next move, or its comment; otherwise it is Black's.
 
     Raises:
-        SgfError: It cannot be read.
+        SgfError: The record cannot be replayed.
     """
-    record = read_sgf(sgf)
     line = record.main_line
     count = next((place for place, node in enumerate(line) if node.move is not None), len(line))
     node = line[max(1, count) - 1] if missed is None else line[-1]

@@ -306,6 +306,10 @@ def test_the_command_reads_problems(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["solve", str(file), *arguments])
         assert done.exit_code == 0
         assert "Black to move: it dies with B7" in done.output
+    file.write_text("(;SZ[9]AB[ea][eb][ec][ed][dd][bd][ad]AW[da][db][dc][bc][ac])")
+    done = CliRunner().invoke(main, ["solve", str(file), "--seconds", "0.3"])
+    assert done.exit_code == 1 and "the group that is meant was not found: name a stone" in done.stderr
+    file.write_text(RECORD)
     done = CliRunner().invoke(main, ["solve", str(file), "--at", "1", "D7"])
     assert "White's 5 stones at D7: dead" in done.output
     for arguments, message in ((["A1"], "no stone at A1"), (["--at", "2"], "no move 2"), (["K99"], "K99")):

@@ -37,7 +37,8 @@ class SolveOptions:
 
     Attributes:
         file: The game record, or a collection of problems.
-        points: Stones of one group, such as C3; its chains die together. None: all groups that are enclosed.
+        points: Stones of one group, such as C3; its chains die together. None: the group that a problem is about, or
+            all groups that are enclosed.
         game: Only the game with this number in a collection; without it all of them.
         at: The position after this move; without it the last one, or the one at the beginning if it has White's stones.
         seconds: The longest time for a group.
@@ -101,9 +102,9 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
 
     For each player to move first: whether the group lives, dies, lives in seki or depends on a ko, all first moves that
     work, and a line. What is said is proved, unless the stones die that are named as those around; what was not found
-    in the time is said to be not solved. Long repetitions count as if they captured nothing. Without a point, every
-    group is read whose surroundings are closed. The games of a collection are read one after the other. Ctrl-C ends the
-    reading with what is known.
+    in the time is said to be not solved. Long repetitions count as if they captured nothing. Without a point, it looks
+    for the group whose fate is the problem; in a game, and if there is none, every group is read whose surroundings are
+    closed. The games of a collection are read one after the other. Ctrl-C ends the reading with what is known.
 
     \b
     Examples:
@@ -167,10 +168,17 @@ def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) 
     from ...solver.solution import solve as solve_group
 
     game = _position(record, options.at)
+    asks = options.at is None and not options.points and record.is_problem
+    if asks and (found := _goal(record, options.seconds, stop)) is not None:
+        yield found
+        return
     groups = [options.points] if options.points else enclosed_groups(game)
-    if not groups:
-        raise UserError("no group is enclosed: name a stone of one, such as C3")
+    if not groups and not stop.is_set():
+        problem = "the group that is meant was not found" if asks else "no group is enclosed"
+        raise UserError(f"{problem}: name a stone of one, such as C3")
     for points in groups:
+        if stop.is_set():
+            return
         name = game.vertex(game.point(points[0]))
         with Console(stderr=True).status(f"reading {name}") as status:  # shown on terminals only
 
@@ -179,8 +187,22 @@ def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) 
 
             solution = solve_group(game, points, seconds=options.seconds, stop=stop, report=report)
         yield Solved(record, game, solution)
-        if stop.is_set():
-            return
+
+
+def _goal(record: "GameRecord", seconds: float, stop: threading.Event) -> Solved | None:
+    """Finds the group that a problem is about; None if none was found whose fate depends on who moves first."""
+    from rich.console import Console
+
+    from ...study.problems import find_goal, problem_of
+
+    problem = problem_of(record)
+    with Console(stderr=True).status("reading") as status:
+
+        def report(number: int, count: int) -> None:
+            status.update(f"looking for the group that is meant: {number} of {count}")
+
+        goal = find_goal(problem, seconds, stop, report)
+    return None if goal is None else Solved(record, problem.game, goal.solution)
 
 
 def _position(record: "GameRecord", at: int | None) -> "Game":
