@@ -160,6 +160,7 @@ class _Solver:
         # The one who may not pass comes first: the tree of the other one is its tree after a pass.
         for mover in sorted((ATTACKER, DEFENDER), key=self._passes):
             answers[mover] = self._answer(mover, answers)
+        self._trees.clear()  # they lead back here: the memory of this solver is free at once, not some time later
         return Solution(
             defender=self.defender,
             target=self._parts[0].target,

@@ -1,8 +1,10 @@
 """Exact reading against brute force, on known shapes, and through its clients."""
 
+import gc
 import json
 import random
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from gtp_engine.solver.description import describe
 from gtp_engine.solver.local_board import LOCAL, NO_KO
 from gtp_engine.solver.part import enclosed_groups, find_part
 from gtp_engine.solver.proof_search import FAILED, REACHED, SEARCH, new_line, new_table, read
+from gtp_engine.solver.reading import Memory
 
 NOBODY = -1
 TABLE, MEMORY = new_table(8), new_line()
@@ -137,6 +140,23 @@ def test_a_ko_is_found() -> None:
     game = position(KO)
     found = solve(game, ["D7"])
     assert [found.answers[colour].outcome for colour in (BLACK, WHITE)] == [Outcome.KO, Outcome.LIVES]
+
+
+def test_the_memory_of_a_reading_is_free_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    memories = list[weakref.ref[solution.Memory]]()
+
+    def memory() -> solution.Memory:
+        made = Memory()
+        memories.append(weakref.ref(made))
+        return made
+
+    monkeypatch.setattr(solution, "Memory", memory)
+    gc.disable()
+    try:
+        solve(position(SHAPES["bulky five"][0]), ["D7"])
+        assert [each() for each in memories] == [None]
+    finally:
+        gc.enable()
 
 
 def test_one_player_to_move_first_is_enough() -> None:
