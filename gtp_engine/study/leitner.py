@@ -127,12 +127,15 @@ class Boxes:
                 f"{self.path} was written by another version of gtp_engine ({version!r}, this one reads {_VERSION}): "
                 "no results are saved; update gtp_engine, or move the file away"
             )
-        self._cards = {}
+        before, self._cards = self._cards, {}
         for key, entry in entries.items():
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 self._cards[key] = _card(entry)
-        damaged = len(entries) - len(self._cards)
-        self._damage = f"{self.path} is damaged: {damaged} of {len(entries)} entries cannot be read" if damaged else ""
+        lost = len(entries) - len(self._cards)
+        share = f"{len(self._cards)} of {len(entries)} problems" if self._cards else "nothing"
+        self._damage = f"{self.path} is damaged: {share} in it can be read" if lost else ""
+        if lost:  # what was read before the file was damaged stays
+            self._cards = before | self._cards
         self.notice = self._damage or self.notice
 
     def change(self, key: str, card: Card | None) -> None:
@@ -151,12 +154,14 @@ class Boxes:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._lock():
-            content = {"version": _VERSION, "problems": {key: asdict(card) for key, card in self.cards.items()}}
+            cards = self.cards
+            content = {"version": _VERSION, "problems": {key: asdict(card) for key, card in cards.items()}}
             if self._damage:
                 aside = self.path.with_stem(f"{self.path.stem}-damaged-{time.strftime('%Y-%m-%d-%H%M%S')}")
                 os.replace(self.path, aside)
                 self.notice = f"{self._damage}; it is kept as {aside.name}"
             write_text(self.path, json.dumps(content, ensure_ascii=False, indent=0))
+        self._cards = cards
         self._changes.clear()
 
     def _lock(self) -> contextlib.ExitStack:

@@ -65,7 +65,16 @@ def test_what_can_be_read_of_a_damaged_file_stays(tmp_path: Path) -> None:
     entries["f"] = entries["a"] | {"missed": {"points": "x"}}
     path.write_text(json.dumps(document))
     boxes = Boxes(path)
-    assert [*boxes.cards] == ["a"] and "5 of 6" in boxes.notice
+    assert [*boxes.cards] == ["a"] and "1 of 6 problems in it can be read" in boxes.notice
+
+
+def test_what_was_read_before_the_damage_is_not_lost(tmp_path: Path) -> None:
+    boxes = Boxes(tmp_path / "problems.json")
+    boxes.change("a", Card("one"))
+    boxes.path.write_text("{")
+    assert [*boxes.cards] == ["a"] and "nothing in it can be read" in boxes.notice
+    boxes.change("b", Card("two"))
+    assert [*Boxes(boxes.path).cards] == ["a", "b"]
 
 
 def test_results_that_cannot_be_saved_wait(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from web.conftest import RECORD, Desk
 
 from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.study.leitner import Boxes, Card, Missed
 
 BULKY_FIVE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]C[Kill.];B[ba])"
 STRAIGHT_THREE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]AE[ad]PL[W])"
@@ -141,6 +142,27 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, -lead)
         desk.send("undo")
     assert desk.state["exercise"]["box"] == 1  # the first try counts
+
+
+def test_a_mistake_about_life_and_death_is_judged_by_the_solver(desk: Desk, data: Path) -> None:
+    missed = Missed("A7", 12.0, ("B7",), "D7")
+    game = BULKY_FIVE.replace(";B[ba]", ";B[ad];W[dd]")
+    Boxes(data / "problems.json").change("key", Card("a game", game, 1, "2020-01-01", missed=missed))
+    desk.send("practise")
+    desk.play("C7")  # before the solver has found what is sought
+    desk.wait()
+    exercise = desk.state["exercise"]
+    assert exercise["goal"] == "dies" and exercise["missed"]["move"] == "A7"
+    assert (exercise["verdict"]["by"], exercise["verdict"]["isRight"]) == ("solver", False)
+    desk.send("undo")
+    desk.play("A7")
+    desk.send("undo")  # while it is judged
+    desk.wait()
+    assert desk.state["exercise"]["verdict"] is None
+    desk.play("A7")
+    desk.send("stop")
+    desk.wait()
+    assert desk.vertices[-1] in ("A7", "B7")
 
 
 def test_results_that_cannot_be_saved_are_told(desk: Desk, data: Path) -> None:

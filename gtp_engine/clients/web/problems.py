@@ -4,6 +4,7 @@ What is right is proved by the exact solver on a thread of its own, or judged by
 something else. Where neither knows, the page says so, and may show what the record says.
 """
 
+import contextlib
 import datetime
 import logging
 import re
@@ -18,12 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...base import folders
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.languages.texts import Phrase
-from ...go.coords import colour_name
+from ...go.coords import PASS, colour_name
 from ...go.game import Game, Move
 from ...go.sgf import GameRecord, TreeNode, read_sgf, split_games
 from ...solver import USUAL_SECONDS
 from ...study.leitner import Boxes, Card, Missed
-from ...table.played_game import check_move
 from ...table.saved_games import SavedGame, open_tree
 from .opening import Opening
 from .session import Document, Drawn, Message, Part, Session, Task, whole_number
@@ -259,8 +259,9 @@ class Problems(Part):
     def _answer(self, node: TreeNode, verdict: "Verdict") -> None:
         """Plays the answer to a move, unless the reader looks at another position or nothing is left to play."""
         if node is self.session.node and verdict.reply is not None and not (verdict.is_right and verdict.is_decided):
-            self.played.play(verdict.reply)
-            self.session.changed()
+            with contextlib.suppress(UserError):  # superko, of which the solver does not know
+                self.played.play(verdict.reply)
+                self.session.changed()
 
     def played_on(self) -> None:
         exercise, node = self.exercise, self.played.node
@@ -294,7 +295,8 @@ class Problems(Part):
         if exercise.result is None:
             self._count(exercise, False)
         for point in line:
-            check_move(game, point)
+            if point != PASS and not game.is_legal(point):
+                break
             move = Move(game.to_move, point)
             game.play(*move)
             node = next((child for child in node.children if child.move == move), None) or tree.add(node, move=move)
