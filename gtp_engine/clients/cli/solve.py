@@ -113,6 +113,9 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
       gtp_engine solve game.sgf --at 120 Q17
       gtp_engine solve problems.sgf --sgf solutions.sgf
     """
+    from ...solver.description import describe
+    from ...solver.solution import prepare
+
     if len(set(output.paths)) < len(output.paths):
         raise click.UsageError("--sgf and --json need two different files")
     check_outputs(output.paths, [options.file], force=output.force)
@@ -121,8 +124,9 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
     if records and not chosen:
         raise UserError(f"{options.file}: there is no game {options.game} that can be read")
     stop, solved = threading.Event(), []
-    _prepare()
-    interrupts.note(stop.set)
+    with _status("getting ready; at the first start that takes about a minute"):
+        prepare()
+    interrupts.note(stop.set)  # before that Ctrl-C ends the command at once
     try:
         for record in chosen:
             if len(chosen) > 1 and STANDARD not in output.paths:
@@ -131,7 +135,7 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
                 for found in _solved(record, options, stop):
                     solved += [found] if output.paths else []  # those of a large collection would fill the memory
                     if STANDARD not in output.paths:
-                        _show(found, output)
+                        click.echo("\n".join(describe(found.solution, found.game, trees=output.tree)))
             except UserError as error:
                 errors.append(str(error) if record.source in str(error) else f"{record.source}: {error}")
             if stop.is_set():
@@ -150,20 +154,15 @@ def _number(record: "GameRecord") -> int:
     return int(found[1]) if found else 1
 
 
-def _prepare() -> None:
-    """Gets ready to read; until then Ctrl-C ends the command at once."""
+def _status(text: str) -> "Status":
+    """Returns a line about what is done in a `with` block; it is shown on terminals only."""
     from rich.console import Console
 
-    from ...solver.solution import prepare
-
-    with Console(stderr=True).status("getting ready; at the first start that takes about a minute"):
-        prepare()
+    return Console(stderr=True).status(text)
 
 
 def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) -> Iterator[Solved]:
     """Yields the solutions of one game, until the reading is stopped."""
-    from rich.console import Console
-
     from ...solver.part import enclosed_groups
     from ...solver.solution import solve as solve_group
 
@@ -180,7 +179,7 @@ def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) 
         if stop.is_set():
             return
         name = game.vertex(game.point(points[0]))
-        with Console(stderr=True).status(f"reading {name}") as status:  # shown on terminals only
+        with _status(f"reading {name}") as status:
 
             def report(positions: int, name: str = name, status: "Status" = status) -> None:
                 status.update(f"reading {name}: {plural(positions, 'position')}")
@@ -191,12 +190,10 @@ def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) 
 
 def _goal(record: "GameRecord", seconds: float, stop: threading.Event) -> Solved | None:
     """Finds the group that a problem is about; None if none was found whose fate depends on who moves first."""
-    from rich.console import Console
-
     from ...study.problems import find_goal, problem_of
 
     problem = problem_of(record)
-    with Console(stderr=True).status("reading") as status:
+    with _status("reading") as status:
 
         def report(number: int, count: int) -> None:
             status.update(f"looking for the group that is meant: {number} of {count}")
@@ -210,13 +207,6 @@ def _position(record: "GameRecord", at: int | None) -> "Game":
     if at is not None and at > len(record.moves):
         raise UserError(f"{record.source}: there is no move {at}, the game has {len(record.moves)}")
     return record.to_game(0 if at is None and record.is_problem else at)
-
-
-def _show(found: Solved, output: SolutionOptions) -> None:
-    from ...solver.description import describe
-
-    for line in describe(found.solution, found.game, trees=output.tree):
-        click.echo(line)
 
 
 def _sgf(solved: "Sequence[Solved]") -> str:
