@@ -157,7 +157,7 @@ def test_a_file_of_any_charset_is_opened_and_saved(
     desk: Desk, tmp_path: Path, declared: str, charset: str, name: str
 ) -> None:
     data = f"(;GM[1]SZ[9]{declared}PB[{name}]C[{name}];B[ee])".encode(charset)
-    desk.send("open", file=base64.b64encode(data).decode())
+    desk.send("open", files=[["game.sgf", base64.b64encode(data).decode()]])
     assert desk.state["names"]["black"] == name
     desk.send("go", move=0)
     assert desk.state["comment"] == name
@@ -178,8 +178,8 @@ def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
     with pytest.raises(UserError):
         desk.send("open", sgf=sgf)
     with pytest.raises(UserError):
-        desk.send("open", file=base64.b64encode(sgf.encode()).decode())
-    desk.refuse(r"invalid file .*: expected base64", "open", file=f"({sgf}")
+        desk.send("open", files=[["game.sgf", base64.b64encode(sgf.encode()).decode()]])
+    desk.refuse(r"invalid file .*content in base64", "open", files=[["game.sgf", f"({sgf}"]])
     assert desk.session.state() == before
 
 

@@ -37,7 +37,7 @@ _VISITS = 400  # of the search that judges a move: a patient reader waits for th
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
 _WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
-_LIFE_AND_DEATH = ("reason.dies", "reason.lives")  # of a review, about stones
+_LIFE_AND_DEATH = ("dies", "lives", "eyes", "eye", "lost", "taken")  # reasons of a review, about stones
 logger = logging.getLogger(__name__)
 
 
@@ -175,7 +175,11 @@ class Problems(Part):
             return self._usual_task()
         node, goal, missed = exercise.pending, exercise.goal, exercise.problem.missed
         if not exercise.is_read:
-            return self._reading(partial(self._find, exercise), partial(self._found, exercise))
+
+            def found(goal: "Goal | None") -> None:
+                exercise.is_read, exercise.goal = True, goal
+
+            return self._reading(partial(self._find, exercise), found)
         if node is None or node.move is None:
             return self._searches.analysis()
         if goal is not None:
@@ -216,18 +220,12 @@ class Problems(Part):
         from ...study.problems import find_goal
 
         def report(number: int, count: int) -> None:
-            self.session.call(partial(self._report, exercise, (number, count)))
+            exercise.group = number, count
+            self.session.call(self.session.publish)
 
         problem = exercise.problem
         is_other = problem.missed is not None and not problem.missed.group
         return None if is_other else find_goal(problem, USUAL_SECONDS, stop, report)
-
-    def _report(self, exercise: _Exercise, group: tuple[int, int]) -> None:
-        exercise.group = group
-        self.session.publish()
-
-    def _found(self, exercise: _Exercise, goal: "Goal | None") -> None:
-        exercise.is_read, exercise.goal = True, goal
 
     def _search(self, exercise: _Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:
         """Returns the next search that is needed to judge a move; judges it if there is none."""
@@ -327,8 +325,8 @@ class Problems(Part):
         if exercise.result is None or exercise.result > is_right:
             exercise.result = is_right
             card = exercise.before.answered(is_right, datetime.date.today())
-            sgf = exercise.source.sgf.decode("utf-8-sig") if card.box else ""
-            self._keep(exercise.key, replace(card, sgf=sgf, missed=exercise.problem.missed))
+            sgf = (card.sgf or exercise.source.sgf.decode("utf-8-sig")) if card.box else ""
+            self._keep(exercise.key, replace(card, sgf=sgf))
 
     def _keep(self, key: str, card: Card | None) -> None:
         self._unsaved = ""
@@ -363,7 +361,11 @@ class Problems(Part):
             worst = mistake.worst
             points, line = worst.points_loss, tuple(map(worst.vertex, worst.better_line))
             reasons = [reason.sentence for reason in self._reviewing.job.reasons(mistake)]
-            about = [reason.values.get("stones") for reason in reasons if reason.name in _LIFE_AND_DEATH]
+            about = [
+                reason.values.get("stones")
+                for reason in reasons
+                if reason.name.removeprefix("reason.") in _LIFE_AND_DEATH
+            ]
             group = next((str(stones.values["place"]) for stones in about if isinstance(stones, Phrase)), "")
         elif (lost := self._searches.loss()) is not None:
             node, points, line = self._searches.last_own_move, lost[1], (lost[2],)
