@@ -76,7 +76,7 @@ def examine(name: str, game: Game, move: MoveReview, both: tuple[Searches, Searc
     if any(fact.name == "sente" for fact in facts):
         judged = with_threats(both[1], judged)
     sentences = [(fact, studies[0].reason(fact).text) for fact in facts]
-    longer = sum(study.points_loss for study in studies) / len(studies)
+    longer = min(study.points_loss for study in studies)
     tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, longer))
 
 

@@ -48,8 +48,9 @@ class MoveReview:
     """One move of a record.
 
     The cost of a move is by how much the value of the game falls with it, from the position before to the one after it:
-    both are the values of the roots of two searches with the same limits, so it never differs from the game's curve.
-    A move that the search prefers costs nothing even if the value falls, since no better one is known.
+    both are the values of the roots of two searches with the same limits, so it is that of the game's curve, unless
+    longer searches of the two moves have found another one (`reasons.explain`). A move that the search prefers costs
+    nothing even if the value falls, since no better one is known.
 
     Attributes:
         number: The number of the move, from 1.
@@ -61,6 +62,7 @@ class MoveReview:
             the move costs nothing, and is not judged.
         ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
             was left to play, so the move costs nothing.
+        longer: What longer searches have found that it costs, in points and in win rate; None without any.
     """
 
     number: int
@@ -70,6 +72,7 @@ class MoveReview:
     is_checked: bool = False
     has_setup: bool = False
     ends_game: bool = False
+    longer: tuple[float, float] | None = None
 
     @property
     def best(self) -> int:
@@ -112,7 +115,9 @@ class MoveReview:
 
     def cost(self, by: Unit) -> float:
         """Returns what the move has cost its player, as `drop`; 0 if the search would have played it too."""
-        return 0.0 if self.move.point == self.best else max(0.0, self.drop(by))
+        if self.move.point == self.best:
+            return 0.0
+        return max(0.0, self.drop(by) if self.longer is None else self.longer[by == "winrate"])
 
     @property
     def winrate_loss(self) -> float:

@@ -27,7 +27,6 @@ from .searches import (
     Searches,
     look_again,
     most_looked_at_again,
-    revalued,
     review_moves,
 )
 
@@ -162,9 +161,11 @@ class Reviewer:
             number, limited = worst.number, replace(searches, limits=plan.limits)
             found = explain(limited, positions[number - 1], worst, by)
             plan.advance(REASON_WORK)
-            reports = {number - 1: found.before, number: found.after} if found else {}
             reasons = {**step.review.reasons, number: found.reasons if found else ()}
-            step = step.next(plan, moves=revalued(step.review.moves, reports), reasons=reasons)
+            moves = step.review.moves
+            if found:
+                moves = tuple(replace(move, longer=found.cost) if move.number == number else move for move in moves)
+            step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
         conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
         review = replace(step.review, conditions=conditions)

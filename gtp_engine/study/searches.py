@@ -5,7 +5,7 @@ all. Before a mistake is listed, the positions before and after it are therefore
 longer limits. The new values replace the old ones, which were chosen for being large.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -213,21 +213,17 @@ def look_again(
             reports[number] = report
             checked.add(number)
             found += 1
-            known = tuple(
-                replace(move, is_checked=checked.issuperset((move.number - 1, move.number)))
-                for move in revalued(known, {number: report})
-            )
+            known = tuple(_updated(move, reports, checked) for move in known)
             yield known
         if found < len(numbers):  # the review was stopped
             return
 
 
-def revalued(moves: Sequence[MoveReview], reports: Mapping[int, SearchReport]) -> tuple[MoveReview, ...]:
-    """Returns moves with other reports of some positions, by the number of moves before them."""
-    return tuple(
-        replace(move, before=reports.get(move.number - 1, move.before), after=reports.get(move.number, move.after))
-        for move in moves
-    )
+def _updated(move: MoveReview, reports: dict[int, SearchReport], checked: set[int]) -> MoveReview:
+    """Returns a move with the present reports of the positions before and after it."""
+    ends = (move.number - 1, move.number)
+    before, after = (reports[number] for number in ends)
+    return replace(move, before=before, after=after, is_checked=checked.issuperset(ends))
 
 
 def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None) -> list[MoveReview]:

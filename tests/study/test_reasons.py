@@ -502,9 +502,9 @@ def test_a_mistake_costs_what_the_longer_searches_find() -> None:
     move = loss(1, BLACK, D4, E5, 9.0, 0.4)
     found = explain(searches(), Game(9), move)
     assert found is not None and not found.reasons
-    revalued = replace(move, before=found.before, after=found.after)
-    assert (revalued.points_loss, revalued.winrate_loss) == (0.0, 0.0), "all positions are alike for this evaluator"
-    assert found.before.moves[0].lead == found.before.lead
+    longer = replace(move, longer=found.cost)
+    assert (longer.points_loss, longer.winrate_loss) == (0.0, 0.0), "all positions are alike for this evaluator"
+    assert replace(move, longer=(4.0, 0.1)).points_loss == 4.0 and replace(move, longer=(4.0, 0.1)).winrate_loss == 0.1
     assert explain(searches(is_stopped=lambda: True), Game(9), move) is None
 
 
