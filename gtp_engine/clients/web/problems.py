@@ -217,6 +217,7 @@ class Problems(Part):
 
     def _find(self, exercise: _Exercise, stop: threading.Event) -> "Goal | None":
         """Finds what is sought, on the solver's thread."""
+        from ...solver.solution import prepare
         from ...study.problems import find_goal
 
         def report(number: int, count: int) -> None:
@@ -224,8 +225,10 @@ class Problems(Part):
             self.session.call(self.session.publish)
 
         problem = exercise.problem
-        is_other = problem.missed is not None and not problem.missed.group
-        return None if is_other else find_goal(problem, USUAL_SECONDS, stop, report)
+        if problem.missed is not None and not problem.missed.group:
+            return None
+        prepare()
+        return find_goal(problem, USUAL_SECONDS, stop, report)
 
     def _search(self, exercise: _Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:
         """Returns the next search that is needed to judge a move; judges it if there is none."""

@@ -401,7 +401,7 @@ function statusText() {
     const [place, moves] = state.moveNumbers.map((count) => number(count));
     return text("earlier", {place, moves});
   }
-  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: "solving"}[state.task.kind], {colour});
+  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[state.task.kind], {colour});
   // After a search that failed it may be the engine's turn.
   return text(state.isYourTurn && state.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }

@@ -13,6 +13,9 @@ export class Problems {
     for (const type of ["practise", "solution", "forget", "problem-record"]) find(`#${type}`).addEventListener("click", () => send({type}));
   }
 
+  // Whether the solver is not ready to read yet.
+  get isCompiling() { return !this.state.exercise.isRead && !this.state.exercise.group; }
+
   show(state) {
     this.state = state;
     const {boxes, exercise, kept, problems: {place, count}} = state;
