@@ -69,7 +69,7 @@ def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> No
     expect(page.locator("#drawing .black circle")).to_have_count(2)
     page.click("#turn")
     wait_for_status(page, "White to move")
-    (file,) = tmp_path.glob("*.sgf")
+    (file,) = tmp_path.glob("[!.]*.sgf")  # without one that is being written
     read = read_sgf(file)
     node = read.main_line[2]
     assert node.comment == "look: [here]" and node.properties["LB"] == [b"cg:A"] and node.properties["SQ"] == [b"ee"]
