@@ -108,6 +108,10 @@ def test_what_the_solver_does_not_find_the_record_tells(desk: Desk) -> None:
 def test_files_without_problems_are_records(desk: Desk) -> None:
     open_files(desk, RECORD)
     assert desk.state["exercise"] is None and desk.state["moves"] == 3 and desk.state["problems"]["count"] == 0
+    desk.refuse("no problems are open", "problem", place=0)
+    desk.refuse("no problem is due", "practise")
+    for kind in ("solution", "forget", "problem-record"):
+        desk.refuse("no problem is shown", kind)
     desk.refuse("no problems in these files", "open", files=[["a", ""], ["b", ""]])
     desk.refuse("file", "open", files=[["a", "*"]])
     desk.refuse("file", "open", files="x")

@@ -126,7 +126,9 @@ class Problems(Part):
 
     def on_problem(self, message: Message) -> None:
         """Shows one of the problems by its number, from 0."""
-        self._show(whole_number(message, "place", 0, max(0, len(self._sources) - 1)))
+        if not self._sources:
+            raise UserError("no problems are open")
+        self._show(whole_number(message, "place", 0, len(self._sources) - 1))
 
     def _show(self, place: int) -> None:
         from ...study.problems import key_of, read_problem  # later than the first board
@@ -141,7 +143,7 @@ class Problems(Part):
             self._coming = _Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
             self._searches.analysis_visits = None  # which would show the answer
             self._load(replace(open_tree(tree).as_record(), is_kept=False))
-        except (UserError, IndexError) as error:
+        except UserError as error:
             self._coming = None
             self.session.publish()  # the number, from which the reader can go on
             raise UserError(f"problem {place + 1}: {error}") from None
