@@ -47,10 +47,10 @@ export class Problems {
 function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   const moves = text("toMove", {colour: text(toMove)});
   const name = {lives: "goalLive", seki: "goalSeki", ko: isOwn ? "goalKoOwn" : "goalKoTheir", dies: "goalKill"}[goal];
-  if (name) return `${moves}. ${text(name, {stone})}`;
-  if (missed) return `${moves}. ${text("goalBetter", {move: moveName(missed.move), points: number(missed.points, 1)})}`;
-  if (isRead) return `${moves}. ${text("goalUnknown")}`;
-  return group ? `${moves}. ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
+  if (name) return `${moves} · ${text(name, {stone})}`;
+  if (missed) return `${moves} · ${text("goalBetter", {move: moveName(missed.move), points: number(missed.points, 1)})}`;
+  if (isRead) return `${moves} · ${text("goalUnknown")}`;
+  return group ? `${moves} · ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
 }
 
 // What the page says of the last try, and of the boxes.
