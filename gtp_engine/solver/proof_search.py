@@ -6,11 +6,12 @@ has one value that does not depend on how it came about, and positions can be lo
 
 - A win of the seeker rests on a finite tree. What repeats a position of the line that is being read counts as a failure
   in that line, which never makes a win.
-- A failure may rest on such repetitions, and may turn out wrong when the repeated position is won in the end. So each
+- A failure is a win of the other player. It may rest on a finite tree, too, and then holds like one of the seeker's.
+- Or it rests on such repetitions, and may turn out wrong when the repeated position is won in the end. So each such
   failure of the root is verified: there has to be a set of positions in which every move of the seeker, and one of the
-  other player's, leads to a position of the set. Nobody ever leaves it to the goal. Where that does not hold, the wrong
-  failure is forgotten and read again. This takes the place of solutions of the graph-history problem (Kishimoto and
-  Müller 2004).
+  other player's, leads to a position of the set or to a finite failure. Nobody ever leaves it to the goal. Where that
+  does not hold, the wrong failure is forgotten and read again. This takes the place of solutions of the graph-history
+  problem (Kishimoto and Müller 2004).
 
 The seeker never passes: that gains nothing. The other player may; then the seeker moves again. A ko may not be retaken
 at once, except by the ko master, who has more threats than anybody needs.
@@ -49,16 +50,17 @@ from .local_board import (
 LOST = 1 << 30  # of phi: the player to move does not succeed; of delta: it does
 PASS_CELL = -1
 UNKNOWN, REACHED, FAILED = 0, 1, 2
-_OFF_ZONE = 3  # of a move that the win after a pass refutes
+_OFF_ZONE = 3  # of a move that the win after another one refutes
 _DEPTH = 400  # moves in one line
 _MOVES = 129
 _PROBES = 8
+_NEAR = 2  # steps from the chains of the target within which moves are not far
 _REPAIRS = 1000  # how often wrong failures are read again
 
 ENTRY = np.dtype(
     [
         ("stones", np.uint64, (4,)),
-        ("zone", np.uint64, (2,)),  # of a win of the seeker: the cells on which it rests
+        ("zone", np.uint64, (2,)),  # of a finite win: the cells on which it rests
         ("phi", np.uint32),
         ("delta", np.uint32),
         ("work", np.uint32),  # positions read below it
@@ -67,13 +69,14 @@ ENTRY = np.dtype(
         ("ko", np.int16),
         ("mover", np.int8),
         ("on_line", np.bool_),
+        ("is_finite", np.bool_),  # of a position whose value is known: whether it rests on no repetition
     ],
     align=True,
 )
 _LINE = np.dtype(
     [
         ("stones", np.uint64, (4,)),
-        ("zone", np.uint64, (2,)),  # of the win after a pass
+        ("zone", np.uint64, (2,)),  # of the wins after moves off it, which refute others
         ("has_zone", np.bool_),
         ("slot", np.int64),
         ("ko", np.int64),
@@ -82,6 +85,7 @@ _LINE = np.dtype(
         ("most_delta", np.int64),
         ("first", np.int64),  # of its moves among all
         ("count", np.int64),
+        ("last", np.int64),  # the move that was read last, -1 before the first
         ("began", np.int64),  # the number of positions read when it was reached
     ],
     align=True,
@@ -92,6 +96,7 @@ _MOVE = np.dtype(
         ("ko", np.int64),
         ("cell", np.int64),
         ("value", np.int64),  # UNKNOWN, REACHED or FAILED, if the rules decide
+        ("is_far", np.bool_),  # from the target; a pass, too
         ("phi", np.int64),  # until the position after it was read
         ("delta", np.int64),
     ],
@@ -174,7 +179,7 @@ def _find_or_add(table: np.ndarray, search: Search, stones: np.ndarray, ko: int,
     entry["series"] = search["series"]
     entry["phi"] = entry["delta"] = 1
     entry["work"] = entry["verified"] = 0
-    entry["on_line"] = False
+    entry["on_line"] = entry["is_finite"] = False
     return chosen
 
 
@@ -227,9 +232,14 @@ def write_moves(
             move["stones"][index] = stones[index]
         move["ko"], move["cell"], move["value"] = NO_KO, PASS_CELL, UNKNOWN
         move["phi"] = move["delta"] = 1
+        move["is_far"] = True
         count = 1
     low = local["cells"][0] & ~(stones[0] | stones[2])
     high = local["cells"][1] & ~(stones[1] | stones[3])
+    close_low, close_high = flood(local["target"][0], local["target"][1], stones[0], stones[1], local["stride"])
+    for _ in range(_NEAR):
+        around_low, around_high = near(close_low, close_high, local["stride"])
+        close_low, close_high = close_low | around_low, close_high | around_high
     while low or high:
         bit_low, bit_high = lowest(low, high)
         low, high = low & ~bit_low, high & ~bit_high
@@ -242,6 +252,7 @@ def write_moves(
             continue
         move["ko"] = NO_KO if search["ko_master"] == 1 - mover else opened
         move["cell"] = cell
+        move["is_far"] = (bit_low & close_low) == 0 and (bit_high & close_high) == 0
         move["value"] = _value_of(local, search, stones, move["stones"], mover)
         if move["value"] == UNKNOWN:
             _estimate(local, search, stones, mover, move)
@@ -249,9 +260,9 @@ def write_moves(
     return count
 
 
-# Zones (Shih et al. 2021, "relevance zones"). A win of the seeker holds in every position that is the same on its
-# zone, whatever lies on the other cells. So if the seeker wins after a pass, no move of the other player's off the zone
-# of that win helps, unless it changes the zone by a capture.
+# Zones (Shih et al. 2021, "relevance zones"). A finite win holds in every position that is the same on its zone,
+# whatever lies on the other cells. So if a player loses after a move off the zone of that loss, such as a pass, none of
+# its other moves off this zone helps, unless it changes the zone by a capture.
 
 
 @njit
@@ -284,13 +295,13 @@ def _add_chains_beside(
 
 
 @njit
-def _close(local: Local, search: Search, stones: np.ndarray, zone: np.ndarray) -> None:
-    """Enlarges a zone until no move off it captures stones on it."""
+def _close(local: Local, winner: int, stones: np.ndarray, zone: np.ndarray) -> None:
+    """Enlarges the zone of a player's win until no move off it captures stones on it."""
     colours = 2 if local["suicide"] else 1  # the other player may take its own
     while True:
         before_low, before_high = zone[0], zone[1]
         for turn in range(colours):
-            colour = search["seeker"] if turn == 0 else 1 - search["seeker"]
+            colour = winner if turn == 0 else 1 - winner
             low, high = stones[2 * colour] & zone[0], stones[2 * colour + 1] & zone[1]
             while low or high:
                 bit_low, bit_high = lowest(low, high)
@@ -351,9 +362,9 @@ def _add_illegal(local: Local, stones: np.ndarray, mover: int, zone: np.ndarray,
 
 
 @njit
-def _add_goal(local: Local, search: Search, move: Any, zone: np.ndarray) -> None:
-    """Adds to a zone on what the goal rests that a move reaches, besides what it took: what lives, with its eyes."""
-    if search["seeker"] == DEFENDER:
+def _add_goal(local: Local, winner: int, move: Any, zone: np.ndarray) -> None:
+    """Adds to a zone on what the goal rests that a move reaches, besides what it took."""
+    if winner == DEFENDER:
         write_life(local, move["stones"], zone)
 
 
@@ -368,7 +379,7 @@ def _numbers(table: np.ndarray, search: Search, move: Any, mover: int) -> tuple[
         if not table[slot]["on_line"]:
             return table[slot]["phi"], table[slot]["delta"]
         value = FAILED
-    if (value != FAILED) == (search["seeker"] == mover):
+    if value != _OFF_ZONE and (value == REACHED) == (search["seeker"] == mover):
         return LOST, 0
     return 0, LOST
 
@@ -405,8 +416,8 @@ def _read(
         entry["work"] = min(entry["work"] + 1 + (search["nodes"] - at["began"]), 1 << 31)
         if phi >= at["most_phi"] or delta >= at["most_delta"]:
             entry["on_line"] = False
-            if (phi == 0) == (mover == search["seeker"]) and (phi == 0 or delta == 0):
-                _write_zone(local, search, table, at, moves, best, entry["zone"])
+            if phi == 0 or delta == 0:
+                _write_zone(local, search, table, at, moves, entry, phi == 0)
             if depth == 0:
                 return REACHED if (phi == 0) == (mover == search["seeker"]) else FAILED
             depth -= 1
@@ -420,6 +431,7 @@ def _read(
             return _leave(table, line, depth)
         under["most_phi"] = at["most_delta"] - others
         under["most_delta"] = min(at["most_phi"], second + 1 + second // 4)
+        at["last"] = best
         depth += 1
 
 
@@ -439,7 +451,8 @@ def _begin(
     for index in range(4):
         at["stones"][index] = stones[index]
     at["ko"], at["mover"] = ko, mover
-    at["has_zone"] = False
+    at["has_zone"], at["last"] = False, -1
+    at["zone"][0] = at["zone"][1] = 0
     at["first"], at["began"] = first, search["nodes"]
     at["slot"] = _find_or_add(table, search, stones, ko, mover)
     if at["slot"] < 0:
@@ -450,17 +463,36 @@ def _begin(
 
 
 @njit
-def _use_pass(local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray) -> None:
-    """Leaves out the moves that the win after a pass refutes."""
-    first, count, mover = at["first"], at["count"], at["mover"]
-    slot = find_entry(table, search, moves[first]["stones"], moves[first]["ko"], 1 - mover)
-    at["zone"][0], at["zone"][1] = table[slot]["zone"][0], table[slot]["zone"][1]
+def _use_refutation(local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, index: int) -> None:
+    """Leaves out the moves that the win after one of them refutes as well, if that one is off the zone of the win."""
+    first, count, mover, move = at["first"], at["count"], at["mover"], moves[index]
+    slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+    if slot < 0 or not table[slot]["is_finite"]:
+        return
+    zone = np.empty(2, np.uint64)
+    zone[0], zone[1] = table[slot]["zone"][0], table[slot]["zone"][1]
+    if not _is_off(at["stones"], move, zone):
+        return
+    _close(local, 1 - mover, at["stones"], zone)
+    if not _is_off(at["stones"], move, zone):
+        return
+    at["zone"][0] |= zone[0]
+    at["zone"][1] |= zone[1]
     at["has_zone"] = True
-    _close(local, search, at["stones"], at["zone"])
-    moves[first]["value"] = _OFF_ZONE
-    for index in range(first + 1, first + count):
-        if moves[index]["value"] == UNKNOWN and _is_off(at["stones"], moves[index], at["zone"]):
-            moves[index]["value"] = _OFF_ZONE
+    move["value"] = _OFF_ZONE
+    for other in range(first, first + count):
+        if moves[other]["value"] == UNKNOWN and _is_off(at["stones"], moves[other], zone):
+            moves[other]["value"] = _OFF_ZONE
+
+
+@njit
+def _leave_out_refuted(
+    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, first: int, end: int
+) -> None:
+    """Leaves out the moves that wins after some of these moves refute."""
+    for index in range(first, end):
+        if moves[index]["value"] == UNKNOWN and _numbers(table, search, moves[index], at["mover"])[0] == 0:
+            _use_refutation(local, search, table, at, moves, index)
 
 
 @njit
@@ -469,16 +501,22 @@ def _weigh(
 ) -> tuple[int, int, int, int, int]:
     """Returns a position's phi and delta, its best move, the delta after the second best, and the moves unsolved.
 
-    Of the other player's moves the pass comes first, since what it does not need need not be read.
+    Of the moves far from the target, a pass among them, most are alike, and one that is refuted refutes the others. So
+    each counts as harder than the one before it until it is read, that they are not read side by side.
     """
     mover, first, count = at["mover"], at["first"], at["count"]
-    is_others = mover != search["seeker"] and not at["has_zone"]
-    if is_others and _numbers(table, search, moves[first], mover)[0] == 0:
-        _use_pass(local, search, table, at, moves)
+    checked, end = at["last"], at["last"] + 1
+    if checked < 0:
+        checked, end = first, first + count
+    _leave_out_refuted(local, search, table, at, moves, checked, end)
     phi, second, best = LOST, LOST, -1
     largest, unsolved = 0, 0
+    far_phi, far_delta = 0, 0
     for index in range(first, first + count):
         its_phi, its_delta = _numbers(table, search, moves[index], mover)
+        if moves[index]["is_far"] and its_phi > 0 and its_delta > 0:
+            its_phi, its_delta = max(its_phi, far_phi), max(its_delta, far_delta + 1)
+            far_phi, far_delta = its_phi, its_delta
         if its_delta < phi:
             second, phi, best = phi, its_delta, index
         elif its_delta < second:
@@ -502,29 +540,61 @@ def _is_off(stones: np.ndarray, move: Any, zone: np.ndarray) -> bool:
     return (changed_low & zone[0]) == 0 and (changed_high & zone[1]) == 0
 
 
+@inline
+def _rests_on_no_repetition(table: np.ndarray, search: Search, move: Any, mover: int) -> bool:
+    """Whether the value of the position after a move, which is known, holds in every line."""
+    if move["value"] != UNKNOWN:
+        return True
+    slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+    return slot >= 0 and table[slot]["is_finite"]
+
+
+@njit
+def _finite_win(search: Search, table: np.ndarray, moves: np.ndarray, first: int, end: int, mover: int) -> int:
+    """Returns a move that wins by a finite tree, -1 if there is none."""
+    for index in range(first, end):
+        wins = _numbers(table, search, moves[index], mover)[1] == 0
+        if wins and _rests_on_no_repetition(table, search, moves[index], mover):
+            return index
+    return -1
+
+
 @njit
 def _write_zone(
-    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, best: int, zone: np.ndarray
+    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, entry: Entry, mover_wins: bool
 ) -> None:
-    """Writes the zone of a position from which the seeker wins."""
-    mover, stones = at["mover"], at["stones"]
+    """Writes the zone of the win in a position, if it is finite."""
+    mover, stones, zone = at["mover"], at["stones"], entry["zone"]
+    first, end = at["first"], at["first"] + at["count"]
+    entry["is_finite"] = False
     zone[0] = zone[1] = 0
-    first, end = best, best + 1
-    if mover != search["seeker"]:
-        first, end = at["first"], at["first"] + at["count"]
+    if mover_wins:
+        first = _finite_win(search, table, moves, first, end, mover)
+        if first < 0:
+            return
+        end = first + 1
+    else:
+        if not at["has_zone"]:
+            return  # nothing shows that the other player may play elsewhere
+        for index in range(first, end):
+            if not _rests_on_no_repetition(table, search, moves[index], mover):
+                return
         zone[0], zone[1] = at["zone"][0], at["zone"][1]
         _add_illegal(local, stones, mover, zone, np.empty(4, np.uint64))
+    winner = mover if mover_wins else 1 - mover
     for index in range(first, end):
         move = moves[index]
         if move["value"] == _OFF_ZONE:
             continue
-        _add_move(local, stones, mover, move, zone)
-        if move["value"] == REACHED:
-            _add_goal(local, search, move, zone)
+        if move["cell"] != PASS_CELL:
+            _add_move(local, stones, mover, move, zone)
+        if move["value"] != UNKNOWN:
+            _add_goal(local, winner, move, zone)
         else:
             slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
             zone[0] |= table[slot]["zone"][0]
             zone[1] |= table[slot]["zone"][1]
+    entry["is_finite"] = True
 
 
 @njit
@@ -540,7 +610,8 @@ def _verify(
 ) -> int:
     """Returns FAILED if a set of positions proves that the seeker fails, UNKNOWN if what was wrong is forgotten now.
 
-    It walks from the position to all moves of the seeker and to one of the other player's, the best one of the table.
+    It walks from the position to all moves of the seeker and to one of the other player's, the best one of the table,
+    and no further than to finite failures.
     """
     search["verification"] += 1
     stack = [(stones[0], stones[1], stones[2], stones[3], ko, mover)]
@@ -561,12 +632,18 @@ def _verify(
         slots[at] = slot
         if not _fails(search, entry["phi"], entry["delta"], mover):
             return _forget(table, slots, parents, at)
-        if entry["verified"] != search["verification"]:
+        if entry["verified"] != search["verification"] and not entry["is_finite"]:
             entry["verified"] = search["verification"]
             search["nodes"] += 1
             count = write_moves(local, search, position, ko, mover, moves, 0)
             first, end = 0, count
-            if mover != search["seeker"]:
+            if mover == search["seeker"]:
+                at_line = line[0]  # not in use now
+                for index in range(4):
+                    at_line["stones"][index] = position[index]
+                at_line["mover"], at_line["first"], at_line["count"] = mover, 0, count
+                _leave_out_refuted(local, search, table, at_line, moves, 0, count)
+            else:
                 first = _refutation(search, table, moves, count, mover)
                 end = first + 1
                 if first < 0:
@@ -586,7 +663,7 @@ def _verify(
 
 @njit
 def _refutation(search: Search, table: np.ndarray, moves: np.ndarray, count: int, mover: int) -> int:
-    """Returns a move after which the seeker fails, if possible one that was verified; -1 if there is none."""
+    """Returns a move after which the seeker fails, a finite failure if possible or a verified one; -1 for none."""
     chosen = -1
     for index in range(count):
         move = moves[index]
@@ -594,9 +671,11 @@ def _refutation(search: Search, table: np.ndarray, moves: np.ndarray, count: int
             return index
         if move["value"] == UNKNOWN:
             slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
-            is_better = chosen < 0 or (slot >= 0 and table[slot]["verified"] == search["verification"])
-            if slot >= 0 and is_better and _fails(search, table[slot]["phi"], table[slot]["delta"], 1 - mover):
-                chosen = index
+            if slot >= 0 and _fails(search, table[slot]["phi"], table[slot]["delta"], 1 - mover):
+                if table[slot]["is_finite"]:
+                    return index
+                if chosen < 0 or table[slot]["verified"] == search["verification"]:
+                    chosen = index
     return chosen
 
 
