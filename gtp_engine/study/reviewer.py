@@ -9,6 +9,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
+from ..base.warm_up import Step, warm_up
 from ..engine.settings import EngineSettings
 from ..engine.worker import SearchWorker
 from ..go.game import Game
@@ -21,6 +22,7 @@ from .budget import Plan, usual_seconds
 from .game_review import Conditions, GameReview
 from .move_review import LISTED, Unit
 from .reasons.explain import REASON_WORK, explain, next_to_explain
+from .reasons.fates import use_solver
 from .searches import (
     SECOND_LOOK_FACTOR,
     Positions,
@@ -196,6 +198,7 @@ class Reviewer:
             self.close()
             self._worker = settings.new_worker()
             self._worker.warm_up()
+            warm_up([Step("the solver", use_solver)])  # not in the time of the review
             self._worker.announce(parameters)
             self._worker.check_profile(parameters.profile)
         try:
