@@ -435,6 +435,16 @@ def _read(
         depth += 1
 
 
+@inline
+def _put(at: Any, stones: np.ndarray, mover: int, first: int, count: int) -> None:
+    """Puts a position, which has no zone yet, with its moves into a place of the line."""
+    for index in range(4):
+        at["stones"][index] = stones[index]
+    at["mover"], at["first"], at["count"] = mover, first, count
+    at["has_zone"] = False
+    at["zone"][0] = at["zone"][1] = 0
+
+
 @njit
 def _begin(
     local: Local,
@@ -448,12 +458,8 @@ def _begin(
     first: int,
 ) -> bool:
     """Puts a position on the line, with its moves from `first` on; returns whether the table had room."""
-    for index in range(4):
-        at["stones"][index] = stones[index]
-    at["ko"], at["mover"] = ko, mover
-    at["has_zone"], at["last"] = False, -1
-    at["zone"][0] = at["zone"][1] = 0
-    at["first"], at["began"] = first, search["nodes"]
+    _put(at, stones, mover, first, 0)
+    at["ko"], at["last"], at["began"] = ko, -1, search["nodes"]
     at["slot"] = _find_or_add(table, search, stones, ko, mover)
     if at["slot"] < 0:
         return False
@@ -638,11 +644,8 @@ def _verify(
             count = write_moves(local, search, position, ko, mover, moves, 0)
             first, end = 0, count
             if mover == search["seeker"]:
-                at_line = line[0]  # not in use now
-                for index in range(4):
-                    at_line["stones"][index] = position[index]
-                at_line["mover"], at_line["first"], at_line["count"] = mover, 0, count
-                _leave_out_refuted(local, search, table, at_line, moves, 0, count)
+                _put(line[0], position, mover, 0, count)  # which is not in use now
+                _leave_out_refuted(local, search, table, line[0], moves, 0, count)
             else:
                 first = _refutation(search, table, moves, count, mover)
                 end = first + 1
