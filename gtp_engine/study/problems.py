@@ -166,7 +166,7 @@ class Verdict:
         outcome: What becomes of the group after it, for the solver.
         reply: The opponent's best answer as a point: the strongest resistance or the refutation; None for none.
         walls: The chains, as points, that are taken for safe in the proof.
-        is_decided: Whether nothing that the opponent plays changes the outcome any more.
+        is_decided: Whether nothing that the opponent plays changes the outcome any more, or only a ko decides it.
         points: The points that the move loses, for the search.
     """
 
@@ -195,11 +195,15 @@ def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Ver
     verdict = Verdict("solver", goal.is_reached(answer.outcome, player), answer.outcome, reply, answer.walls)
     if reply is None or not verdict.is_right:
         return replace(verdict, is_decided=reply is None)
-    # Whether the player could as well pass after the best answer.
     game = after.copy()
+    if not game.is_legal(reply):  # superko, or a ko that is retaken at once in the proof
+        return replace(verdict, is_decided=reply == after.board["ko_point"][0])
     game.play(after.to_move, reply)
     if is_taken(game):
         return verdict
+    if answer.outcome is Outcome.KO and game.board["ko_point"][0] != PASS:  # only threats elsewhere are left
+        return replace(verdict, is_decided=True)
+    # Whether the player could as well pass after the best answer.
     again = solve(game, target, first=after.to_move, seconds=seconds, stop=stop).answers[after.to_move]
     return replace(verdict, is_decided=goal.is_reached(again.outcome, player))
 
@@ -207,13 +211,15 @@ def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Ver
 def judge_by_record(problem: Problem, line: Iterable[int]) -> Verdict:
     """Returns what the record says about the last move of a line from the problem's position.
 
-    A move on the main line is right. A move in a variation, or a record without moves, tells nothing.
+    A move on the main line is right. A move in a variation, or after the end of the record, tells nothing.
     """
-    node: TreeNode | None = problem.node
+    node = problem.node
     for point in line:
-        children = node.children if node is not None else []
-        node = next((child for child in children if child.move is not None and child.move.point == point), None)
-    if node is None:
-        return Verdict("record", False if problem.node.children else None)
+        if not node.children:
+            return Verdict("record")
+        following = (child for child in node.children if child.move is not None and child.move.point == point)
+        if (found := next(following, None)) is None:
+            return Verdict("record", False)
+        node = found
     reply = next((child.move.point for child in node.children if child.move is not None), None)
     return Verdict("record", node in problem.record.main_line or None, reply=reply, is_decided=reply is None)

@@ -13,6 +13,7 @@ from gtp_engine.study.leitner import Boxes, Card, Missed
 
 BULKY_FIVE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]C[Kill.];B[ba])"
 STRAIGHT_THREE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]AE[ad]PL[W])"
+TO_A_KO = "(;SZ[9]AW[ab][bb][cb][db][ea]AB[ac][bc][cc][dc][ec][eb][fa][fb]PL[W])"
 FAR = 10**6  # visits: nothing is searched any more
 
 
@@ -68,14 +69,26 @@ def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: P
     desk.play_and_wait("B7")
     assert desk.state["exercise"]["box"] == 2 and desk.state["exercise"]["result"] is True
     desk.send("forget")
+    desk.send("solution")  # which would put it into the first box
     assert cards(data) == [] and desk.state["boxes"]["waiting"] == 0
     assert list(tmp_path.glob("*.sgf")) == []  # what was tried is no game
+
+
+def test_a_ko_that_is_there_solves_a_problem_that_asks_for_one(desk: Desk) -> None:
+    open_files(desk, TO_A_KO)
+    assert desk.state["exercise"]["goal"] == "ko"
+    desk.play_and_wait("C9")
+    verdict = desk.state["exercise"]["verdict"]
+    assert (verdict["isRight"], verdict["outcome"], verdict["isDecided"]) == (True, "ko", True)
+    desk.play("D9")  # White's answer
+    desk.play_and_wait("A9")  # no threat
+    assert desk.state["exercise"]["result"] is True
 
 
 def test_the_solution_is_shown_with_its_lines(desk: Desk, data: Path) -> None:
     open_files(desk, BULKY_FIVE)
     desk.send("solution")
-    assert desk.state["exercise"]["isGiven"] and desk.state["life"]["found"]["status"] == "unsettled"
+    assert desk.state["exercise"]["given"] == "solver" and desk.state["life"]["found"]["status"] == "unsettled"
     assert desk.send("lines", first="black", moves=["B7"])["stones"][0] == ".X.OX.."  # type: ignore[index]
     desk.send("problem", place=0)
     desk.wait()
@@ -93,8 +106,11 @@ def test_what_the_solver_does_not_find_the_record_tells(desk: Desk) -> None:
     desk.play_and_wait("C3")
     verdict = desk.state["exercise"]["verdict"]
     assert (verdict["by"], verdict["isRight"]) == ("record", True) and desk.vertices == ["C3", "C2"]
+    desk.play("D2")  # after the end of the record
+    desk.play_and_wait("A1")
+    assert desk.state["exercise"]["result"] is True
     desk.send("solution")
-    assert desk.state["moves"] == 2 and desk.state["place"] == 0
+    assert desk.state["exercise"]["given"] == "record" and desk.state["place"] == 0
     desk.send("problem", place=1)
     desk.wait()
     desk.play_and_wait("C3")

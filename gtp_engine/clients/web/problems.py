@@ -64,7 +64,7 @@ class _Exercise:
     verdicts: "dict[TreeNode, Verdict]" = field(default_factory=dict)
     pending: TreeNode | None = None  # the reader's last move, until it has been judged
     result: bool | None = None  # whether it counts as solved
-    is_given: bool = False  # whether the solution was shown
+    given: str = ""  # by what the solution is known that was shown: "solver", "search" or "record"
 
     @property
     def player(self) -> int:
@@ -255,7 +255,7 @@ class Problems(Part):
             tried = node.path[len(exercise.start.path) :]
             verdict = judge_by_record(exercise.problem, [each.move.point for each in tried if each.move is not None])
         exercise.verdicts[node], exercise.pending = verdict, None
-        if verdict.is_right is not None and not exercise.is_given:
+        if verdict.is_right is not None and not exercise.given:
             self._count(exercise, verdict.is_right)
         self._answer(node, verdict)
 
@@ -270,6 +270,9 @@ class Problems(Part):
         exercise, node = self.exercise, self.played.node
         if exercise is None or node.move is None or node.move.colour != exercise.player:
             return
+        before = (exercise.verdicts.get(each) for each in node.path[:-1])
+        if any(verdict.is_right and verdict.is_decided for verdict in before if verdict is not None):
+            return  # it is solved: what is tried afterwards does not count
         if (known := exercise.verdicts.get(node)) is None:
             exercise.pending = node
         else:
@@ -304,7 +307,8 @@ class Problems(Part):
             game.play(*move)
             node = next((child for child in node.children if child.move == move), None) or tree.add(node, move=move)
         self.played.editor.version += 1  # no edit: `undo` takes back the reader's own moves
-        exercise.is_given, exercise.pending = True, None
+        exercise.given = "solver" if goal is not None else "record" if problem.missed is None else "search"
+        exercise.pending = None
         if goal is not None:
             self._solving.show(problem.game, goal.solution)
         self.session.look_at(exercise.start)
@@ -356,7 +360,9 @@ class Problems(Part):
 
     def on_forget(self, _: Message) -> None:
         """Takes the problem that is shown out of the boxes."""
-        self._keep(self._needed().key, None)
+        exercise = self._needed()
+        exercise.result = False  # nothing counts any more, also not a look at the solution
+        self._keep(exercise.key, None)
         self.session.publish()
 
     def _mistake(self) -> tuple[str, TreeNode, Missed] | None:
@@ -424,7 +430,7 @@ class Problems(Part):
             "isOwn": found and found.defender == exercise.player,
             "goal": goal and goal.outcome.value,
             "missed": missed and {"move": missed.played, "points": missed.points},
-            "isGiven": exercise.is_given,
+            "given": exercise.given,
             "result": exercise.result,
             "box": card.box,
             "due": card.due,

@@ -54,10 +54,10 @@ function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
 }
 
 // What the page says of the last try, and of the boxes.
-function resultText({verdict, isGiven, result, box, due, goal, missed}) {
+function resultText({verdict, given, result, box, due}) {
   const said = [];
   if (verdict) said.push(verdictText(verdict));
-  else if (isGiven) said.push(text(goal ? "solutionShown" : missed ? "solutionOfSearch" : "solutionOfRecord"));
+  else if (given) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
   if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: date(due)}));
   return said.join(" ");
@@ -69,5 +69,5 @@ function verdictText({move: vertex, by, isRight, outcome, isDecided, points}) {
   if (by === "record") return text(isRight ? "recordRight" : "recordWrong", {move});
   if (by === "search") return text(isRight ? "searchRight" : "searchWrong", {move, points: number(points, 1)});
   const proved = text(isRight ? "verdictRight" : "verdictWrong", {move, outcome: text(`outcome-${outcome}`)});
-  return isDecided ? `${proved} ${text("decided")}` : proved;
+  return isDecided ? `${proved} ${text(outcome === "ko" ? "decidedByKo" : "decided")}` : proved;
 }
