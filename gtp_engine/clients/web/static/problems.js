@@ -29,6 +29,7 @@ export class Problems {
     find("#boxes-problem").hidden = !boxes.problem;
     find("#exercise").hidden = count === 0;
     find("main").classList.toggle("solving", Boolean(exercise));
+    find("main").classList.toggle("asked", isAsked(exercise));
     if (count === 0) return;
     find("#problem-count").textContent = text("ofProblems", {count: number(count)});
     if (document.activeElement !== find("#problem-number")) find("#problem-number").value = place + 1;
@@ -42,6 +43,11 @@ export class Problems {
     say(find("#verdict"), exercise ? resultText(exercise) : "");
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
+}
+
+// Whether an answer is expected, which a hint would give away.
+function isAsked(exercise) {
+  return Boolean(exercise && exercise.result === null && !exercise.given && (!exercise.isRead || exercise.goal || exercise.missed));
 }
 
 function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
