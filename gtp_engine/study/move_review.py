@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
 from ..go.coords import BLACK, WHITE, colour_name
@@ -43,6 +43,18 @@ class Phase(Enum):
         return max(1, -(-self.value * width * height // 100))
 
 
+class Worth(NamedTuple):
+    """What a position is worth.
+
+    Attributes:
+        lead: Black's lead in points.
+        winrate: Black's win rate, 0 to 1.
+    """
+
+    lead: float
+    winrate: float
+
+
 @dataclass(frozen=True)
 class MoveReview:
     """One move of a record.
@@ -62,7 +74,7 @@ class MoveReview:
             the move costs nothing, and is not judged.
         ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
             was left to play, so the move costs nothing.
-        longer: What longer searches have found that it costs, in points and in win rate; None without any.
+        longer: What longer searches have found the move to be worth, and the better one; None without any.
     """
 
     number: int
@@ -72,7 +84,7 @@ class MoveReview:
     is_checked: bool = False
     has_setup: bool = False
     ends_game: bool = False
-    longer: tuple[float, float] | None = None
+    longer: tuple[Worth, Worth] | None = None
 
     @property
     def best(self) -> int:
@@ -109,15 +121,22 @@ class MoveReview:
         """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises."""
         if self.has_setup or self.ends_game:
             return 0.0
-        value = black_lead if by == "points" else black_winrate
-        fall = value(self.before) - value(self.after)
+        return self._fall(worth(self.after), worth(self.before), by)
+
+    def _fall(self, played: Worth, better: Worth, by: Unit) -> float:
+        fall = better.lead - played.lead if by == "points" else better.winrate - played.winrate
         return fall if self.before.to_move == BLACK else -fall
+
+    @property
+    def compared(self) -> tuple[Worth, Worth]:
+        """What the move is worth, and the better one: they differ by the cost."""
+        return self.longer or (worth(self.after), worth(self.before))
 
     def cost(self, by: Unit) -> float:
         """Returns what the move has cost its player, as `drop`; 0 if the search would have played it too."""
         if self.move.point == self.best:
             return 0.0
-        return max(0.0, self.drop(by) if self.longer is None else self.longer[by == "winrate"])
+        return max(0.0, self.drop(by) if self.longer is None else self._fall(*self.longer, by))
 
     @property
     def winrate_loss(self) -> float:
@@ -180,6 +199,11 @@ def cost_text(review: MoveReview) -> str:
 def with_minus(loss: float) -> str:
     """Returns a loss as text with a minus in front, but none in front of a zero: "-2.5", "0.0"."""
     return f"{round(-loss, 1) + 0:.1f}"
+
+
+def worth(report: SearchReport) -> Worth:
+    """Returns what the position of a search is worth."""
+    return Worth(black_lead(report), black_winrate(report))
 
 
 def black_winrate(report: SearchReport) -> float:

@@ -166,7 +166,7 @@ class Reviewer:
             reasons = {**step.review.reasons, number: found.reasons if found else ()}
             moves = step.review.moves
             if found:
-                moves = tuple(replace(move, longer=found.cost) if move.number == number else move for move in moves)
+                moves = tuple(replace(move, longer=found.longer) if move.number == number else move for move in moves)
             step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
         conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)

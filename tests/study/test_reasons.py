@@ -22,7 +22,7 @@ from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluat
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.game_review import Reason
-from gtp_engine.study.move_review import MoveReview
+from gtp_engine.study.move_review import MoveReview, Worth
 from gtp_engine.study.reasons.explain import (
     choose,
     explain,
@@ -502,9 +502,10 @@ def test_a_mistake_costs_what_the_longer_searches_find() -> None:
     move = loss(1, BLACK, D4, E5, 9.0, 0.4)
     found = explain(searches(), Game(9), move)
     assert found is not None and not found.reasons
-    longer = replace(move, longer=found.cost)
+    longer = replace(move, longer=found.longer)
     assert (longer.points_loss, longer.winrate_loss) == (0.0, 0.0), "all positions are alike for this evaluator"
-    assert replace(move, longer=(4.0, 0.1)).points_loss == 4.0 and replace(move, longer=(4.0, 0.1)).winrate_loss == 0.1
+    longer = replace(move, longer=(Worth(1.0, 0.5), Worth(5.0, 0.75)))
+    assert (longer.points_loss, longer.winrate_loss) == (4.0, 0.25)
     assert explain(searches(is_stopped=lambda: True), Game(9), move) is None
 
 

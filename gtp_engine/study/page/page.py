@@ -18,7 +18,7 @@ from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..curves import graphs
 from ..game_review import GameReview, PlayerFigures, accuracy
-from ..move_review import CLASSES, Mistake, MoveReview, Phase, least_cost, loss_class
+from ..move_review import CLASSES, Mistake, MoveReview, Phase, Worth, least_cost, loss_class
 from .words import Wording, script_data, stones_of, wording
 
 _WORST_OF_ALL = 10  # mistakes of all games that the index lists
@@ -152,7 +152,7 @@ class Diagram(NamedTuple):
     Attributes:
         svg: The board with the moves numbered.
         moves: The names of the moves, in order.
-        value: The value after the move played, or before the better one: the two differ by the cost.
+        value: What the move played is worth, or the better one: the two differ by the cost.
     """
 
     svg: str
@@ -186,13 +186,17 @@ def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
     move = mistake.worst
     follow_up = move.after.moves[0].pv if move.after.moves else ()
 
-    def diagram(kind: str, line: Sequence[int], after: SearchReport) -> Diagram:
+    def diagram(kind: str, line: Sequence[int], value: Worth) -> Diagram:
         title = words.text(f"diagram.{kind}", number=move.number, vertex=words.vertex(move.move.point, move))
         svg = _line_drawing(move.before, line[:_MOVES_SHOWN], title, f"{name} {kind}")
-        return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(after))
+        return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(value))
 
-    played = diagram("played", (move.move.point, *follow_up), move.after)
-    return TurningPoint(mistake, played, diagram("better", move.before.best.pv, move.before))
+    played, better = move.compared
+    return TurningPoint(
+        mistake,
+        diagram("played", (move.move.point, *follow_up), played),
+        diagram("better", move.before.best.pv, better),
+    )
 
 
 def _line_drawing(before: SearchReport, line: Sequence[int], title: str, name: str) -> str:

@@ -14,7 +14,7 @@ from ...go.coords import BLACK, PASS, WHITE, colour_name, xy
 from ...go.sgf import read_result
 from ...search.report import SearchReport
 from ..game_review import GameReview
-from ..move_review import LONGEST_VARIATION, MoveReview, Phase, black_lead, black_winrate, class_label
+from ..move_review import LONGEST_VARIATION, MoveReview, Phase, Worth, class_label, worth
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PHASES = {
@@ -37,10 +37,9 @@ class Wording:
         """Returns the name of a point on the board of a move, or the word for a pass."""
         return self.text("script.pass") if point == PASS else move.vertex(point)
 
-    def value(self, report: SearchReport) -> str:
+    def value(self, value: Worth) -> str:
         """Returns what a position is worth: "B+3.5, Black's win rate 60%"."""
-        winrate = percent(black_winrate(report))
-        return self.text("script.value", lead=self.text.lead(black_lead(report)), winrate=winrate)
+        return self.text("script.value", lead=self.text.lead(value.lead), winrate=percent(value.winrate))
 
     def verdict(self, move: MoveReview) -> str:
         """Returns what a move has cost."""
@@ -183,4 +182,4 @@ def _position(report: SearchReport, words: Wording) -> list[Any]:
         lead = move.lead if report.to_move == BLACK else -move.lead
         line = _names(move.pv[: _OTHERS_MOVES if number else LONGEST_VARIATION], report.width)
         candidates.append([words.text.lead(lead), drawn.colour, *drawn.text, line])
-    return [words.value(report), report.to_move, candidates]
+    return [words.value(worth(report)), report.to_move, candidates]

@@ -11,7 +11,7 @@ from ...go.coords import PASS, opponent
 from ...go.game import Game
 from ...search.report import SearchReport
 from ..game_review import Reason
-from ..move_review import LISTED, Mistake, MoveReview, Unit, least_cost
+from ..move_review import LISTED, Mistake, MoveReview, Unit, Worth, least_cost
 from ..searches import Searches
 from .facts import find_connections, find_early_pass, find_filled, find_missed_atari, find_regions_changed, find_sente
 from .fates import find_fates
@@ -54,11 +54,11 @@ class Explanation:
     """What the longer searches have found about a mistake.
 
     Attributes:
-        cost: What it costs, in points and in win rate.
+        longer: What the move is worth by them, and what the better one is.
         reasons: Why it is a mistake, the most telling first; none if it costs too little to be one.
     """
 
-    cost: tuple[float, float]
+    longer: tuple[Worth, Worth]
     reasons: tuple[Reason, ...]
 
 
@@ -90,10 +90,10 @@ def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points
     if studies is None:
         return None
     sceptical = min(studies, key=lambda study: study.points_loss if by == "points" else study.winrate_loss)
-    cost = sceptical.points_loss, sceptical.winrate_loss
-    if replace(move, longer=cost).cost(by) < least_cost(by):
-        return Explanation(cost, ())
-    return Explanation(cost, tuple(studies[0].reason(fact) for fact in facts_about(searches, studies)))
+    longer = sceptical.worth
+    if replace(move, longer=longer).cost(by) < least_cost(by):
+        return Explanation(longer, ())
+    return Explanation(longer, tuple(studies[0].reason(fact) for fact in facts_about(searches, studies)))
 
 
 def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.languages.texts import Phrase, Value
-from ...go.coords import EMPTY, PASS, colour_name, opponent, point_at, vertex, xy
+from ...go.coords import BLACK, EMPTY, PASS, colour_name, opponent, point_at, vertex, xy
 from ...go.game import Game, IllegalMove
 from ...search.report import SearchReport
 from ..game_review import Reason
-from ..move_review import LONGEST_VARIATION
+from ..move_review import LONGEST_VARIATION, Worth
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4
@@ -163,6 +163,13 @@ class Study:
     def winrate_loss(self) -> float:
         """The win rate that the move played costs, likewise, -1 to 1."""
         return self.better.winrate - self.played.winrate
+
+    @property
+    def worth(self) -> tuple[Worth, Worth]:
+        """What the move played is worth, and what the better one is."""
+        values = ((line.lead, line.winrate) for line in (self.played, self.better))
+        played, better = (Worth(*each) if self.colour == BLACK else Worth(-each[0], 1 - each[1]) for each in values)
+        return played, better
 
     def change(self, points: frozenset[int]) -> float:
         """Returns by how much more the player owns points after the better move, as a mean from -2 to 2."""
