@@ -40,7 +40,7 @@ export class Problems {
     find("#forget").hidden = !exercise || exercise.box === 0;
     say(find("#problem-name"), exercise ? `\u2068${exercise.name}\u2069` : "");
     say(find("#problem-goal"), exercise ? goalText(exercise) : "");
-    say(find("#verdict"), exercise ? resultText(exercise) : "");
+    say(find("#verdict"), exercise ? resultText(exercise, Boolean(state.life)) : "");
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
 }
@@ -60,10 +60,10 @@ function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
 }
 
 // What the page says of the last try, and of the boxes.
-function resultText({verdict, given, result, box, due}) {
+function resultText({verdict, given, result, box, due}, hasLines) {
   const said = [];
   if (verdict) said.push(verdictText(verdict));
-  else if (given) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
+  else if (given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
   if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: date(due)}));
   return said.join(" ");
