@@ -312,3 +312,10 @@ def test_comment_is_from_blacks_side() -> None:
         "Black's win rate: 75.0%\nLead: B+3.0\nVisits: 800\nMain line: D4 E5"
     )
     assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Black's win rate: 25.0%\nLead: W+3.0\nVisits: 1"
+
+
+def test_a_player_who_moves_twice_stays_the_one_to_move() -> None:
+    game = Game(9)
+    game.play("black", "E5")
+    game.to_move = BLACK
+    assert read_sgf(GameRecord.from_game(game).to_sgf().encode()).to_game().to_move == BLACK

@@ -170,6 +170,8 @@ class GameRecord:
         node = record.root
         for move in game.moves:
             node = record.add(node, move=move)
+        if game.moves and game.to_move == game.moves[-1].colour:
+            record.add(node, {"PL": [colour_letter(game.to_move).encode()]})
         for number, node in enumerate(record.main_line if comments else ()):
             node.comment = (comments or {}).get(number, "")
         return record
