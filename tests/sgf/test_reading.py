@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from move_names import moves, points
 
@@ -360,6 +360,7 @@ VALID = b"(;GM[1]SZ[9]CA[UTF-8]PB[A\\]b]AB[aa:bb][ii](;B[ee]C[x:\xc3\xa9];W[](;B
 
 @settings(deadline=None)
 @given(st.integers(0, len(VALID)), st.integers(0, 5), st.binary(max_size=5))
+@example(62, 1, b"a\x80")  # a name in lower case, and what is no character before its value
 def test_a_file_with_a_damage_reads_or_is_refused(at: int, removed: int, added: bytes) -> None:
     try:
         record = read_sgf(VALID[:at] + added + VALID[at + removed :])

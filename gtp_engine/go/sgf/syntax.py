@@ -41,7 +41,8 @@ _VALUE_OR_CORRECTION = re.compile(
     rf"""
     (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) )
     | (?P<root> {_ROOT_WITHOUT_SEMICOLON} )
-    | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) ) (?= \s*\[ )
+    | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) )
+      (?= [\s\u0080-\U0010ffff]*+ \[ )
     | [^\x00-\x7f]+
     """,
     re.VERBOSE | re.DOTALL,
