@@ -181,7 +181,7 @@ def all_won(after: np.ndarray, kos: np.ndarray, is_alive: np.ndarray, seeker: in
                 if won[position, ko, mover] or is_alive[position]:
                     continue
                 is_seeker = mover == seeker
-                value = not is_seeker and won[position, 0, 1 - mover]  # the other player may pass
+                value = (not is_seeker or ko > 0) and won[position, 0, 1 - mover]  # after a pass
                 for cell in range(free):
                     following = after[position, mover, cell]
                     if following == ILLEGAL or cell + 1 == ko:

@@ -13,8 +13,9 @@ has one value that does not depend on how it came about, and positions can be lo
   does not hold, the wrong failure is forgotten and read again. This takes the place of solutions of the graph-history
   problem (Kishimoto and Müller 2004).
 
-The seeker never passes: that gains nothing. The other player may; then the seeker moves again. A ko may not be retaken
-at once, except by the ko master, who has more threats than anybody needs.
+The seeker passes only where a ko forbids it a move; elsewhere that gains nothing. The other player may always pass;
+then the seeker moves again. A ko may not be retaken at once, except by the ko master, who has more threats than
+anybody needs.
 
 Proof and disproof numbers are kept for the player to move: phi is what is left to show that it succeeds, delta that it
 does not. Sums of numbers count a position several times that is reached in several ways; the largest one plus half of
@@ -226,12 +227,13 @@ def write_moves(
 ) -> int:
     """Writes all moves of a position and what they lead to; returns their number."""
     count = 0
-    if mover != search["seeker"]:
+    is_seeker = mover == search["seeker"]
+    if not is_seeker or ko != NO_KO:
         move = moves[first]
         for index in range(4):
             move["stones"][index] = stones[index]
         move["ko"], move["cell"], move["value"] = NO_KO, PASS_CELL, UNKNOWN
-        move["phi"] = move["delta"] = 1
+        move["phi"], move["delta"] = 1, 9 if is_seeker else 1  # as the seeker's least promising moves
         move["is_far"] = True
         count = 1
     low = local["cells"][0] & ~(stones[0] | stones[2])

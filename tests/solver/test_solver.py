@@ -291,6 +291,16 @@ def test_a_ko_may_not_be_retaken_at_once() -> None:
     assert solve(game, ["B1"]).answers[BLACK].outcome is Outcome.DIES
 
 
+def test_a_pass_gets_around_a_ko() -> None:
+    # White has just taken a ko at B1. Black may not retake it and has no other move, but a pass leaves White helpless.
+    game = Game(9, 6)
+    black, white = "B1 A2 B3 C3 D3 E3 F3 F2 F1 A3 G1 G2", "C1 B2 C2 D2 E2 E1"
+    game.set_up(black.split(), white.split())
+    game.play("white", "A1")
+    assert solve(game, ["A1"], first=BLACK).answers[BLACK].outcome is Outcome.DIES
+    assert solve(game, ["A1"]).answers[BLACK].moves == (PASS,)
+
+
 def test_a_group_that_gets_out_is_not_solved() -> None:
     game = Game(9)
     game.set_up(["C3"], ["G7"])
