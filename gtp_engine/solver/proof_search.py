@@ -466,6 +466,7 @@ def _begin(
     if at["slot"] < 0:
         return False
     table[at["slot"]]["on_line"] = True
+    table[at["slot"]]["is_finite"] = False  # what comes back to it while it is read again rests on a repetition
     at["count"] = write_moves(local, search, at["stones"], ko, mover, moves, first)
     return True
 

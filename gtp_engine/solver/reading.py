@@ -159,7 +159,9 @@ class Reading:
     def zone(self, position: Position) -> int | None:
         """Returns the cells on which a win of the seeker rests, as bits; None if the table does not have it."""
         entry = self._entry(position)
-        return None if entry is None else int(entry["zone"][0]) | int(entry["zone"][1]) << 64
+        if entry is None or not entry["is_finite"]:
+            return None
+        return int(entry["zone"][0]) | int(entry["zone"][1]) << 64
 
     def _entry(self, position: Position) -> np.void | None:
         search, table = self._search[0], self._memory.table
