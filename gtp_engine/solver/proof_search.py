@@ -67,6 +67,7 @@ ENTRY = np.dtype(
         ("work", np.uint32),  # positions read below it
         ("series", np.uint32),  # the search that wrote it; others count as empty
         ("verified", np.uint32),  # the verification that has seen it
+        ("depth", np.uint16),  # of a finite win: moves to its end if the loser resists longest
         ("ko", np.int16),
         ("mover", np.int8),
         ("on_line", np.bool_),
@@ -590,7 +591,7 @@ def _write_zone(
                 return
         zone[0], zone[1] = at["zone"][0], at["zone"][1]
         _add_illegal(local, stones, mover, zone, np.empty(4, np.uint64))
-    winner = mover if mover_wins else 1 - mover
+    winner, depth = mover if mover_wins else 1 - mover, 0
     for index in range(first, end):
         move = moves[index]
         if move["value"] == _OFF_ZONE:
@@ -603,7 +604,8 @@ def _write_zone(
             slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
             zone[0] |= table[slot]["zone"][0]
             zone[1] |= table[slot]["zone"][1]
-    entry["is_finite"] = True
+            depth = max(depth, table[slot]["depth"])
+    entry["is_finite"], entry["depth"] = True, min(depth + 1, 0xFFFF)
 
 
 @njit

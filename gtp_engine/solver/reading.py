@@ -137,24 +137,25 @@ class Reading:
     def proved_steps(self, position: Position, positions: int = 0) -> list[Step]:
         """Returns the moves after which the table proves that the seeker wins.
 
-        Those of the seeker come first that took least reading, those of the other player that took most. Where the
+        Those of the seeker come first that took least reading, those of the other player that resist longest. Where the
         table has lost them, so many positions may be read again.
         """
         is_seeker = position.mover == self.seeker
         found = []
         for step in self.steps(position):
-            work = self.work(step.after) if step.value == UNKNOWN else 0 if step.value == REACHED else None
-            if work is not None and (is_seeker or step.value == UNKNOWN):
-                found.append((work if is_seeker else -work, step.cell, step))
+            effort = self.effort(step.after) if step.value == UNKNOWN else (0, 0) if step.value == REACHED else None
+            if effort is not None and (is_seeker or step.value == UNKNOWN):
+                depth, work = effort
+                found.append(((work, depth) if is_seeker else (-depth, -work), step.cell, step))
         if not found and positions and self._read(position, positions) == REACHED:
             return self.proved_steps(position)
         return [step for _, _, step in sorted(found, key=lambda each: each[:2])]
 
-    def work(self, position: Position) -> int | None:
-        """Returns how many positions it took to prove that the seeker wins; None if the table does not prove it."""
+    def effort(self, position: Position) -> tuple[int, int] | None:
+        """Returns the moves to the seeker's win and the positions read to prove it; None if the table does not."""
         entry = self._entry(position)
         is_proved = entry is not None and entry["phi" if position.mover == self.seeker else "delta"] == 0
-        return int(entry["work"]) if entry is not None and is_proved else None
+        return (int(entry["depth"]), int(entry["work"])) if entry is not None and is_proved else None
 
     def zone(self, position: Position) -> int | None:
         """Returns the cells on which a win of the seeker rests, as bits; None if the table does not have it."""

@@ -152,7 +152,7 @@ class Refutations:
         steps = (step for step in self._reading.steps(self._position) if step.cell not in known)
         nodes += self._concluded(step for step in steps if zone is None or zone >> step.cell & 1)
         wrong = [node for node in nodes if node.outcome is not self._outcome]
-        wrong.sort(key=lambda node: -(node.reading.work(node.step.after) or 0))
+        wrong.sort(key=lambda node: node.reading.effort(node.step.after) or (0, 0), reverse=True)
         return [*(node for node in nodes if node.outcome is self._outcome), *wrong[:_WRONG]]
 
     def _zone(self) -> int | None:

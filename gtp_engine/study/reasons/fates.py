@@ -24,7 +24,7 @@ _LEAST_STONES = 2
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
 # Moves of a line, the mistake's included, that end in a capture worth its name: after more of them a group has died.
-_SOON = 8
+_SOON = 6
 # What is said of the opponent's stones and of the player's, after "taken" and "lost".
 _NAMES = (("lives", "stronger", "hopeful"), ("dies", "weaker", "hopeless"))
 # Groups that the solver reads for a mistake, the largest first, and the positions that it reads of each: about 0.1 s.
