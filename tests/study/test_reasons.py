@@ -256,11 +256,11 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "hopeless": (
         lambda: corner(-0.9, 0.0, answer="F5", diagram=OPEN),
-        "Black's 5 stones at C2 die after E5, but have a chance after B1.",
+        "Black's 5 stones at C2 probably die after E5, but have a chance after B1.",
     ),
     "hopeful": (
         lambda: corner(0.0, 0.9, WHITE, "F5", OPEN),
-        "B1 kills Black's 5 stones at C2, which have a chance after E5.",
+        "B1 probably kills Black's 5 stones at C2, which have a chance after E5.",
     ),
     "cut": (
         lambda: cut("A1 D4", "D4"),
