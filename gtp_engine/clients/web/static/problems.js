@@ -14,7 +14,10 @@ export class Problems {
   }
 
   // Whether the solver is not ready to read yet.
-  get isCompiling() { return !this.state.exercise.isRead && !this.state.exercise.group; }
+  get isCompiling() {
+    const {exercise} = this.state;
+    return Boolean(exercise && !exercise.isRead && !exercise.group);
+  }
 
   show(state) {
     this.state = state;
