@@ -118,7 +118,7 @@ class Problems(Part):
 
     def on_practise(self, _: Message) -> None:
         """Shows the problems that are due, the longest waiting first."""
-        due = sorted(self._due(), key=lambda card: card.due)
+        due = sorted(_due(self._cards()), key=lambda card: card.due)
         if not due:
             raise UserError("no problem is due today")
         self._sources = [_Source(card.name, card.sgf.encode(), card.missed) for card in due]
@@ -325,10 +325,6 @@ class Problems(Part):
             self._unread = answer_text(error)
             return {}
 
-    def _due(self) -> list[Card]:
-        today = datetime.date.today()
-        return [card for card in self._cards().values() if card.is_due(today)]
-
     def _count(self, exercise: _Exercise, is_right: bool) -> None:
         """Counts the problem as solved or not; once it is not, it stays so until it is shown again."""
         if exercise.result is None or exercise.result > is_right:
@@ -409,7 +405,7 @@ class Problems(Part):
         notice = self._boxes.notice if self._boxes is not None else ""
         waiting = sum(card.box > 0 for card in cards.values())
         return {
-            "boxes": {"due": len(self._due()), "waiting": waiting, "problem": self._unsaved or self._unread or notice},
+            "boxes": {"due": len(_due(cards)), "waiting": waiting, "problem": self._unsaved or self._unread or notice},
             # Whether the mistake that is shown is kept; None if none is shown.
             "kept": mistake and cards.get(mistake[0], Card("")).box > 0,
             "problems": {"place": self._place, "count": len(self._sources)},
@@ -453,6 +449,11 @@ class Problems(Part):
             game = self.session.position()
             target = {point: "triangle" for point in self.exercise.goal.solution.target if game.stone_at(point)}
             drawn.shapes = {**target, **drawn.shapes}
+
+
+def _due(cards: dict[str, Card]) -> list[Card]:
+    today = datetime.date.today()
+    return [card for card in cards.values() if card.is_due(today)]
 
 
 def _is_problem(source: _Source) -> bool:
