@@ -6,12 +6,13 @@
 Reviews games in an order that depends on the seed alone, and takes the most costly mistakes of each that the second
 look confirms, until there are enough. They are explained as a review does. The judge searches the positions after the
 move played and after the better one, with more visits, and sees whether each stated fact holds: who owns the stones or
-the points, with 0.2 (of -1 to 1) more doubt than the review itself allows, or at least half of the change. What the
-rules or the solver prove beside it is not checked.
+the points, with 0.2 (of -1 to 1) more doubt than the review itself allows, or at least half of the change. What is
+proved by the rules or by the solver is not checked again.
 
-Mistakes of which the longer searches find less than half are counted apart. Shows every sentence with the verdict,
-then, also after Ctrl-C, the shares of mistakes with a reason and of sentences that fail, with 95 % intervals, and how
-many mistakes that cost so much get a reason that names stones: a capture, life and death, a race, a cut, a ladder.
+Mistakes for which the longer searches find less than half of the loss are counted separately. Shows every sentence with
+the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences that fail, with 95 %
+intervals, and how many of the costly mistakes have a reason that names stones: a capture, life and death, a race, a
+cut, a ladder.
 """
 
 import argparse
