@@ -212,7 +212,19 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     page.click("#previous")
     wait_for_status(page, "Position after move 2 of 3")
     page.click("#branch")
+    dialog = page.locator("#new-dialog")
+    expect(dialog.locator("h2")).to_have_text("Play from here", use_inner_text=True)
+    expect(dialog.locator("[name=colour]")).to_have_value("black")
+    assert [dialog.locator(f"[name={name}]").is_visible() for name in ("rank", "time", "size", "komi")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    dialog.locator("[name=rank]").select_option("20k")
+    page.click("#new-dialog [type=submit]")
     wait_for_status(page, "your turn (Black)")
+    expect(page.locator("#players")).to_contain_text("engine, 20 kyu")
     click(page, "G3")
     expect(page.locator("#facts")).to_contain_text("move 4")
 
@@ -236,6 +248,18 @@ def test_a_new_game(page: Any) -> None:
     wait_for_status(page, "White to move")
 
 
+def test_boards_of_other_sizes(page: Any) -> None:
+    begin(page, size="5", colour="both")
+    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("5 × 5"))
+    paste(page, "(;GM[1]SZ[7:5];B[aa])")
+    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("7 × 5"))
+    page.click("#branch")
+    page.click("#new-dialog [type=submit]")  # against the engine, so that the next dialog begins with this board
+    wait_for_status(page, "your turn")
+    page.click("#new")
+    expect(page.locator("#new-dialog [name=size]")).to_have_value("7x5")
+
+
 def test_two_people_finish_a_game(page: Any) -> None:
     begin(page, size="9", colour="both")
     wait_for_status(page, "Black to move")
@@ -243,7 +267,8 @@ def test_two_people_finish_a_game(page: Any) -> None:
         click(page, vertex)
         expect(page.locator("#facts")).to_contain_text(f"move {number}")
     page.click("#pass")
-    wait_for_status(page, "White to move")
+    wait_for_status(page, "Black passed. Pass too to end the game and count it.")
+    assert [mark.is_visible() for mark in page.locator(".player .passed").all()] == [True, False]
     page.click("#pass")
     wait_for_status(page, "wins by")
     before = page.inner_text("#status")
@@ -297,7 +322,8 @@ def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> 
 def test_resigning_asks_back(page: Any) -> None:
     play_first_move(page)
     page.click("#resign")
-    page.click("#resign-dialog .cancel")
+    page.keyboard.press("Enter")
+    expect(page.locator("#resign-dialog")).to_be_hidden()
     wait_for_status(page, "your turn")
     page.click("#resign")
     page.click("#really-resign")

@@ -18,8 +18,9 @@ from gtp_engine.table.played_game import PlayedGame
 _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote", "keep")
 LIMIT = 120  # seconds; the core may have to be compiled
 
-# A message that begins a game, and a record.
+# Messages that begin a game, on an empty board and from a position, and a record.
 NEW: dict[str, Any] = {"width": 7, "height": 7, "colour": "white", "rank": "20k", "seconds": None, "visits": 4}
+FROM_HERE: dict[str, Any] = {"colour": "black", "rank": "max", "seconds": None, "visits": 8}
 NEW |= {"handicap": 0, "komi": None, "rules": "japanese"}
 RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"
 

@@ -116,7 +116,7 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         "7,",
         "25k,7,both,0,aga,4,-,byoyomi,10,30",
         "max,7,both,0,aga,4,3,byoyomi,10,30",
-        "25k,7,random,0,aga,empty,3,none,10,30",
+        "25k,5x6,random,0,aga,empty,3,none,10,30",
         "25k,19,random,0,stone-scoring,empty,3,none,10,30",
         "25k,19,random,0,stone-scoring,empty,3,none,10,30",
         "3",

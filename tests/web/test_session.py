@@ -47,6 +47,7 @@ def test_a_program_that_was_started_again_numbers_its_games_differently(engine: 
         ({"type": "network", "network": "/etc/passwd"}, "invalid network"),
         ({"type": "new", **NEW, "width": 99}, "invalid width"),
         ({"type": "new", **NEW, "rules": "chess"}, "invalid rules"),
+        ({"type": "new", **NEW, "komi": 1e308}, "invalid komi"),
         ({"type": "new", **NEW, "rank": "11"}, "invalid rank"),
         ({"type": "new", **NEW, "visits": 10**9}, "invalid number of visits"),
         ({"type": "new", **NEW, "seconds": "1"}, "invalid time"),
@@ -181,6 +182,14 @@ def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
     pair.refuse("there is no stone", "dead", point="A1")
     pair.send("undo")
     assert pair.state["result"] is None and len(pair.vertices) == 12
+
+
+def test_pages_know_that_one_more_pass_ends_the_game(pair: Desk) -> None:
+    said = []
+    for point in ("C3", "pass", "pass"):
+        pair.play(point)
+        said.append(pair.state["passes"])
+    assert said == [0, 1, 2]
 
 
 def test_a_resignation_before_the_count_stays_one(pair: Desk) -> None:

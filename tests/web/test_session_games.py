@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 
 import pytest
-from web.conftest import NEW, RECORD, Desk
+from web.conftest import FROM_HERE, NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.server import new_session
@@ -40,6 +40,14 @@ def test_a_change_is_shown_before_it_is_saved_and_closing_saves_it(desk: Desk, t
     assert len(read_sgf(file).moves) == 2
     desk.session.close()
     assert len(read_sgf(file).moves) == 3 and not desk.played.is_unsaved
+
+
+def test_an_analysis_ends_with_its_game(desk: Desk) -> None:
+    for begin in (lambda: desk.send("new", **NEW | {"colour": "black"}), lambda: desk.send("branch", **FROM_HERE)):
+        desk.send("analyse", visits=100_000)
+        assert desk.state["analysisVisits"] == 100_000
+        begin()
+        assert desk.state["analysisVisits"] is None and desk.state["report"] is None and desk.state["task"] is None
 
 
 def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +133,8 @@ def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) 
     desk.send("open", sgf=ours)
     state = desk.state
     assert state["moves"] == 2 and (state["rank"], state["visits"], state["seconds"]) == ("25k", 8, None)
-    desk.send("branch")
-    assert desk.state["rank"] == "25k"
+    desk.send("branch", **FROM_HERE | {"rank": desk.state["rank"]})
+    assert (desk.state["rank"], desk.state["visits"]) == ("25k", 8)
 
 
 @pytest.mark.parametrize(
@@ -229,9 +237,10 @@ def test_a_game_that_gives_way_says_that_it_went_to_another_file(
 def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD)
     desk.send("go", move=2)
-    desk.send("branch")
+    desk.send("branch", **FROM_HERE | {"rank": "3k", "seconds": 2, "visits": None, "time": "absolute 100"})
     state = desk.state
     assert (state["moves"], state["humans"], state["task"]) == (2, ["black"], None)
+    assert (state["rank"], state["seconds"], state["clock"]["system"]) == ("3k", 2.0, "absolute")
     desk.play_and_wait("G3")
     assert len(desk.vertices) == 4
     file = desk.saved()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from reviews import report
-from web.conftest import NEW, Desk
+from web.conftest import FROM_HERE, NEW, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.studying import JUDGED_VISITS, Value, Values
@@ -227,7 +227,7 @@ def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> No
     study.values.set(study.played.node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
     study.values.set(study.played.tree.root, Value(BLACK, 0.4, -1.0, JUDGED_VISITS, "E5"))
     assert study.state["toMove"] == "white"
-    study.send("branch")
+    study.send("branch", **FROM_HERE | {"colour": "white"})
     played = study.played
     assert study.state["toMove"] == "white" and played.humans == {WHITE}
     assert played.tree.position(played.node).to_move == WHITE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from web import conftest
-from web.conftest import Desk
+from web.conftest import FROM_HERE, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.engine.clock import NO_LIMIT, TimeSettings
@@ -249,17 +249,17 @@ def test_an_opened_record_has_no_clock_and_keeps_its_times(desk: Desk, hands: Ha
     desk.play("D4")
     limits = {"TM": "600", "OT": "5x30 byo-yomi"}
     assert saved(tmp_path)[:3] == [limits, {"BL": "590", "WL": "600"}, {"WL": "580"}]
-    desk.send("branch")
+    desk.send("branch", **FROM_HERE)
     assert desk.played.time == NO_LIMIT
 
 
-def test_a_game_from_a_position_has_the_same_limits(desk: Desk, hands: Hands) -> None:
+def test_a_game_from_a_position_has_the_limits_that_are_chosen(desk: Desk, hands: Hands) -> None:
     begin(desk, "absolute 100")
     desk.play_and_wait("C3")
     hands.move(30)
     desk.play_and_wait("B2")
     desk.send("go", move=2)
-    desk.send("branch")
+    desk.send("branch", **FROM_HERE, time="absolute 100")
     assert left(desk) == (100.0, 0) and desk.state["clock"]["running"] == "black"
 
 

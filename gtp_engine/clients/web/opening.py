@@ -30,6 +30,7 @@ from .studying import Values
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LISTED = 20  # unfinished games that a page offers
 _SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
+_KOMI = Range(-150, 150)
 _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 
 
@@ -60,11 +61,16 @@ class Opening(Part):
         """Begins a new game."""
         width, height = (whole_number(message, name, MIN_SIZE, MAX_SIZE) for name in ("width", "height"))
         handicap = whole_number(message, "handicap", 0, 9)
-        komi, seconds = message.get("komi"), message.get("seconds")
+        komi = message.get("komi")
         if komi is not None:
-            komi = float(parse_number("komi", komi, Range(), from_text=False))
+            komi = float(parse_number("komi", komi, _KOMI, from_text=False))
         rules = parse_word("rules", message.get("rules"), RULESETS)
         game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
+        self._replace(game, self._beginning(message, game))
+
+    def _beginning(self, message: Message, game: Game) -> Callable[[], None]:
+        """Returns what begins a game from a position, with the players and the limits of a message."""
+        seconds = message.get("seconds")
         humans = parse_humans(parse_word("colour", message.get("colour"), COLOURS))
         rank = as_rank(text_of(message, "rank"))
         if seconds is not None:
@@ -78,7 +84,7 @@ class Opening(Part):
             engine.settings = replace(engine.settings, rank=rank, seconds=seconds, visits=visits)
             self.played.begin(game, humans, time)
 
-        self._replace(game, begin)
+        return begin
 
     def on_resume(self, message: Message) -> None:
         """Continues a saved game."""
@@ -107,12 +113,12 @@ class Opening(Part):
         self.load(open_tree(read_sgf(files[0][1])).as_record())
 
     def on_branch(self, message: Message) -> None:
-        """Begins a new game against the engine from the position that is shown, with the same time limits."""
+        """Begins a new game from the position that is shown."""
         self.check_shown(message)
-        game, node, time = self.session.position().copy(), self.session.node, self.played.time
+        game, node = self.session.position().copy(), self.session.node
         if game.is_over:
             raise UserError("both players have passed here: choose an earlier position")
-        self._replace(game, lambda: self.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
+        self._replace(game, self._beginning(message, game), forgets=False)
         self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
         self.session.publish()
 

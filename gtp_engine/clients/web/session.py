@@ -192,6 +192,7 @@ class Session:
             "variation": {"number": variation + 1, "of": len(siblings)},
             "lastMove": {"colour": colour_name(last[0]), "vertex": game.vertex(last[1])} if last else None,
             "toMove": colour_name(game.to_move),
+            "passes": game.passes,
             "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
             "comment": self.node.comment,
             "humans": [colour_name(colour) for colour in sorted(played.humans)],

@@ -168,6 +168,9 @@ class Searches(Part):
     def is_studying(self) -> bool:
         return self.analysis_visits is not None
 
+    def forget_game(self) -> None:
+        self.analysis_visits = None
+
     @property
     def shown_moves(self) -> tuple[MoveReport, ...]:
         """The moves of the report that pages show; none of an estimate of the score, also while moves are guessed."""

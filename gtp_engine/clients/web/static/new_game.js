@@ -1,10 +1,11 @@
-// The dialog of a new game. It begins with the settings of the present one; only the fields of the chosen time system
-// are shown.
+// The dialog of a new game, from the start or from a position. It begins with the settings of the present one; only the
+// fields of the chosen time system are shown.
 import {fillList} from "./elements.js";
 import {number, text} from "./words.js";
 
 const RULES = ["chinese", "japanese", "aga", "new-zealand", "tromp-taylor", "ing"];
 const SYSTEMS = ["none", "absolute", "byoyomi", "canadian", "fischer"];
+const USUAL_SIZES = [9, 13, 19], LEAST_SIZE = 2, MOST_SIZE = 25;
 const HANDICAPS = [0, 2, 3, 4, 5, 6, 7, 8, 9];
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 
@@ -27,6 +28,10 @@ export class NewGame {
     const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
     ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`), "max");
     const rules = new Set([...RULES, ...(form.rules.value ? [form.rules.value] : [])]);
+    const sizes = Array.from({length: MOST_SIZE - LEAST_SIZE + 1}, (_, index) => LEAST_SIZE + index);
+    const others = [...form.size.options].map((option) => option.value).filter((size) => size.includes("x"));
+    const offered = [...new Set([...USUAL_SIZES, ...sizes, ...others])].map((size) => [size, String(size).split("x")]);
+    fillList(form.size, offered.map(([size, [width, height = width]]) => [size, `${width} × ${height}`]));
     fillList(form.rank, ranks.map((name) => [name, rankName(name)]), "12k");
     fillList(form.handicap, HANDICAPS.map((stones) => [stones, number(stones)]));
     fillList(form.rules, [...rules].map((name) => [name, rulesName(name)]));
@@ -36,18 +41,20 @@ export class NewGame {
   }
 
   // state: of the present game. That of a record says nothing about the user's settings, but the engine has a rank and a
-  // time for a move there too.
-  open(state) {
+  // time for a move there too. from: the position that the game begins from, which has its board, komi and rules; null
+  // for a new board.
+  open(state, from = null) {
     const form = this.form, {clock} = state;
     this.present = state;
+    this.from = from;
+    for (const part of form.querySelectorAll("[data-of]")) part.hidden = part.disabled = part.dataset.of !== (from ? "position" : "board");
     select(form.rank, state.rank);
     if (state.seconds !== null && clock.system === "none") offer(form.seconds, state.seconds);
     this.offeredSeconds = form.seconds.value;
     if (!state.isRecord) {
-      if (state.width === state.height) {
-        if (!has(form.size, state.width)) form.size.add(new Option(`${state.width} × ${state.width}`, state.width));
-        select(form.size, state.width);
-      }
+      const size = state.width === state.height ? state.width : `${state.width}x${state.height}`;
+      if (!has(form.size, size)) form.size.add(new Option(`${state.width} × ${state.height}`, size));
+      select(form.size, size);
       // Who has the colour chosen by chance wants that again.
       if (form.colour.value !== "random") select(form.colour, state.humans.length === 2 ? "both" : state.humans[0]);
       select(form.handicap, state.handicap);
@@ -57,6 +64,7 @@ export class NewGame {
       offer(form.komi, state.isUsualKomi ? "" : state.komi);
       this.offerLimits(clock);
     }
+    if (from) select(form.colour, state.toMove);
     this.dialog.showModal();
   }
 
@@ -84,15 +92,15 @@ export class NewGame {
   }
 
   message() {
-    const chosen = Object.fromEntries(new FormData(this.form)), size = Number(chosen.size);
+    const chosen = Object.fromEntries(new FormData(this.form));
+    const players = {colour: chosen.colour, rank: chosen.rank, ...this.engineLimits(), time: timeLimits(chosen)};
+    if (this.from) return {type: "branch", ...this.from, ...players};
+    const [width, height = width] = chosen.size.split("x").map(Number);
     return {
       type: "new",
-      width: size,
-      height: size,
-      colour: chosen.colour,
-      rank: chosen.rank,
-      ...this.engineLimits(),
-      time: timeLimits(chosen),
+      width,
+      height,
+      ...players,
       handicap: Number(chosen.handicap),
       komi: chosen.komi === "" ? null : Number(chosen.komi),
       rules: chosen.rules,

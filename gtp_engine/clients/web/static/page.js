@@ -172,7 +172,7 @@ find("#really-resign").addEventListener("click", () => {
 });
 find("#new").addEventListener("click", () => state && newGame.open(state));
 find("#resume").addEventListener("click", () => send({type: "games"}));
-find("#branch").addEventListener("click", () => study.edit({type: "branch"}));
+find("#branch").addEventListener("click", () => newGame.open(state, study.shown));
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   showNotice("#open-problem", "");
@@ -370,6 +370,7 @@ function showPlayers() {
     const name = isHuman ? person : text("engineAt", {rank});
     player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
     player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
+    player.querySelector(".passed").hidden = !(state.lastMove?.vertex === "pass" && state.lastMove.colour === colour);
     player.classList.toggle("turn", state.result === null && state.toMove === colour);
   }
   clocks.show(state);
@@ -378,7 +379,7 @@ function showPlayers() {
 function showStatus() {
   const now = statusText();
   say(find("#status"), now);
-  const said = [lastMoveText(), now].filter(Boolean).join(". ");
+  const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
   if (said !== announced) announce(announced = said);
   find("#board").setAttribute("aria-label", boardLabel());
 }
@@ -387,6 +388,9 @@ function lastMoveText() {
   const last = state.lastMove;
   return last && text(last.vertex === "pass" ? "passes" : "plays", {colour: text(last.colour), move: last.vertex});
 }
+
+// Whether one more pass ends the game.
+function isAfterPass() { return state.isYourTurn && state.passes === 1 && !state.exercise; }
 
 function boardLabel() {
   return text("boardLabel", {size: `${state.width} × ${state.height}`, last: lastMoveText() || text("noMoves")});
@@ -402,6 +406,7 @@ function statusText() {
     return text("earlier", {place, moves});
   }
   if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[state.task.kind], {colour});
+  if (isAfterPass()) return text("passTooToEnd", {colour: text(state.lastMove.colour)});
   // After a search that failed it may be the engine's turn.
   return text(state.isYourTurn && state.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }
