@@ -22,6 +22,7 @@ from .move_review import (
     find_mistakes,
     loss_class,
 )
+from .rank_estimate import RankEstimate
 
 BOTH_PLAYERS = (BLACK, WHITE)
 _FIRST_CHOICES = 5
@@ -133,11 +134,13 @@ class PlayerFigures:
         name: The player.
         moves: The player's moves, at least one.
         games: The number of games.
+        rank: What rank the player plays like, by a single game; None if that is not known.
     """
 
     name: str
     moves: Sequence[MoveReview]
     games: int = 1
+    rank: RankEstimate | None = None
 
     @cached_property
     def all(self) -> PlayStatistics:
@@ -210,6 +213,7 @@ class GameReview:
         by: What the cost of a mistake is measured in.
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
         is_checked: Whether a second look has been completed: only what it has confirmed is a mistake.
+        ranks: What rank the players play like, by colour, as far as it can be estimated (`rank_estimate`).
     """
 
     record: GameRecord
@@ -219,6 +223,7 @@ class GameReview:
     by: Unit = "points"
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
     is_checked: bool = False
+    ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -271,7 +276,10 @@ class GameReview:
     def figures(self, language: str = DEFAULT) -> dict[int, PlayerFigures]:
         """Returns how well each of the judged players who have moves played, by colour; names are in the language."""
         judged = {colour: moves for colour in self.players if (moves := self.judged(colour))}
-        return {colour: PlayerFigures(self.name(colour, language), moves) for colour, moves in judged.items()}
+        return {
+            colour: PlayerFigures(self.name(colour, language), moves, rank=self.ranks.get(colour))
+            for colour, moves in judged.items()
+        }
 
     def __repr__(self) -> str:
         worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])

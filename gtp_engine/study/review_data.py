@@ -10,6 +10,7 @@ from ..base import VERSION
 from ..go.coords import colour_name
 from .game_review import GameReview, PlayerFigures, PlayStatistics
 from .move_review import CLASSES, Mistake, MoveReview, Phase
+from .rank_estimate import rank_name
 
 _DIGITS = 4  # after the decimal point
 
@@ -36,8 +37,9 @@ def to_json(reviews: Sequence[GameReview]) -> str:
 
     Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
     losses from which the classes of mistakes begin; a player's `classes` and `class_losses`, how many moves they have
-    and what these lost in all, begin with the losses below the first. Moves and mistakes are those of the judged
-    players; `checked` moves had a second look. A move costs nothing if stones are set up after it.
+    and what these lost in all, begin with the losses below the first. A player's `rank` is an estimate with its
+    interval (`rank_estimate`), or null. Moves and mistakes are those of the judged players; `checked` moves had a
+    second look. A move costs nothing if stones are set up after it.
     """
     table = {
         "program": f"gtp_engine {VERSION}",
@@ -86,6 +88,7 @@ def _game(review: GameReview) -> dict[str, Any]:
 def _player(figures: PlayerFigures) -> dict[str, Any]:
     phases = zip(Phase, figures.phases, strict=True)
     return _numbers(figures.all) | {
+        "rank": figures.rank and {name: rank_name(value) for name, value in vars(figures.rank).items()},
         "phases": {phase.label: _numbers(part) for phase, part in phases if part},
     }
 

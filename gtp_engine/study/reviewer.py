@@ -21,6 +21,7 @@ from ..search.search import Search
 from .budget import Plan, usual_seconds
 from .game_review import Conditions, GameReview
 from .move_review import LISTED, Unit
+from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, explain, next_to_explain
 from .reasons.fates import use_solver
 from .searches import (
@@ -169,8 +170,10 @@ class Reviewer:
                 moves = tuple(replace(move, longer=found.longer) if move.number == number else move for move in moves)
             step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
+        whole = not self.stopped and len(numbers) == len(positions.moves)
+        ranks = estimate_ranks(searches.evaluator, positions) if whole else {}
         conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
-        review = replace(step.review, conditions=conditions)
+        review = replace(step.review, conditions=conditions, ranks=ranks)
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
 
     def _plan(self, searches: Searches, positions: Positions, numbers: range) -> Plan:

@@ -175,6 +175,8 @@ def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] |
             table.add_row(f"  {phase.label}{first}", *means)
     table.add_row("win rate lost per move", *(f"{100 * numbers.winrate_lost:.1f}%" for numbers in every))
     table.add_row("accuracy", *(f"{numbers.accuracy:.0f}%" for numbers in every))
+    if any(figures.rank for figures in players.values()):
+        table.add_row("plays like, on OGS", *(str(figures.rank or "-") for figures in players.values()))
     table.add_row("engine's first choice", *(_share(numbers.first_choice, numbers) for numbers in every))
     table.add_row("among its first five", *(_share(numbers.first_five, numbers) for numbers in every))
     table.add_row("moves by points lost")

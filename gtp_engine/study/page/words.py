@@ -15,6 +15,7 @@ from ...go.sgf import read_result
 from ...search.report import SearchReport
 from ..game_review import GameReview
 from ..move_review import LONGEST_VARIATION, MoveReview, Phase, Worth, class_label, worth
+from ..rank_estimate import rank_name
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PHASES = {
@@ -88,6 +89,7 @@ class Wording:
             "points": points,
             "percent": percent,
             "plain": "{:g}".format,
+            "rank": rank_name,
         }
 
 
