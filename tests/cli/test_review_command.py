@@ -154,7 +154,12 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
         ("a.sgf", RECORD, ["--player", "Carl"], "a.sgf: no player 'Carl' in this game: Black is A, White is B"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "a.sgf: tiny plays on boards up to 19x19"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict", "--html", "-"], "a.sgf: tiny plays on"),
-        ("a.sgf", b"(;SZ[21];B[aa])", ["--network", "auto", "--strict"], "b7c96h3tfrs plays on boards up to 19x19"),
+        (
+            "a.sgf",
+            b"(;SZ[21];B[aa])",
+            ["--network", "auto", "--strict"],
+            "b7c96h3tfrs-taught plays on boards up to 19x19",
+        ),
         ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny does not imitate humans"),
     ],
 )
