@@ -250,9 +250,9 @@ def test_a_new_game(page: Any) -> None:
 
 def test_boards_of_other_sizes(page: Any) -> None:
     begin(page, size="5", colour="both")
-    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("5 × 5"))
+    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("5 . 5"))
     paste(page, "(;GM[1]SZ[7:5];B[aa])")
-    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("7 × 5"))
+    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("7 . 5"))
     page.click("#branch")
     page.click("#new-dialog [type=submit]")  # against the engine, so that the next dialog begins with this board
     wait_for_status(page, "your turn")
