@@ -34,6 +34,9 @@ from .values import (
 )
 
 APPLICATION = f"gtp_engine:{VERSION}"  # of the records that this program makes
+# Nodes of a record that set up stones. Each keeps up to 25 kB and takes up to 2 ms to replay; those of an edited game
+# are some hundreds.
+MOST_SETUPS = 5_000
 _SIDE = Range(1, whole=True)
 T = TypeVar("T")
 
@@ -118,6 +121,7 @@ class GameRecord:
         self.is_whole_file = True
         self.root = TreeNode(0, {})
         self._nodes = [self.root]  # by number, also those that have been removed
+        self._setups = 0  # nodes that were added and set up stones
         self._latest: tuple[TreeNode, Rules | None, Game] | None = None  # the last position that was asked for
         for name, value in info.items():
             if not isinstance(getattr(type(self), name, None), _Info):
@@ -220,13 +224,20 @@ class GameRecord:
     # Building.
 
     def add(self, parent: TreeNode, properties: Properties | None = None, *, move: Move | None = None) -> TreeNode:
-        """Adds a node behind another one, with a move if its properties do not have it."""
+        """Adds a node behind another one, with a move if its properties do not have it.
+
+        Raises:
+            UserError: Stones are set up in more than MOST_SETUPS nodes.
+        """
         node = TreeNode(len(self._nodes), {}, parent)
         properties = properties or {}
         if move is not None:
             point = sgf_point(move.point, self.width, self.height).encode()
             properties = {colour_letter(move.colour): [point], **properties}
         node.set_properties(properties, self.width, self.height)
+        self._setups += bool(node.setup)
+        if self._setups > MOST_SETUPS:
+            raise UserError(f"stones are set up in more than {MOST_SETUPS:,} places")
         self._nodes.append(node)
         parent.children.append(node)
         return node
