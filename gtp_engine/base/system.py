@@ -24,6 +24,19 @@ EXIT_INTERRUPTED = 130  # the exit status that shells report for a program that 
 WAIT_SECONDS = 0.2
 
 
+def open_standard_streams() -> None:
+    """Opens the null device as those of the standard streams that are closed.
+
+    Otherwise the next file or pipe would get the descriptor: commands were read from the pipe of `base.interrupts`.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115  (for the whole process)
+
+
 def configure_process() -> None:
     """Configures a process of this package: a command of `gtp_engine`, or one that it has started.
 

@@ -21,7 +21,7 @@ from gtp_engine.base import VERSION, interrupts
 from gtp_engine.base.errors import EXPECTED, answer_text, error_place
 from gtp_engine.base.fields import did_you_mean
 from gtp_engine.base.messages import printable
-from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
+from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process, open_standard_streams
 
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
@@ -50,6 +50,7 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Runs the program; one line says that the help cannot be written, to a full disk for example."""
+        open_standard_streams()
         try:
             return super().main(*args, **settings)
         except OSError as error:
