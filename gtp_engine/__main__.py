@@ -1,5 +1,15 @@
-"""`python -m gtp_engine` is the command `gtp_engine`."""
+"""The program `gtp_engine`, which `python -m gtp_engine` starts as well."""
 
-from gtp_engine.clients.cli import main
+import signal
 
-main(prog_name="gtp_engine")
+
+def run() -> None:
+    """Runs the program; Ctrl-C ends it while it is imported, without the traceback of an import."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from gtp_engine.clients.cli import main
+
+    main(prog_name="gtp_engine")
+
+
+if __name__ == "__main__":
+    run()

@@ -1,6 +1,7 @@
 """The command line as a whole: help of every command, light imports, one line for what is wrong."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -178,3 +179,31 @@ def test_names_of_files_reach_the_terminal_without_escape_sequences(tmp_path: Pa
     name.write_text("(;SZ[9]")
     done = run("review", str(name))
     assert done.exit_code == 1 and "[31mred.sgf" in done.stderr and "\x1b" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", ["0<&-", "0<&- 1>&- 2>&-"])
+@pytest.mark.parametrize(
+    "command", ["gtp --network none", "analysis --network none", "play --network none", "review -"]
+)
+def test_closed_standard_streams_are_empty(command: str, closed: str, tmp_path: Path) -> None:
+    """Their descriptors were those of the program's own pipes, from which it read commands for ever."""
+    line = f"exec {closed}; exec {sys.executable} -m gtp_engine {command} --network none"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GTP_ENGINE_GAMES": str(tmp_path)}
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == (1 if command == "review -" else 0)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_in_the_midst_of_an_import_ends_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "gtp_engine", "gtp"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "importing\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -signal.SIGINT
