@@ -3,6 +3,7 @@
 import io
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,31 @@ def test_a_pipe_is_not_asked_back(tmp_path: Path) -> None:
     said = play("C3\nresign\nnew\n", tmp_path)
     assert "y/N" not in said and "game over>" not in said
     assert re.search(rf"to find the mistakes: \S+ -m gtp_engine review \S*{only_game(tmp_path).name}", said)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names of files")
+def test_the_name_of_a_saved_game_reaches_the_terminal_without_escape_sequences(tmp_path: Path) -> None:
+    play("C3\nquit", tmp_path)
+    saved = only_game(tmp_path).rename(tmp_path / "2026-01-06-000000-\x1b[31m.sgf")
+    assert "saved to" in play("C2\nsave\nreview\nload\nresign\n", tmp_path, "--resume")  # which looks for ESC
+    assert only_game(tmp_path) == saved
+
+
+BEGINNING = """
+import os, signal, sys
+import gtp_engine.table.played_game as module
+from gtp_engine.clients.cli import main
+def begin(*arguments, **options):
+    print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, flush=True)
+    os._exit(0)
+module.PlayedGame = begin
+main(["play", "--network", "none", "--sgf-dir", sys.argv[1]])
+"""
+
+
+def test_ctrl_c_raises_nothing_before_the_first_prompt(tmp_path: Path) -> None:
+    """This thread loads compiled code until then, where an exception is lost."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNING, str(tmp_path)], capture_output=True, text=True, timeout=LIMIT
+    )
+    assert (done.stdout, done.stderr) == ("False\n", "")

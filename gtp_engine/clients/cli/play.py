@@ -71,7 +71,6 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
     first = first_game(context, players, search, folder)
     screen = Screen(redraw=display.redraw)
     status = 1
-    interrupts.raise_again()
     try:
         played = PlayedGame(
             first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved

@@ -14,11 +14,12 @@ from typing import TypeVar
 from rich.console import RenderableType
 from rich.text import Text
 
+from ...base import interrupts
 from ...base.errors import UserError, error_text
 from ...base.fields import Range, parse_number
 from ...base.folders import games_dir
 from ...base.jit import is_cold
-from ...base.messages import plural
+from ...base.messages import plural, printable
 from ...base.system import program_line, quoted, wait_for
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
@@ -119,6 +120,7 @@ class TerminalGame:
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed, at the prompt twice; the game has been saved.
         """
+        interrupts.raise_again()  # not before: this thread has loaded compiled code until now
         try:
             self._get_ready()
             self._show()
@@ -477,7 +479,7 @@ class TerminalGame:
 
     def _print_command(self, purpose: str, command: str) -> None:
         """Shows a command of this program in one line, however long, for copying."""
-        self._screen.print(Text(f"{purpose}: {program_line()} {command}", "dim", no_wrap=True))
+        self._screen.print(Text(printable(f"{purpose}: {program_line()} {command}"), "dim", no_wrap=True))
 
     def _save_elsewhere(self) -> bool:
         while True:
@@ -500,7 +502,7 @@ class TerminalGame:
         self._screen.show(board_view(game, self._screen.console, marks, [*side_lines(game, names), *extra]))
 
     def _print(self, text: str, style: str = "") -> None:
-        self._screen.print(Text(text, style))
+        self._screen.print(Text(printable(text), style))
 
 
 def _near(path: Path) -> str:
