@@ -130,6 +130,8 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("[gtp]\nponder = 3", "[gtp] ponder: expected true or false, got 3"),
         ("[gtp]\npondre = true", "[gtp] unknown setting 'pondre': did you mean 'ponder'?"),
         ("[gtp.search]\nc_puct = 'x'", "[gtp] invalid c_puct 'x': expected a number"),
+        ("threads = " + 5000 * "9", "a number has too many digits, or values are nested too deeply"),
+        ("threads = " + 3000 * "[", "a number has too many digits, or values are nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, message: str) -> None:
@@ -434,6 +436,12 @@ def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: py
     assert f"  folder       {home / '.local/share/gtp_engine/networks'}  (not readable): put" in report
     monkeypatch.setenv("GTP_ENGINE_CONFIG", str(file))
     assert run("gtp").stderr == f"Error: {file}: Permission denied\n"
+
+
+def test_a_variable_that_names_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", str(tmp_path))
+    message = f"Error: GTP_ENGINE_CONFIG names {tmp_path}, which is a folder; name a file\n"
+    assert (run("gtp").exit_code, run("gtp").stderr) == (1, message)
 
 
 def test_a_variable_that_names_no_file(file: Path) -> None:

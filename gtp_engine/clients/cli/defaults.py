@@ -43,13 +43,15 @@ def use_configuration(ctx: click.Context) -> None:
 
     Raises:
         ClickException: A setting is unknown or has an invalid value, the file is not TOML, or the environment variable
-            names a file that does not exist.
+            names a file that does not exist, or a folder.
         OSError: The file, or the folder of the file that the variable names, cannot be read.
     """
     path, command = configuration_file(), ctx.command
     if path is not None and os.environ.get(CONFIGURATION) and not path.exists():
         remedy = "create it with `gtp_engine config --create`"
         raise click.ClickException(f"{CONFIGURATION} names {path}, which does not exist; {remedy}")
+    if path is not None and os.environ.get(CONFIGURATION) and os.path.isdir(path):
+        raise click.ClickException(f"{CONFIGURATION} names {path}, which is a folder; name a file")
     if path is None or not os.path.isfile(path):  # unlike Path's, False in another user's home
         return
     with _errors_in(path):
@@ -104,8 +106,18 @@ def _errors_in(path: Path, place: str = "") -> Iterator[None]:
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """Returns the content of a TOML file, which Windows editors may begin with a byte order mark."""
-    return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    """Returns the content of a TOML file, which Windows editors may begin with a byte order mark.
+
+    Raises:
+        ValueError: It is not TOML in UTF-8; a UserError if Python cannot read what is.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise UserError("a number has too many digits, or values are nested too deeply") from error
 
 
 def _use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:
