@@ -36,6 +36,7 @@ from numba.typed import List as List  # of one type each, for compiled code that
 
 from . import folders, target, whole_program
 from .errors import UserError, error_text
+from .files import is_device
 from .target import Target
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ class CodeFolder:
         """Returns what was written under a name; None if there is nothing, or if it is damaged."""
         file = self.path / f"{name}{_SUFFIX}"
         try:
-            content = memoryview(file.read_bytes())
+            content = memoryview(b"" if is_device(file) else file.read_bytes())  # opening a pipe would wait for ever
         except OSError:
             return None
         data = content[_DIGEST_BYTES:]

@@ -191,6 +191,17 @@ def test_a_damaged_file_is_compiled_again(tmp_path: Path, damage: "object") -> N
     assert run(tmp_path) == ([3, 1, 0], "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
+def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path) -> None:
+    """Reading it would wait for a writer."""
+    run(tmp_path)
+    file = code_file(tmp_path)
+    file.unlink()
+    os.mkfifo(file)
+    assert run(tmp_path)[0] == [3, 0, 1]
+    assert run(tmp_path) == ([3, 1, 0], "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files")
 def test_on_a_full_disk_code_stays_in_memory(tmp_path: Path) -> None:
     numbers, log = run(tmp_path, before=FULL)
