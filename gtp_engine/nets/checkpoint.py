@@ -88,6 +88,8 @@ def _load(path: Path) -> Any:
         raise NetworkFileError(f"{path}: the file is empty")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:  # torch writes checksums and does not read them
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise UserError("it is compressed, which no checkpoint is")  # and might expand without end
             if (part := archive.testzip()) is not None:
                 raise UserError(f"the checksum of {part} is wrong")
         return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)

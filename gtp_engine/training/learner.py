@@ -253,7 +253,7 @@ class Learner:
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Resumes from a state that `state` returned; UserError for others, such as that of another network."""
-        if state.get("state") != STATE:
+        if not isinstance(state, Mapping) or state.get("state") != STATE:
             raise UserError(f"not a learner's state of this version ({STATE!r} is missing)")
         used = state.get("optimizer_name", self.settings.optimizer)
         if used != self.settings.optimizer:

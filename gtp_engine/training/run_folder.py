@@ -16,7 +16,7 @@ Every file is written atomically. Games count once their shard exists, everythin
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,14 @@ class RunState:
     start: str = ""
     precision: str = ""
     available: int = 0
+
+
+def _is_state(values: Mapping[str, Any]) -> bool:
+    """Whether these are the attributes of a `RunState`."""
+    new = asdict(RunState())
+    kinds = {name: (int, float) if isinstance(value, float) else type(value) for name, value in new.items()}
+    known = values.keys() <= new.keys() and all(isinstance(value, kinds[name]) for name, value in values.items())
+    return known and all(isinstance(line, dict) for line in values.get("lines", ()))
 
 
 class RunFolder:
@@ -151,12 +159,14 @@ class RunFolder:
             raise UserError(
                 f"{error}; start a new run, in another folder, from a network in {self.networks}: --from NETWORK"
             ) from error
-        known = dict(checkpoint.card)
+        known = dict(checkpoint.card) if isinstance(checkpoint.card, Mapping) else {}
         if known.pop("format", None) != FORMAT:
             raise UserError(
                 f"{self.state_file}: written by another version ({FORMAT!r} is missing); resume with the program that "
                 f"made it, or start a new run from its last network: --from {self.network('NNNN')}"
             )
+        if not _is_state(known):
+            raise UserError(f"{self.state_file}: damaged; start a new run from its last network: --from NETWORK")
         return RunState(**known), checkpoint
 
     def save(self, state: RunState, average: Model, learner: dict[str, Any]) -> None:

@@ -58,6 +58,15 @@ class Evil:
         return (print, ("this code must not run",))
 
 
+def compressed(content: bytes) -> bytes:
+    """The same archive, but compressed: a small file could fill the memory."""
+    smaller = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED) as copy:
+        for part in archive.namelist():
+            copy.writestr(part, archive.read(part))
+    return smaller.getvalue()
+
+
 def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "net.pt"
     write_checkpoint(Checkpoint(fresh()), path)
@@ -75,6 +84,7 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         "shape": saved(data | {"weights": weights | {"value.value_bias.bias": torch.zeros(4)}}),
         "nan": saved(data | {"weights": weights | {next(iter(weights)): next(iter(weights.values())) * torch.nan}}),
         "kind": saved(data | {"weights": 3}),
+        "compressed": compressed(whole),
     }
     for content in cases.values():
         path.write_bytes(content)

@@ -390,12 +390,17 @@ def test_a_loss_that_is_not_finite_stops_before_a_network_is_saved(tmp_path: Pat
 
 def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: RunFolder, tmp_path: Path) -> None:
     data = torch.load(finished.state_file, weights_only=True)
+    card = dict(data["card"])
     data["card"]["format"] = "gtp_engine run 0"
     folder = RunFolder(tmp_path / "run")
     folder.create(miniature.settings())
     torch.save(data, folder.state_file)
     assert "written by another version" in (output := train(folder.path, status=1))
     assert "--from" in output
+    for change in ({"card": 5}, {"card": card | {"cycle": "x"}}, {"card": card | {"lines": [1]}}, {"training": "x"}):
+        torch.save(data | {"card": card} | change, folder.state_file)
+        output = train(folder.path, status=1)
+        assert output.count("Error: ") == 1 and "Traceback" not in output
     folder.state_file.write_bytes(finished.state_file.read_bytes()[:-100])
     output = train(folder.path, status=1)
     assert "state.pt: a damaged checkpoint" in output and f"from a network in {folder.networks}: --from" in output
