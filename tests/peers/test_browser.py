@@ -91,6 +91,30 @@ def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
     expect(page.locator("#candidates")).to_be_hidden()
 
 
+def test_what_the_engine_thinks_in_a_game_is_shown_only_on_request_and_after_it(page: Any) -> None:
+    def is_visible() -> list[bool]:
+        return [page.locator(name).is_visible() for name in ("#report", "#curve")]
+
+    play_first_move(page)
+    wait_for_status(page, "your turn")
+    click(page, "C3")
+    expect(page.locator("#facts")).to_contain_text("move 4")
+    assert is_visible() == [False, False]
+    page.click("#settings summary")
+    page.check("#opinions")
+    assert is_visible() == [True, True]
+    expect(page.locator("#opinion")).to_contain_text("the engine's opinion")
+    page.reload()
+    page.locator("#report").wait_for()
+    page.click("#settings summary")
+    page.uncheck("#opinions")
+    assert is_visible() == [False, False]
+    page.click("#resign")
+    page.click("#really-resign")
+    wait_for_status(page, "White wins")
+    assert is_visible() == [True, True]
+
+
 def test_stepping_through_the_game(page: Any) -> None:
     play_first_move(page)
     page.click("#previous")

@@ -15,6 +15,15 @@ export function onPointing(element, onPoint, onLeave) {
   for (const event of ["blur", "pointerleave"]) element.addEventListener(event, onLeave);
 }
 
+// Has this browser remember the state of a checkbox; calls `onChange` when the user has changed it.
+export function remember(checkbox, name, onChange) {
+  try { checkbox.checked = localStorage.getItem(name) === "on"; } catch { /* private windows may have no storage */ }
+  checkbox.addEventListener("change", () => {
+    try { localStorage.setItem(name, checkbox.checked ? "on" : "off"); } catch { /* likewise */ }
+    return onChange();
+  });
+}
+
 // Fills a list anew; what was chosen stays chosen. choices: values, each with what it is called in the present language.
 export function fillList(list, choices, usual = "") {
   const chosen = String(list.value || usual);

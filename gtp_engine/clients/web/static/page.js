@@ -1,7 +1,7 @@
 // The page: shows the state that the program sends, and sends it what the user asks for.
 import {Board} from "./board.js";
 import {Clocks} from "./clocks.js";
-import {button, fillList, find, onPointing} from "./elements.js";
+import {button, fillList, find, onPointing, remember} from "./elements.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
@@ -157,6 +157,7 @@ document.addEventListener("keydown", (event) => {
 find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
 find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
+remember(find("#opinions"), "gtp_engine opinions", () => state && show());
 find("#layer").addEventListener("change", (event) => send({type: "layer", layer: event.target.value}));
 find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
 for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
@@ -293,7 +294,7 @@ function show(before = state) {
   find("#first").disabled = find("#previous").disabled = state.place === 0;
   find("#next").disabled = find("#last").disabled = state.place === state.moves;
   find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
-  find("#curve").hidden = state.curve.length < 2;
+  find("#curve").hidden = state.curve.length < 2 || !hasOpinions();
   graph.show(state);
   study.show(state);
   mistakes.show(state);
@@ -420,8 +421,14 @@ function resultText({winner, by, points, text: written}) {
   return text(name, {colour: text(winner), points: number(points, (String(points).split(".")[1] || "").length)});
 }
 
+// Whether what the engine thinks is shown unasked: in a game against it, which it would give away, only if the user wants.
+function hasOpinions() {
+  const isAsked = find("#opinions").checked || state.analysisVisits !== null || state.review !== null;
+  return isAsked || state.isStudy || state.isOver;
+}
+
 function showReport() {
-  const report = state.report, opinion = report || (state.place === state.moves ? state.opinion : null);
+  const isLatest = state.place === state.moves, report = state.report, opinion = report || (isLatest && hasOpinions() ? state.opinion : null);
   find("#report").hidden = !opinion;
   if (!opinion) return;
   const points = Math.abs(opinion.lead);

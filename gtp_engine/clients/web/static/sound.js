@@ -1,4 +1,6 @@
 // Sounds, made here: a short knock for a move, two for stones that are taken, a higher one for each of the last seconds.
+import {remember} from "./elements.js";
+
 const STORED = "gtp_engine sound";
 const SECONDS = 0.09, PITCH = 1100, TICK_PITCH = 2600;
 
@@ -7,9 +9,7 @@ export class Sound {
   constructor(switched) {
     this.switched = switched;
     this.shown = null;
-    try { switched.checked = localStorage.getItem(STORED) === "on"; } catch { /* private windows may have no storage */ }
-    switched.addEventListener("change", async () => {
-      try { localStorage.setItem(STORED, switched.checked ? "on" : "off"); } catch { /* likewise */ }
+    remember(switched, STORED, async () => {
       await this.wake();
       this.knock();
     });
