@@ -1,11 +1,15 @@
 """Playing in the browser, with the page of `gtp_engine web` in Chromium."""
 
 import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, begin, click, expect, paste, play_first_move, stones, wait_for_status
+from peers.conftest import LIMIT, WEB, begin, click, expect, paste, play_first_move, stones, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -396,3 +400,41 @@ def test_a_stronger_network_is_offered_where_a_small_one_is_used(page: Any) -> N
     name = "kata1-b18c384nbt-s9996604416-d4316597426"
     expect(offer.locator("button")).to_have_text(f"Load KataGo's {name}, 97.9 MB, from media.katagotraining.org")
     expect(offer.locator("a")).to_have_text("Licence: KataGo Neural Network License")
+
+
+def test_a_page_goes_on_after_a_restart_unless_the_program_does_not_know_it(
+    chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+
+    @contextmanager
+    def program() -> Iterator[str]:
+        options = ["--visits", "4", "--sgf-dir", str(tmp_path / "games"), "--port", port, "--resume"]
+        command = [*WEB, *(options if any(tmp_path.glob("games/*")) else options[:-1])]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:
+            assert started.stdout is not None
+            found = re.search(r"http\S+", started.stdout.readline())
+            assert found
+            yield found[0]
+            started.terminate()
+
+    page = chromium.new_context().new_page()
+    lost = page.locator("#connection")
+    with program() as address:
+        page.goto(address)
+        play_first_move(page)
+    expect(lost).to_contain_text("no connection")
+    with program() as other:
+        assert other != address
+        expect(lost).to_be_hidden(timeout=LIMIT * 1000)
+        click(page, "A1")
+        expect(page.locator("#facts")).to_contain_text("move 4")
+        page.reload()
+        expect(page.locator("#facts")).to_contain_text("move 4")
+    (tmp_path / "page-cookies").unlink()
+    with program():
+        expect(lost).to_contain_text("does not know this page", timeout=LIMIT * 1000)
+    page.context.close()

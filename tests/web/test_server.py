@@ -376,6 +376,38 @@ def test_host_and_origin_follow_the_address(during: During) -> None:
         assert f"ws://{OTHER}:{port}" in answer.headers["Content-Security-Policy"]
 
 
+def test_a_program_that_is_started_again_knows_its_pages(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "page-cookies"
+    before = Guard(8019, "192.168.1.20", path)
+    assert before.admit("x") is None
+    own, phone = before.admit(before.key), before.admit(before.network_address.partition("=")[2])
+    assert sys.platform == "win32" or path.stat().st_mode & 0o777 == 0o600
+    after = Guard(8019, "192.168.1.20", path)
+    assert [after.is_cookie(cookie) for cookie in (own, phone, before.key)] == [True, True, False]
+    assert after.key != before.key and after.admit(after.key) == own and after.admit(before.key) is None
+    for _ in range(10):
+        last = after.admit(after.network_address.partition("=")[2])
+    again = Guard(8019, "", path)
+    assert [again.is_cookie(cookie) for cookie in (own, phone, last)] == [True, False, True]
+
+
+@pytest.mark.parametrize("spoil", [lambda path: path.chmod(0o644), lambda path: path.write_text("short"), Path.unlink])
+def test_cookies_that_others_may_know_or_that_are_damaged_end(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    path = tmp_path / "page-cookies"
+    cookie = Guard(8019, "", path)._cookies[0]
+    assert Guard(8019, "", path).is_cookie(cookie)
+    spoil(path)
+    assert not Guard(8019, "", path).is_cookie(cookie)
+    assert sys.platform == "win32" or path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_page_is_served_where_cookies_cannot_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "file").touch()
+    guard = Guard(8019, "", tmp_path / "file" / "page-cookies")
+    assert guard.is_cookie(guard.admit(guard.key))
+    assert "pages will not go on after a restart" in caplog.text
+
+
 def test_without_an_address_nobody_else_gets_in(during: During) -> None:
     @during
     async def visit(browser: Browser) -> None:

@@ -72,14 +72,16 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     """
     import asyncio
 
-    from ...base.folders import games_dir
+    from ...base.folders import data_dir, games_dir
     from ...base.system import wait_for
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
     from .review_display import show_notice
 
     folder = players.sgf_dir or games_dir()
-    server = Server(server_options.port, own_address(server_options.host) if server_options.host else None)
+    host = own_address(server_options.host) if server_options.host else None
+    # Pages of any free port would not find it again.
+    server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, search, folder, shows_finished=True)
     if offered := advice(first.search, first.engine.width, first.engine.height):

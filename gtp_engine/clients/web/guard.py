@@ -4,19 +4,32 @@ A server on 127.0.0.1 is reached by every page that any browser of this computer
 random key in the first address, which becomes a cookie; the name in `Host`, which a page that has pointed its own name
 at 127.0.0.1 cannot forge (DNS rebinding); and `Origin`, which names the page that opens a WebSocket.
 
+The cookies are kept in a file, so that open pages go on when the program is started again. The first address is new
+each time: others may see it while a browser is started.
+
 Other computers get in only if the server has an address in their network. Their key opens one browser: it is replaced
 as soon as it has been used, because it travels and is shown where others may see it.
 """
 
 import hmac
+import logging
+import os
+import re
 import secrets
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
+from ...base.files import write_atomically
 from ...base.web_page import content_hash
 from ...go.drawing import SVG_STYLE
 
 _NAMES = ("127.0.0.1", "localhost")
 _HTTP_PORT = 80
+_MOST_COOKIES = 11  # that are kept: this computer's, and those of the last ten others
+_OTHERS = 0o077  # the rights of other users to a file
+_KEY = re.compile(r"[\w-]{32}", re.ASCII)
+logger = logging.getLogger(__name__)
 
 
 class Guard:
@@ -27,12 +40,15 @@ class Guard:
         on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
 
-    def __init__(self, port: int, host: str = "") -> None:
-        self.key = _new_key()  # of this computer's pages, which is also what their cookie holds
+    def __init__(self, port: int, host: str = "", path: Path | None = None) -> None:
+        """Begins with the cookies that a file keeps, if there is one; None for cookies that end with the program."""
+        self.key = _new_key()  # of this computer's pages
+        self._path = path
         self.cookie = f"gtp_engine_{port}"  # with the port, since the servers of one computer share their cookies
         self.host = f"[{host}]" if ":" in host else host  # in a URL; "" if only this computer reaches the server
         self._one_time_key = _new_key()
-        self._cookies = {self.key}
+        self._cookies = _kept(path) or [_new_key()]  # the first one is this computer's
+        self._keep()
         names = (*_NAMES, self.host) if host else _NAMES
         self._hosts = {f"{name}:{port}".lower() for name in names}
         if port == _HTTP_PORT:  # which browsers leave out
@@ -58,17 +74,34 @@ class Guard:
         A key of the network's address is used up by that.
         """
         if _same(given, self.key):
-            return self.key
+            return self._cookies[0]
         if not self.host or not _same(given, self._one_time_key):
             return None
         self._one_time_key, cookie = _new_key(), _new_key()
-        self._cookies.add(cookie)
+        self._cookies.append(cookie)
+        self._keep()
         self.on_admitted()
         return cookie
 
     def is_cookie(self, given: str | None) -> bool:
         """Whether a page has been admitted."""
         return given is not None and any(_same(given, cookie) for cookie in self._cookies)
+
+    def _keep(self) -> None:
+        if self._path is None:
+            return
+        first, *others = self._cookies
+        text = "\n".join([first, *others[1 - _MOST_COOKIES :], ""])
+
+        def write(temporary: Path) -> None:
+            with open(temporary, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+                file.write(text)
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path, write)
+        except OSError as error:
+            logger.warning("%s; pages will not go on after a restart of the program", error)
 
     def is_own_host(self, host: str) -> bool:
         """Whether the `Host` of a request names this server."""
@@ -77,6 +110,17 @@ class Guard:
     def is_own_origin(self, origin: str) -> bool:
         """Whether a WebSocket is opened by a page of this server."""
         return origin.lower() in self._origins
+
+
+def _kept(path: Path | None) -> list[str]:
+    """Returns the cookies that a file keeps; none if it cannot be read, is damaged, or others may have read it."""
+    try:
+        if path is None or (sys.platform != "win32" and path.stat().st_mode & _OTHERS):
+            return []
+        cookies = path.read_text("ascii").split()
+    except (OSError, ValueError):
+        return []
+    return cookies if all(map(_KEY.fullmatch, cookies)) else []
 
 
 def _new_key() -> str:

@@ -12,6 +12,7 @@ import logging
 import socket
 from collections.abc import Awaitable, Callable
 from importlib import resources
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -79,18 +80,19 @@ def new_session(
 class Server:
     """A server for one session."""
 
-    def __init__(self, port: int | None = None, host: str | None = None) -> None:
+    def __init__(self, port: int | None = None, host: str | None = None, cookies: Path | None = None) -> None:
         """Reserves a port.
 
         Args:
             port: The port, 0 for any free one; None for the usual one, or the next one that is free.
             host: This computer's address in a network whose computers may open the page too; None for no other ones.
+            cookies: The file that keeps the cookies of open pages, see `Guard`; None for none.
 
         Raises:
             UserError: The port is in use, or may not be used; or the address is not this computer's.
         """
         self._sockets, self.port = _bind(port, host)
-        self.guard = Guard(self.port, host or "")
+        self.guard = Guard(self.port, host or "", cookies)
         self._pages: set[_Socket] = set()
         self.files = _read_files()
         self._stopped = asyncio.Event()

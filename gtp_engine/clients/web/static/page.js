@@ -74,6 +74,7 @@ function connect() {
   socket.addEventListener("close", () => {
     if (opened !== socket) return;
     showConnection(false);
+    showRefusal();
     connecting = setTimeout(connect, wait);
     wait = Math.min(2 * wait, LONGEST_WAIT);
   });
@@ -503,6 +504,12 @@ function showConnection(isOpen) {
   find("#connection").hidden = isOpen;
   find("main").classList.toggle("lost", !isOpen);
   clocks.connect(isOpen);
+}
+
+// A page without a cookie that the program knows is refused, which a WebSocket does not tell from a lost connection.
+async function showRefusal() {
+  const answer = await fetch("icon.svg").catch(() => null);
+  say(find("#connection"), text(answer?.status === 403 ? "connectionRefused" : "connectionLost"));
 }
 
 function announce(said) { find("#announcement").textContent = said; }
