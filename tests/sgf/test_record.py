@@ -238,6 +238,15 @@ def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> Non
         unplayable.to_svg()
 
 
+def test_positions_stay_when_the_next_one_is_taken() -> None:
+    record = read_sgf(b"(;SZ[9];B[cc];W[gg];B[ee])")
+    positions = list(record.positions())
+    assert [len(game.moves) for game in positions] == [0, 1, 2, 3]
+    assert [game.stones().any(axis=1).sum() for game in positions] == [0, 1, 2, 3]
+    positions[1].play("white", "A1")
+    assert positions[2].stone_at("A1") == 0
+
+
 def test_a_record_without_end_is_not_replayed() -> None:
     data = b"(;SZ[9]" + b";B[];W[]" * 5001 + b")"
     record = read_sgf(data)

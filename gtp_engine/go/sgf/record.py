@@ -382,7 +382,7 @@ class GameRecord:
     def positions(self, *, rules: Rules | str | None = None) -> Iterator[Game]:
         """Yields the position before each move of the main line and the last one, as `to_game` returns them.
 
-        Each is the same game, which is played on in between: copy what is to stay.
+        Each is a game of its own; the positions before the present one are shared.
 
         Args:
             rules: The rules, or their name; as in `to_game`.
@@ -395,7 +395,7 @@ class GameRecord:
         for move in self._replay(self.main_line, game):
             if move is not None:
                 game.to_move = move.colour
-            yield game
+            yield game.copy()
 
     def position(self, node: TreeNode, rules: Rules | None = None, komi: float | None = None) -> Game:
         """Returns the position of a node; its player to move is the one who moves next in the tree.

@@ -208,8 +208,7 @@ class Network:
         A network evaluates all boards up to 19x19, but its numbers mean little on sizes that it was not trained on.
 
         Args:
-            games: The games. For those of a record pass the iterator `record.positions()` itself, not a list of it,
-                whose items are all the same game: each is copied before the next one is taken.
+            games: The games, such as `record.positions()`; they may be played on afterwards.
             average: Whether to average over the eight symmetries of the board, which takes eight times as long.
             profile: The players to imitate, such as "rank_5k", for a network that does so.
 
