@@ -85,7 +85,7 @@ class MoveReport(NamedTuple):
         return f"<{self.vertex} {_values(self)}: {' '.join(self.pv_vertices)}>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no truth value
 class SearchReport:
     """The root and its visited moves, best first.
 

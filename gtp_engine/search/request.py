@@ -4,7 +4,7 @@ Importing this module imports neither numba nor torch.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
@@ -70,8 +70,8 @@ class RootMoves:
         UserError: An entry is not of this form.
     """
 
-    avoid: tuple[RootMove, ...] = ()
-    allow: tuple[RootMove, ...] = ()
+    avoid: Sequence[RootMove] = ()
+    allow: Sequence[RootMove] = ()
 
     def __post_init__(self) -> None:
         for name, moves in (("avoid", self.avoid), ("allow", self.allow)):
@@ -82,6 +82,7 @@ class RootMoves:
                     raise invalid(f"entry of {name}", move, _ROOT_MOVE)
                 if move[2] < 1:
                     raise invalid(f"depth in {name}", move[2], "a whole number of 1 or more")
+            object.__setattr__(self, name, tuple(map(tuple, moves)))
 
     def on_board(self, width: int, height: int) -> "RootMoves":
         """Returns these moves with colours and points as numbers.
@@ -90,7 +91,7 @@ class RootMoves:
             UserError: A point is not on this board, or a colour is invalid.
         """
 
-        def numbers(moves: tuple[RootMove, ...]) -> tuple[RootMove, ...]:
+        def numbers(moves: Sequence[RootMove]) -> tuple[RootMove, ...]:
             return tuple((as_colour(colour), as_point(point, width, height), depth) for colour, point, depth in moves)
 
         return RootMoves(numbers(self.avoid), numbers(self.allow))
