@@ -395,7 +395,7 @@ class Engine:
         game = self.game.copy()
         game.to_move = game.to_move if colour is None else colour
         options.setdefault("parameters", self.parameters)
-        options.setdefault("stop", self._thread.stop_event)
+        options.setdefault("stop", self._thread.new_stop())
         return SearchRequest(game, **options)
 
     def genmove(
@@ -472,17 +472,20 @@ class Engine:
         self.game.play(decision.colour, decision.point)
         self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
 
-    def analyze(self, request: SearchRequest | None = None) -> "Future[SearchReport]":
+    def analyze(self, request: SearchRequest | None = None, *, endless: bool = False) -> "Future[SearchReport]":
         """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.
 
         With a network and area rules a game that ends in the search is counted without the stones that are dead now.
 
         Args:
-            request: What to search, from `Engine.request`. If it has no limits, as `engine.request()`, the search runs
-                until `stop` is called. None for the present position within the limits of the settings.
+            request: What to search, from `Engine.request`; None for the present position. A request without limits is
+                searched within those of the settings.
+            endless: Whether a search without limits runs until `stop` is called or the future is cancelled.
         """
         self._end_pondering()
-        search_request = self._checked(request or self.request(limits=self.settings.limits()))
+        search_request = self._checked(request or self.request())
+        if search_request.limits.is_endless and not endless:
+            search_request = replace(search_request, limits=self.settings.limits())
         if noise := self.settings.analysis_wide_root_noise:
             parameters = search_request.parameters or self.parameters
             search_request = replace(search_request, parameters=parameters.widened(noise))
@@ -542,7 +545,7 @@ class Engine:
         Arguments, result and errors are those of `solver.solution.solve`, for the present position.
         """
         self._end_pondering()
-        game, stop = self.game.copy(), self._thread.stop_event
+        game, stop = self.game.copy(), self._thread.new_stop()
         wanted = [game.point(point) for point in points]
 
         def run(_: "SearchWorker") -> "Solution":
@@ -619,12 +622,21 @@ class Engine:
         self.commit(decision)
         return decision
 
-    def evaluate(self) -> "SearchReport":
-        """Searches within the settings' limits and returns the report, with ownership, for the player to move."""
-        return self.analyze(self.request(limits=self.settings.limits(), ownership=True)).result()
+    def evaluate(self, to_move: int | str | None = None, **options: Unpack[RequestOptions]) -> "SearchReport":
+        """Searches the present position and returns the report, with ownership.
+
+        Args:
+            to_move: The player to search for; None for the player to move.
+            **options: As for `request`: `limits`, by default those of the settings, `root_moves` and so on.
+
+        Raises:
+            UserError: A value is invalid.
+        """
+        options.setdefault("ownership", True)
+        return self.analyze(self.request(to_move, **options)).result()
 
     def _checked(self, request: SearchRequest) -> SearchRequest:
         """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it."""
         if not isinstance(request, SearchRequest):
             raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
-        return request if request.stop is not None else replace(request, stop=self._thread.stop_event)
+        return request if request.stop is not None else replace(request, stop=self._thread.new_stop())

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from ..base.errors import UserError
 
@@ -18,6 +18,23 @@ if TYPE_CHECKING:
     from .worker import SearchWorker
 
 T = TypeVar("T")
+
+
+class _SearchFuture(Future[T]):
+    """A future whose job ends early once it is cancelled: so does a search that an asyncio task no longer awaits."""
+
+    def __init__(self, stop: threading.Event | None) -> None:
+        super().__init__()
+        self._stop = stop
+
+    def cancel(self) -> bool:
+        """Cancels a job that waits. One that runs is told to end, and keeps its result; returns False then."""
+        is_cancelled = super().cancel()
+        if self._stop is not None and self.running():
+            self._stop.set()
+        return is_cancelled
+
+
 _Job: TypeAlias = "Callable[[Callable[[], SearchWorker]], None]"
 
 
@@ -27,18 +44,18 @@ class SearchThread:
     Any thread may stop searches.
 
     Attributes:
-        stop_event: Ends a search that is requested now, unless its caller has an event for it.
         pondering_stop: Ends pondering that is requested now; set whenever anything else is requested.
         is_closed: Whether `close` was called.
     """
 
     def __init__(self, make_worker: "Callable[[], SearchWorker]") -> None:
         """Starts the thread. It calls `make_worker` before its first job, and closes the worker after the last one."""
-        self.stop_event, self.pondering_stop = threading.Event(), threading.Event()
+        self.pondering_stop = threading.Event()
+        self._requested: WeakSet[threading.Event] = WeakSet()  # the events of `new_stop`
         # The events of the jobs that have not ended. The keys are weak: who asked for a result keeps it, nobody else.
         self._stops: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()
-        # An event is set and replaced in one step: a search whose event nobody can set any more would never end. Nor is
-        # a job queued after the end marker, since it would never run, and its caller would wait forever.
+        # An event is set and forgotten in one step: a search whose event nobody can set any more would never end.
+        # Nor is a job queued after the end marker, since it would never run, and its caller would wait forever.
         self._lock = threading.Lock()
         self.is_closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -46,13 +63,22 @@ class SearchThread:
         self._thread = threading.Thread(target=_work, args=(self._jobs, make_worker), name="search", daemon=True)
         self._thread.start()
 
+    def new_stop(self) -> threading.Event:
+        """Returns an event for a search that is requested now, which `stop` and `close` set."""
+        with self._lock:
+            event = threading.Event()
+            self._requested.add(event)
+            return event
+
     def submit(self, function: "Callable[[SearchWorker], T]", stop: threading.Event | None = None) -> "Future[T]":
-        """Calls `function` with the worker, after all that was submitted before; `stop` and `close` set its event.
+        """Calls `function` with the worker, after all that was submitted before.
+
+        `stop`, `close`, and `cancel` of the future while it runs set its event.
 
         Raises:
             UserError: The thread is closed.
         """
-        future: Future[T] = Future()
+        future = _SearchFuture[T](stop)
 
         def job(worker: "Callable[[], SearchWorker]") -> None:
             if not future.set_running_or_notify_cancel():
@@ -73,8 +99,9 @@ class SearchThread:
     def stop(self) -> None:
         """Ends all searches requested so far, those that wait as soon as they have begun."""
         with self._lock:
-            self.stop_event.set()
-            self.stop_event = threading.Event()
+            for event in self._requested:
+                event.set()
+            self._requested.clear()
             for future, stop in self._stops.items():
                 if not future.done():
                     stop.set()

@@ -1,5 +1,6 @@
 """One game being played, with an evaluator that knows nothing and with rollouts."""
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -179,7 +180,7 @@ def test_analysis_reports_until_it_is_stopped(engine):
         if len(reports) >= 2:
             enough.set()
 
-    future = engine.analyze(engine.request(on_report=take, interval=0.01, ownership=True))
+    future = engine.analyze(engine.request(on_report=take, interval=0.01, ownership=True), endless=True)
     assert enough.wait(PATIENCE)
     engine.stop()
     report = future.result(PATIENCE)
@@ -188,20 +189,50 @@ def test_analysis_reports_until_it_is_stopped(engine):
 
 
 def test_stop_ends_searches_that_wait_too(engine):
-    first, second = engine.analyze(engine.request()), engine.analyze(engine.request())
+    first, second = (engine.analyze(engine.request(), endless=True) for _ in range(2))
     engine.stop()
     assert first.result(PATIENCE).visits >= 1
     assert second.result(PATIENCE).visits >= 1
 
 
+def test_nothing_is_endless_unless_it_is_asked_for():
+    with Engine(EngineSettings(network="uniform", visits=40), width=9) as engine:
+        assert engine.analyze(engine.request()).result(PATIENCE).visits == 40
+        only = RootMoves(allow=[("white", "C3", 1)])
+        report = engine.evaluate("white", limits=Limits(visits=60), root_moves=only)
+        assert (report.to_move, report.visits, [move.vertex for move in report.moves]) == (WHITE, 60, ["C3"])
+        assert report.ownership.shape == (9, 9)
+        assert report == report and report != replace(report) and len({report}) == 1  # arrays are not compared
+
+
+def test_cancelling_a_task_ends_its_search_and_no_other(engine):
+    begun = threading.Event()
+
+    async def ask():
+        request = engine.request(on_report=lambda _: begun.set(), interval=0.01)
+        search = engine.analyze(request, endless=True)
+        waiting = engine.analyze(engine.request(limits=Limits(visits=30)))
+        dropped = engine.analyze(endless=True)
+        task = asyncio.wrap_future(search)
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        asyncio.wrap_future(dropped).cancel()
+        task.cancel()
+        await asyncio.sleep(0)
+        assert (await asyncio.wait_for(asyncio.wrap_future(waiting), PATIENCE)).visits >= 30
+        assert search.result(0).visits >= 1 and dropped.cancelled()
+
+    asyncio.run(ask())
+
+
 def test_stop_and_close_end_searches_with_an_event_of_the_callers(engine):
     own, later = threading.Event(), threading.Event()
-    first = engine.analyze(engine.request(stop=own))
+    first = engine.analyze(engine.request(stop=own), endless=True)
     waiting = engine.genmove(engine.request(limits=Limits(seconds=600), stop=own, early_stop=False))
     engine.stop()
     assert first.result(PATIENCE).visits >= 1 and waiting.result(PATIENCE).report is not None and own.is_set()
-    endless = [engine.analyze(engine.request(stop=later)), engine.analyze(engine.request(stop=None))]
-    endless.append(engine.analyze(SearchRequest(Game(9))))
+    endless = [engine.analyze(engine.request(stop=stop), endless=True) for stop in (later, None)]
+    endless.append(engine.analyze(SearchRequest(Game(9)), endless=True))
     assert engine.close(PATIENCE)
     assert all(search.result(0).visits >= 1 for search in endless)
 
@@ -482,7 +513,7 @@ def test_an_engine_nobody_closes_does_not_keep_a_program():
     script = (
         "from gtp_engine import Engine, EngineSettings\n"
         "engine = Engine(EngineSettings(network='uniform'), width=9)\n"
-        "engine.ready.result(); engine.analyze(engine.request())"
+        "engine.ready.result(); engine.analyze(endless=True)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
 
@@ -600,7 +631,7 @@ def test_other_threads_may_only_stop_and_close_an_engine(engine):
             except UserError as error:
                 errors.append(str(error))
 
-    future = engine.analyze(engine.request())
+    future = engine.analyze(endless=True)
     for target in (call_all, engine.stop):
         thread = threading.Thread(target=target)
         thread.start()

@@ -449,7 +449,7 @@ class Stream:
 def analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
     """Streams reports until anything comes in."""
     stream = Stream(session, fields, form)
-    future = session.engine.analyze(replace(request, on_report=stream.take))
+    future = session.engine.analyze(replace(request, on_report=stream.take), endless=True)
     stream.open()
     session.wait_for_input(future, stream.send_newest)
 
