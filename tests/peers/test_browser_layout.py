@@ -1,9 +1,10 @@
 """How the page fits the screen, the paper and the finger, in Chromium."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, expect
+from peers.conftest import LIMIT, begin, expect
 
 pytestmark = pytest.mark.peer
 
@@ -28,3 +29,56 @@ def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -
     page.emulate_media(media="screen", forced_colors="active")
     colours = "[...document.querySelectorAll('.player .stone')].map((each) => getComputedStyle(each).backgroundColor)"
     assert page.evaluate(colours) == ["rgb(27, 27, 27)", "rgb(247, 245, 240)"]
+
+
+@pytest.fixture
+def phone(chromium: Any, address: str) -> Iterator[Any]:
+    """The page on a screen for fingers."""
+    context = chromium.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(LIMIT * 1000)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(address)
+    page.wait_for_selector("#drawing svg")
+    yield page
+    context.close()
+    assert problems == []
+
+
+def test_a_finger_first_shows_the_move_of_a_list_and_then_plays_it(phone: Any) -> None:
+    phone.tap("#hint")
+    entry = phone.locator("#candidates tbody button").first
+    entry.tap()
+    expect(phone.locator("#play")).to_have_text(f"Play {entry.inner_text()}")
+    expect(phone.locator("#drawing .labels text").first).to_have_text("1")
+    expect(phone.locator("#facts")).to_contain_text("move 0")
+    entry.tap()
+    expect(phone.locator("#facts")).to_contain_text("move 2")
+    expect(phone.locator("#play")).to_be_hidden()
+
+
+def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any) -> None:
+    expect(phone.locator("#careful")).not_to_be_checked()  # 9x9
+    begin(phone, size="19", colour="both")
+    expect(phone.locator("#careful")).to_be_checked()
+    box = phone.locator("#board").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    phone.touchscreen.tap(x, y)
+    expect(phone.locator("#overlay .ghost.black")).to_have_count(1)
+    expect(phone.locator("#play")).to_have_text("Play K10")
+    phone.touchscreen.tap(x, y - 17)
+    expect(phone.locator("#play")).to_have_text("Play K11")
+    expect(phone.locator("#facts")).to_contain_text("move 0")
+    phone.tap("#play")
+    expect(phone.locator("#facts")).to_contain_text("move 1")
+    for _ in range(2):
+        phone.touchscreen.tap(x, y)
+    expect(phone.locator("#facts")).to_contain_text("move 2")
+    phone.tap("#settings summary")
+    phone.uncheck("#careful")
+    phone.reload()
+    phone.wait_for_selector("#drawing svg")
+    phone.touchscreen.tap(x, y + 34)
+    expect(phone.locator("#facts")).to_contain_text("move 3")

@@ -3,20 +3,23 @@ import {Drawing, svgElement} from "./drawing.js";
 
 export class Board {
   // element: the board; onPoint: called with the vertex that was clicked; onCursor: with the one the keyboard moved to;
-  // onHover: with the one below the pointer, or null.
-  constructor(element, {onPoint, onCursor, onHover}) {
+  // onHover: with the one below the pointer, or null; onPick: with the one that was chosen but not played, or null.
+  constructor(element, {onPoint, onCursor, onHover, onPick}) {
     this.element = element;
     this.frame = element.querySelector("#drawing");
     this.overlay = element.querySelector("#overlay");
     this.onPoint = onPoint;
     this.onCursor = onCursor;
     this.onHover = onHover;
+    this.onPick = onPick;
+    this.picked = null;  // the vertex of the move that is to be confirmed
+    this.isCareful = false;  // whether moves are confirmed
     this.cursor = null;
     this.hovered = null;
     this.colour = null;
     element.addEventListener("click", (event) => {
       element.blur();  // who plays with the pointer steps through the game with the arrow keys
-      this.choose(this.pointAt(event));
+      this.click(this.pointAt(event));
     });
     element.addEventListener("pointermove", (event) => this.hover(event.pointerType === "mouse" ? this.pointAt(event) : null));
     element.addEventListener("pointerleave", () => this.hover(null));
@@ -66,9 +69,28 @@ export class Board {
     this.draw();
   }
 
+  // The pixels between two lines.
+  get spacing() { return this.overlay.getScreenCTM().a * this.drawing.cell; }
+
+  // Where moves are confirmed a click shows the move, and another one on it plays it; one on a stone shows none.
+  click(point) {
+    const vertex = point === null ? null : this.drawing.vertex(point);
+    if (!this.isCareful || !this.colour || point === null || vertex === this.picked) return this.choose(point);
+    this.cursor = point;
+    this.pick(this.stones[point] && !this.isPreview ? null : vertex);
+  }
+
+  pick(vertex) {
+    if (vertex === this.picked) return;
+    this.picked = vertex;
+    this.onPick(vertex);
+    this.draw();
+  }
+
   // A click is shown at once, before the server has answered.
   choose(point) {
     if (point === null) return;
+    this.pick(null);
     this.cursor = point;
     if (this.colour && !this.stones[point] && this.sent === null) this.sent = point;
     this.draw();
@@ -102,14 +124,21 @@ export class Board {
 
   draw() {
     if (!this.drawing) return;
-    const parts = [], isFree = this.hovered !== null && !this.stones[this.hovered];
+    const parts = [], picked = this.picked ? this.drawing.point(this.picked) : -1, isFree = this.hovered !== null && !this.stones[this.hovered];
     if (this.sent !== null) parts.push(this.ghost(this.sent, "sent"));
+    else if (this.colour && picked >= 0) parts.push(this.cross(picked), ...(this.isPreview ? [] : [this.ghost(picked, "near")]));
     else if (this.colour && !this.isPreview && isFree) parts.push(this.ghost(this.hovered, "near"));
     if (this.cursor !== null) {
       const [x, y] = this.drawing.centre(this.cursor), side = this.drawing.cell * 0.9;
       parts.push(svgElement("rect", {class: "cursor", x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2}));
     }
     this.overlay.replaceChildren(...parts);
+  }
+
+  // Lines through a point, which a finger may hide.
+  cross(point) {
+    const [x, y] = this.drawing.centre(point), {width, height} = this.overlay.viewBox.baseVal;
+    return svgElement("path", {class: "cross", d: `M0 ${y}H${width}M${x} 0V${height}`});
   }
 
   ghost(point, kind) { return this.drawing.stone(point, {class: `ghost ${this.colour} ${kind}`}); }

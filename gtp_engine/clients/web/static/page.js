@@ -1,5 +1,6 @@
 // The page: shows the state that the program sends, and sends it what the user asks for.
 import {Board} from "./board.js";
+import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
 import {button, fillList, find, onPointing, remember} from "./elements.js";
 import {Graph} from "./graph.js";
@@ -30,8 +31,13 @@ let refusal = null;  // why the last thing that the user asked for was refused
 const board = new Board(find("#board"), {
   onPoint: (vertex) => life.use(vertex) || study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
-  onHover: (vertex) => showLine(candidate(vertex)),
+  onHover: (vertex) => showLine(candidate(vertex ?? board.picked)),
+  onPick: (vertex) => {
+    showLine(candidate(vertex));
+    careful.show();
+  },
 });
+const careful = new Careful(board, (vertex) => play(vertex));
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
 const mistakes = new Mistakes(send, {
@@ -285,6 +291,7 @@ function pointText(vertex, stone) {
 function show(before = state) {
   if (!state) return;
   life.show(state);
+  if (!before || before.node !== state.node || before.tree !== state.tree) board.pick(null);
   showAgain(before);
   const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
@@ -361,6 +368,7 @@ function draw(shown = state) {
   const colour = state.isYourTurn && study.tool === "play" && !life.isOpen ? state.toMove : null;
   const isPreview = shown.stones.join() !== state.stones.join(), last = isPreview ? null : state.lastMove?.vertex;
   board.show(state.board, {...state, ...shown, last, title: boardLabel(), colour, isPreview});
+  careful.show();
 }
 
 function showPlayers() {
@@ -459,8 +467,15 @@ function showCandidates(moves) {
 }
 
 function candidateRow() {
-  const row = document.createElement("tr"), entry = button("", () => play(entry.dataset.vertex));
-  onPointing(entry, () => showLine(candidate(entry.dataset.vertex)), () => showLine(null));
+  const row = document.createElement("tr"), entry = button("", ({detail}) => {
+    const {vertex} = entry.dataset, isTap = isTouched && detail > 0;  // 0: with the keyboard
+    if (isTap && vertex !== board.picked) return board.pick(vertex);
+    board.pick(null);
+    play(vertex);
+  });
+  let isTouched = false;  // by a finger, which cannot point first
+  entry.addEventListener("pointerdown", ({pointerType}) => { isTouched = pointerType !== "mouse"; });
+  onPointing(entry, () => showLine(candidate(entry.dataset.vertex)), () => showLine(candidate(board.picked)));
   row.insertCell().append(entry);
   for (let column = 0; column < 3; column++) row.insertCell();
   return row;

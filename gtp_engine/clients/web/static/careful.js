@@ -1,0 +1,33 @@
+// Moves that are confirmed: the first click shows one, and a second one or the button plays it.
+import {find} from "./elements.js";
+import {moveName, say, text} from "./words.js";
+
+const STORED = "gtp_engine confirm moves";
+const SURE_SPACING = 22;  // pixels between lines; a finger misses the point more often on closer ones, by judgement
+
+export class Careful {
+  // onPlay: called with the vertex to play.
+  constructor(board, onPlay) {
+    this.board = board;
+    try { this.chosen = localStorage.getItem(STORED); } catch { /* private windows may have no storage */ }
+    find("#careful").addEventListener("change", ({target}) => {
+      this.chosen = target.checked ? "on" : "off";
+      try { localStorage.setItem(STORED, this.chosen); } catch { /* likewise */ }
+      board.pick(null);
+      this.show();
+    });
+    find("#play").addEventListener("click", () => {
+      const vertex = board.picked;
+      board.pick(null);
+      onPlay(vertex);
+    });
+  }
+
+  show() {
+    const {board} = this, isFinger = matchMedia("(pointer: coarse)").matches;
+    board.isCareful = this.chosen ? this.chosen === "on" : isFinger && board.spacing < SURE_SPACING;
+    find("#careful").checked = board.isCareful;
+    find("#play").hidden = !board.picked || !board.colour;
+    say(find("#play"), text("playMove", {move: board.picked ? moveName(board.picked) : ""}));
+  }
+}
