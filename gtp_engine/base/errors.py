@@ -1,6 +1,11 @@
 """Errors that are not bugs, and how errors are shown to users."""
 
+from typing import TYPE_CHECKING
+
 from .messages import printable
+
+if TYPE_CHECKING:
+    from .languages.texts import Phrase
 
 
 class UserError(ValueError):
@@ -8,7 +13,19 @@ class UserError(ValueError):
 
     The message is one line that names what was wrong and what is accepted. Every program of this package shows it
     alone. An exception that is not in `EXPECTED` is a bug, and is shown with the place it came from.
+
+    Attributes:
+        phrase: What pages say in their language instead of the message, which is this in English; None for nothing.
     """
+
+    phrase: "Phrase | None" = None
+
+    def __init__(self, message: "str | Phrase" = "") -> None:
+        if not isinstance(message, str):
+            from .languages.texts import texts
+
+            self.phrase, message = message, texts().say(message)
+        super().__init__(message)
 
 
 # What a user did wrong, and what the system refuses.

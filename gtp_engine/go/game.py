@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.fields import invalid
+from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from .board import (
     BUTTON_BLACK,
@@ -367,7 +368,7 @@ class Game:
             board["suicide"] = True  # until `_apply_rules` below
         reason = self._refusal(board, point)
         if reason:
-            raise IllegalMove(f"illegal move: {self._name(point)} {reason}")
+            raise IllegalMove(Phrase(reason, {"move": self._name(point)}))
         play_move(board[0], point)
         self.moves.append(Move(colour, point))
         self._boards.append(board)
@@ -381,16 +382,17 @@ class Game:
         return as_point(point, self.width, self.height)
 
     def _refusal(self, board: np.ndarray, point: int) -> str | None:
+        """Returns the name of the text that says why a move is illegal but for superko; None if it is legal."""
         if point == PASS:
             return None
         stone = board["stones"][0, point] if 0 <= point < MAX_POINTS else WALL
         if stone == WALL:
-            return "is not on the board"
+            return "error.offBoard"
         if stone != EMPTY:
-            return "is occupied"
+            return "error.occupied"
         if point == board["ko_point"][0]:
-            return "retakes the ko"
-        return None if is_legal_but_superko(board[0], point) else "is suicide"
+            return "error.ko"
+        return None if is_legal_but_superko(board[0], point) else "error.suicide"
 
     def point(self, vertex: int | str) -> int:
         """Returns the point that a vertex of this board names; a point is returned as it is.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import UserError
+from ..base.languages.texts import Phrase
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.engine import Decision, Engine
 from ..engine.settings import EngineSettings
@@ -215,7 +216,7 @@ class PlayedGame:
             UserError: The move is illegal, or the game is over.
         """
         if self.result:
-            raise UserError("the game is over")
+            raise UserError(Phrase("error.gameOver"))
         game = self.game
         point = game.point(point)
         check_move(game, point)
@@ -327,7 +328,7 @@ class PlayedGame:
             UserError: The game is over.
         """
         if self.result:
-            raise UserError("the game is over")
+            raise UserError(Phrase("error.gameOver"))
         self._lose(colour or self.game.to_move, "R")
 
     def _lose(self, colour: int, how: str) -> None:
@@ -463,4 +464,4 @@ def check_move(game: Game, point: int) -> None:
     if point == PASS or game.is_legal(point):
         return
     game.copy().play(game.to_move, point)  # raises the reason, unless it is superko
-    raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")
+    raise UserError(Phrase("error.superko", {"move": game.vertex(point)}))

@@ -1,6 +1,7 @@
 """What a user did wrong is shown as its message alone, a bug as a bug, by every program."""
 
 import json
+import pickle
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -11,14 +12,17 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.base.errors import UserError, answer_text, error_place, error_text
+from gtp_engine.base.languages.texts import Phrase, texts
 from gtp_engine.clients.analysis.protocol import Conversation
 from gtp_engine.clients.analysis.query import Defaults, QuerySettings
 from gtp_engine.clients.cli import main
 from gtp_engine.clients.gtp.lines import Command
 from gtp_engine.clients.gtp.session import COMMANDS, GtpError, Session
+from gtp_engine.go.game import Game, IllegalMove
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.scheduler import Scheduler
+from gtp_engine.table.played_game import check_move
 
 BUG = "operands could not be broadcast together with shapes (2,) (3,)"
 INTERNAL = f"internal error: ValueError: {BUG}"
@@ -143,3 +147,23 @@ def test_a_bug_at_one_query_leaves_the_others_their_answers(
     assert found["a"] == {"error": INTERNAL, "id": "a"}
     assert found["b"]["rootInfo"]["visits"] == 4
     assert f"query a: {INTERNAL}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves", "expected"),
+    [
+        ("chinese", "A1 A1", Phrase("error.occupied", {"move": "A1"})),
+        ("chinese", "A2 E5 B1 A1", Phrase("error.suicide", {"move": "A1"})),
+        ("japanese", "B1 C1 A2 D2 B3 C3 pass B2 C2 B2", Phrase("error.ko", {"move": "B2"})),
+    ],
+)
+def test_why_a_move_is_illegal_can_be_said_in_other_languages(rules: str, moves: str, expected: Phrase) -> None:
+    game = Game(5, rules=rules)
+    *before, last = moves.split()
+    for move in before:
+        game.play(game.to_move, move)
+    with pytest.raises(IllegalMove) as raised:
+        check_move(game, game.point(last))
+    assert raised.value.phrase == expected and str(raised.value) == texts().say(expected)
+    copied = pickle.loads(pickle.dumps(raised.value))
+    assert (copied.phrase, str(copied)) == (expected, str(raised.value))

@@ -267,6 +267,10 @@ def test_other_languages(page: Any, language: str) -> None:
     page.locator("#candidates tbody button").first.wait_for()
     page.reload()
     page.wait_for_function("code => document.documentElement.lang === code", arg=language)
+    page.click("#analyse")
+    click(page, "E5")
+    refused = {"es": "E5 está ocupado", "zh": "E5 已有棋子", "ar": "\u2068E5\u2069 مشغولة"}
+    expect(page.locator("#problem")).to_contain_text(refused[language])
 
 
 def test_a_new_game(page: Any) -> None:

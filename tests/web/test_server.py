@@ -222,7 +222,14 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
         ):
             await page.write_message(text)
             error = await read(page, lambda message: message["type"] == "error")
-            assert problem in error["text"]
+            assert problem in error["text"] and error["phrase"] is None
+        await page.write_message(json.dumps({"type": "open", "sgf": "none"}))
+        error = await read(page, lambda message: message["type"] == "error")
+        assert error["text"] == "SGF data: no SGF game found"
+        assert error["phrase"] == {
+            "name": "error.noGame",
+            "values": {"source": {"name": "error.sgfData", "values": {}}},
+        }
 
 
 def test_an_answer_to_a_page_that_is_gone_is_no_error(during: During) -> None:

@@ -320,7 +320,7 @@ class TerminalGame:
         if not name:
             raise UserError("missing file name: type, for example, save game.sgf")
         if not self._played.save_as(name):
-            raise UserError(self._played.file.error)
+            raise UserError(self._played.file.error or "")
         self._is_saved = True if self._played.result else None
         self._print(f"saved to {self._played.file.path}")
 

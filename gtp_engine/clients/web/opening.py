@@ -10,6 +10,7 @@ from typing import Any
 
 from ...base.errors import UserError
 from ...base.fields import Range, invalid, parse_number, parse_word
+from ...base.languages.texts import Phrase
 from ...engine.clock import NO_LIMIT, named_settings
 from ...engine.ranks import as_rank
 from ...engine.settings import DEFAULT_SECONDS
@@ -117,7 +118,7 @@ class Opening(Part):
         self.check_shown(message)
         game, node = self.session.position().copy(), self.session.node
         if game.is_over:
-            raise UserError("both players have passed here: choose an earlier position")
+            raise UserError(Phrase("error.bothPassed"))
         self._replace(game, self._beginning(message, game), forgets=False)
         self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
         self.session.publish()

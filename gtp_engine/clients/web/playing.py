@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from ...base.errors import UserError
 from ...base.fields import parse_word
+from ...base.languages.texts import Phrase
 from ...engine.engine import Decision
 from ...go.coords import BLACK, PASS, WHITE, as_colour, colour_name, opponent
 from ...go.game import Move
@@ -70,9 +71,9 @@ class Playing(Part):
         session, played = self.session, self.played
         self.check_shown(message)
         if not session.is_latest:
-            raise UserError("an earlier position is shown: go to the last move to play on")
+            raise UserError(Phrase("error.earlierShown"))
         if not played.is_humans_turn:
-            raise UserError("it is the engine's turn")
+            raise UserError(Phrase("error.engineTurn"))
         point = played.game.point(text_of(message, "point"))
         if session.is_guessing:
             self._guess(point)

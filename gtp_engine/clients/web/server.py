@@ -31,7 +31,7 @@ from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
 from .problems import Problems
-from .session import Document, Session
+from .session import Document, Session, phrase_parts
 from .solving import Solving
 from .studying import Reviewing, Searches, Values
 
@@ -331,7 +331,8 @@ class _Socket(_Handler, WebSocketHandler):
         try:
             answer = self.server.session.receive(_parsed(message))
         except EXPECTED as error:
-            answer = {"type": "error", "text": answer_text(error)}
+            phrase = error.phrase if isinstance(error, UserError) else None
+            answer = {"type": "error", "text": answer_text(error), "phrase": phrase and phrase_parts(phrase)}
         except Exception as error:
             logger.exception("a message could not be handled")
             answer = {"type": "error", "text": answer_text(error)}

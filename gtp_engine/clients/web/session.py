@@ -426,7 +426,7 @@ class Part:
     def node_of(self, message: Message) -> TreeNode:
         """Returns the node that a message names; raises UserError if it is in another game, or has been deleted."""
         if whole_number(message, "tree", 0, MOST_NODES) != self.session.tree_number:
-            raise UserError("another game is shown now")
+            raise UserError(Phrase("error.otherGame"))
         return self.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
 
     def check_shown(self, message: Message) -> None:
@@ -435,7 +435,7 @@ class Part:
         The engine, or another page, may have changed what is shown meanwhile.
         """
         if self.node_of(message) is not self.session.node:
-            raise UserError("another position is shown now")
+            raise UserError(Phrase("error.otherPosition"))
 
 
 # Values of messages. These raise UserError for what is missing, something else, or out of range.

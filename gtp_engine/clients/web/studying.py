@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.errors import UserError
 from ...base.fields import parse_word
+from ...base.languages.texts import Phrase
 from ...go.coords import BLACK, PASS, colour_name, opponent, vertex
 from ...go.drawing import Candidate
 from ...go.game import Game, Move
@@ -257,7 +258,7 @@ class Searches(Part):
         """Searches as long as for a move, at full strength whatever the rank."""
         session = self.session
         if session.task is not None and session.task.is_of_the_game:
-            raise UserError("the engine is thinking: ask when it is your turn")
+            raise UserError(Phrase("error.thinking"))
         session.cancel()
         self.analysis_visits = None  # its report gives way to this one
         session.go_on(self._search(kind, self.played.engine.settings.limits()))

@@ -11,6 +11,7 @@ from sgfmill.sgf_grammar import Coarse_game_tree
 from ...base.errors import UserError
 from ...base.fields import invalid
 from ...base.files import write_atomically
+from ...base.languages.texts import Phrase
 from .node import split
 from .record import GameRecord
 from .syntax import parse_games
@@ -45,7 +46,9 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
             found += 1
     except UserError as error:
         raise SgfError(f"{name}: {error}") from error
-    raise SgfError(f"{name}: there is no game {game}, it holds {found}" if found else f"{name}: no SGF game found")
+    if found:
+        raise SgfError(f"{name}: there is no game {game}, it holds {found}")
+    raise SgfError(Phrase("error.noGame", {"source": Phrase("error.sgfData") if isinstance(source, bytes) else name}))
 
 
 def _read_data(path: str | os.PathLike[str]) -> bytes:
@@ -123,7 +126,7 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
             if tree is not None:
                 yield _record_of(tree, place)
             elif number == 1:
-                yield SgfError(f"{name}: no SGF game found")
+                yield SgfError(Phrase("error.noGame", {"source": name}))
         except UserError as error:
             yield SgfError(f"{place}: {error}")
             continue

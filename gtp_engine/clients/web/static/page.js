@@ -116,7 +116,7 @@ function receive(message) {
     showGames(message.games);
   } else if (message.type === "error") {
     board.refused();
-    refuse(message.text);
+    refuse(message.phrase ? text(message.phrase.name, message.phrase.values) : message.text);
   }
 }
 
