@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from gtp_engine.go.drawing import BoardDrawing, Candidate
     from gtp_engine.go.game import Game, IllegalMove, Move
+    from gtp_engine.go.regions import Chain
     from gtp_engine.go.rules import RULESETS, Rules, parse_rules
     from gtp_engine.go.scoring import Score
     from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
@@ -53,6 +54,7 @@ __all__ = [
     "BoardDrawing",
     "Branch",
     "Candidate",
+    "Chain",
     "Decision",
     "Engine",
     "EngineSettings",
@@ -102,6 +104,7 @@ _MODULES = {
     "go.coords": ("BLACK", "EMPTY", "PASS", "WHITE", "index_of_point", "parse_vertex", "point_of_index", "vertex"),
     "go.drawing": ("BoardDrawing", "Candidate"),
     "go.game": ("Game", "IllegalMove", "Move"),
+    "go.regions": ("Chain",),
     "go.rules": ("RULESETS", "Rules", "parse_rules"),
     "go.scoring": ("Score",),
     "go.sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),

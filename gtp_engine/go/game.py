@@ -39,6 +39,7 @@ from .coords import (
     vertex,
 )
 from .drawing import BoardDrawing, DrawingOptions, board_text
+from .regions import Chain, chain_at
 from .rules import PART_VALUES, Rules, as_rules, check_komi, default_komi, rules_name
 from .scoring import Score, margin
 
@@ -316,6 +317,14 @@ class Game:
         if found == PASS:
             raise invalid("point", point, "a point of the board, not a pass")
         return int(self.board["stones"][0, found])
+
+    def chain(self, point: int | str) -> Chain | None:
+        """Returns the chain at a point, with its stones and liberties; None if the point is empty.
+
+        Raises:
+            UserError: The point is off the board.
+        """
+        return chain_at(self.board[0], self.point(point))
 
     @property
     def first_captures(self) -> tuple[int, int]:

@@ -29,6 +29,18 @@ def test_vertices_and_words_are_as_good_as_numbers() -> None:
     assert game.to_move == WHITE
 
 
+def test_a_chain_has_stones_and_liberties() -> None:
+    game = Game(9)
+    game.set_up("A1 B1", "C1")
+    chain = game.chain("A1")
+    assert chain is not None and chain == game.chain("B1") and chain.colour == BLACK
+    assert {game.vertex(point) for point in chain.stones} == {"A1", "B1"}
+    assert {game.vertex(point) for point in chain.liberties} == {"A2", "B2"}
+    assert game.chain("E5") is None and game.chain("pass") is None
+    with pytest.raises(UserError, match="invalid vertex 'K1'"):
+        game.chain("K1")
+
+
 def test_a_position_is_set_up_from_lists_or_texts() -> None:
     game, other = Game(9), Game(9)
     game.set_up("A1 b2", [E5, "D4"], "white")
