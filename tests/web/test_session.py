@@ -8,9 +8,11 @@ import pytest
 from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.clients.web.session import line_shown
 from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import read_sgf
 
 
@@ -439,3 +441,11 @@ def test_a_judgement_that_is_cut_short_does_not_keep_the_engine_from_moving(desk
     desk.play("C3")
     desk.send("stop")
     desk.wait(lambda: len(desk.vertices) == 2)
+
+
+def test_the_numbers_of_a_line_are_those_of_the_stones_that_it_leaves() -> None:
+    game = Game(5)
+    captured = line_shown(game, [game.point(vertex) for vertex in ("A1", "A2", "E5", "B1")])
+    assert captured["stones"][4] == ".O..." and captured["drawn"]["labels"] == {"A2": "2", "E5": "3", "B1": "4"}
+    played_again = line_shown(game, [game.point(vertex) for vertex in ("A1", "A2", "E5", "B1", "E4", "A1")])
+    assert played_again["drawn"]["labels"] == {"A2": "2", "E5": "3", "B1": "4", "E4": "5", "A1": "6"}

@@ -466,12 +466,16 @@ def visits_of(message: Message) -> int | None:
 def line_shown(
     game: Game, line: Sequence[int], shapes: Mapping[int, str] | None = None, candidates: Sequence[Candidate] = ()
 ) -> Document:
-    """Returns a position with a line from there on, as numbered stones; shapes mark the stones that are left."""
+    """Returns a position with a line from there on, as numbered stones.
+
+    Stones that the line captures have no numbers; shapes mark the stones that are left.
+    """
     after, drawn = game.copy(), Drawn(candidates=[*candidates])
     for number, point in enumerate(line, 1):
         after.play(after.to_move, point, tolerant=True)  # solved lines leave ko threats out
         if point != PASS:
-            drawn.labels.setdefault(point, str(number))
+            drawn.labels[point] = str(number)
+    drawn.labels = {point: text for point, text in drawn.labels.items() if after.stone_at(point)}
     drawn.shapes = {point: shape for point, shape in (shapes or {}).items() if after.stone_at(point)}
     return _as_document(after, drawn)
 
