@@ -26,6 +26,10 @@ def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -
     expect(page.locator("#drawing svg")).to_be_visible()
     colours = "[...document.querySelectorAll('.player .stone')].map((each) => getComputedStyle(each).printColorAdjust)"
     assert page.evaluate(colours) == ["exact", "exact"]
+    prisoner = "getComputedStyle(document.querySelector('[data-colour=%s] .captures'), '::before').backgroundColor"
+    assert page.evaluate(prisoner % "black") == "rgb(247, 245, 240)"  # which Black has taken
+    assert page.evaluate(prisoner % "white") == "rgb(27, 27, 27)"
+    expect(page.locator("[data-colour=black] .captures")).to_have_text("prisoners: 0")
     page.emulate_media(media="screen", forced_colors="active")
     colours = "[...document.querySelectorAll('.player .stone')].map((each) => getComputedStyle(each).backgroundColor)"
     assert page.evaluate(colours) == ["rgb(27, 27, 27)", "rgb(247, 245, 240)"]
