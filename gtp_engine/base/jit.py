@@ -212,6 +212,7 @@ _COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate")
 _COMPILED_FILES = (
     "solver/local_board.py",
     "solver/proof_search.py",
+    "solver/zones.py",
     "training/data/samples.py",
     "training/data/rows.py",
     "training/data/ownership.py",

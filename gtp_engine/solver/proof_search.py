@@ -38,15 +38,13 @@ from .local_board import (
     flood,
     is_captured,
     is_pass_alive,
-    is_safe,
-    liberties_of,
     lowest,
     mixed,
     near,
     needs_outside,
     play,
-    write_life,
 )
+from .zones import add_goal, add_illegal, add_move, close_zone
 
 LOST = 1 << 30  # of phi: the player to move does not succeed; of delta: it does
 PASS_CELL = -1
@@ -263,114 +261,6 @@ def write_moves(
     return count
 
 
-# Zones (Shih et al. 2021, "relevance zones"). A finite win holds in every position that is the same on its zone,
-# whatever lies on the other cells. So if a player loses after a move off the zone of that loss, such as a pass, none of
-# its other moves off this zone helps, unless it changes the zone by a capture.
-
-
-@njit
-def _add_chain(local: Local, stones: np.ndarray, colour: int, cell_low: Any, cell_high: Any, zone: np.ndarray) -> None:
-    """Adds the chain of a stone to a zone, with one liberty unless one is there: then no move off the zone takes it."""
-    stride = local["stride"]
-    low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], stride)
-    zone[0] |= low
-    zone[1] |= high
-    if is_safe(local, colour, low, high):
-        return
-    around_low, around_high = liberties_of(local, stones, low, high)
-    if (around_low | around_high) and not (around_low & zone[0]) and not (around_high & zone[1]):
-        low, high = lowest(around_low, around_high)
-        zone[0] |= low
-        zone[1] |= high
-
-
-@njit
-def _add_chains_beside(
-    local: Local, stones: np.ndarray, colour: int, cell_low: Any, cell_high: Any, zone: np.ndarray
-) -> None:
-    """Adds the chains of a colour next to a cell to a zone, as `_add_chain` does."""
-    low, high = near(cell_low, cell_high, local["stride"])
-    low, high = low & stones[2 * colour], high & stones[2 * colour + 1]
-    while low or high:
-        one_low, one_high = lowest(low, high)
-        _add_chain(local, stones, colour, one_low, one_high, zone)
-        low, high = low & ~one_low, high & ~one_high
-
-
-@njit
-def _close(local: Local, winner: int, stones: np.ndarray, zone: np.ndarray) -> None:
-    """Enlarges the zone of a player's win until no move off it captures stones on it."""
-    colours = 2 if local["suicide"] else 1  # the other player may take its own
-    while True:
-        before_low, before_high = zone[0], zone[1]
-        for turn in range(colours):
-            colour = winner if turn == 0 else 1 - winner
-            low, high = stones[2 * colour] & zone[0], stones[2 * colour + 1] & zone[1]
-            while low or high:
-                bit_low, bit_high = lowest(low, high)
-                _add_chain(local, stones, colour, bit_low, bit_high, zone)
-                bit_low, bit_high = flood(
-                    bit_low, bit_high, stones[2 * colour], stones[2 * colour + 1], local["stride"]
-                )
-                low, high = low & ~bit_low, high & ~bit_high
-        if zone[0] == before_low and zone[1] == before_high:
-            return
-
-
-@njit
-def _add_move(local: Local, stones: np.ndarray, mover: int, move: Any, zone: np.ndarray) -> None:
-    """Adds to a zone what decides that a move is legal, and what it captures."""
-    stride = local["stride"]
-    bit_low, bit_high = bit_of(move["cell"])
-    near_low, near_high = near(bit_low, bit_high, stride)
-    near_low, near_high = near_low & local["cells"][0], near_high & local["cells"][1]
-    zone[0] |= bit_low | near_low
-    zone[1] |= bit_high | near_high
-    for colour in range(2):
-        low, high = (
-            stones[2 * colour] & ~move["stones"][2 * colour],
-            stones[2 * colour + 1] & ~move["stones"][2 * colour + 1],
-        )
-        around_low, around_high = near(low, high, stride)
-        zone[0] |= low | (around_low & local["cells"][0])
-        zone[1] |= high | (around_high & local["cells"][1])
-    _add_chains_beside(local, move["stones"], 1 - mover, bit_low, bit_high, zone)
-    if (move["stones"][2 * mover] & bit_low) or (move["stones"][2 * mover + 1] & bit_high):
-        _add_chain(local, move["stones"], mover, bit_low, bit_high, zone)
-    else:  # suicide: its chain and what surrounds it
-        low, high = flood(bit_low, bit_high, stones[2 * mover] | bit_low, stones[2 * mover + 1] | bit_high, stride)
-        around_low, around_high = near(low, high, stride)
-        zone[0] |= low | (around_low & local["cells"][0])
-        zone[1] |= high | (around_high & local["cells"][1])
-
-
-@njit
-def _add_illegal(local: Local, stones: np.ndarray, mover: int, zone: np.ndarray, scratch: np.ndarray) -> None:
-    """Adds what makes moves of a player on a zone illegal: without it they might be legal."""
-    low = zone[0] & local["cells"][0] & ~(stones[0] | stones[2])
-    high = zone[1] & local["cells"][1] & ~(stones[1] | stones[3])
-    while low or high:
-        bit_low, bit_high = lowest(low, high)
-        low, high = low & ~bit_low, high & ~bit_high
-        if play(local, stones, mover, cell_of(bit_low, bit_high), scratch) < NO_KO:
-            own_low, own_high = stones[2 * mover] | bit_low, stones[2 * mover + 1] | bit_high
-            chain_low, chain_high = flood(bit_low, bit_high, own_low, own_high, local["stride"])
-            around_low, around_high = near(chain_low, chain_high, local["stride"])
-            zone[0] |= chain_low | (around_low & local["cells"][0])
-            zone[1] |= chain_high | (around_high & local["cells"][1])
-            # The other's chains beside it are not taken by the move as long as they keep a liberty.
-            scratch[:] = stones
-            scratch[2 * mover], scratch[2 * mover + 1] = own_low, own_high
-            _add_chains_beside(local, scratch, 1 - mover, bit_low, bit_high, zone)
-
-
-@njit
-def _add_goal(local: Local, winner: int, move: Any, zone: np.ndarray) -> None:
-    """Adds to a zone on what the goal rests that a move reaches, besides what it took."""
-    if winner == DEFENDER:
-        write_life(local, move["stones"], zone)
-
-
 @inline
 def _numbers(table: np.ndarray, search: Search, move: Any, mover: int) -> tuple[int, int]:
     """Returns phi and delta of the position after a move, for the player who then moves."""
@@ -483,7 +373,7 @@ def _use_refutation(local: Local, search: Search, table: np.ndarray, at: Any, mo
     zone[0], zone[1] = table[slot]["zone"][0], table[slot]["zone"][1]
     if not _is_off(at["stones"], move, zone):
         return
-    _close(local, 1 - mover, at["stones"], zone)
+    close_zone(local, 1 - mover, at["stones"], zone)
     if not _is_off(at["stones"], move, zone):
         return
     at["zone"][0] |= zone[0]
@@ -590,16 +480,16 @@ def _write_zone(
             if not _rests_on_no_repetition(table, search, moves[index], mover):
                 return
         zone[0], zone[1] = at["zone"][0], at["zone"][1]
-        _add_illegal(local, stones, mover, zone, np.empty(4, np.uint64))
+        add_illegal(local, stones, mover, zone, np.empty(4, np.uint64))
     winner, depth = mover if mover_wins else 1 - mover, 0
     for index in range(first, end):
         move = moves[index]
         if move["value"] == _OFF_ZONE:
             continue
         if move["cell"] != PASS_CELL:
-            _add_move(local, stones, mover, move, zone)
+            add_move(local, stones, mover, move, zone)
         if move["value"] != UNKNOWN:
-            _add_goal(local, winner, move, zone)
+            add_goal(local, winner, move, zone)
         else:
             slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
             zone[0] |= table[slot]["zone"][0]
