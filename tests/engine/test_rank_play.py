@@ -221,5 +221,7 @@ def test_a_rank_that_is_not_measured_is_announced_once(caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING, "gtp_engine"), engine_at("20k", network="uniform") as engine:
         for _ in range(3):
             engine.best_move()
-    (line,) = [record.message for record in caplog.records if "not measured" in record.message]
-    assert line == "the ranks of uniform are not measured: it plays with the settings of b6c64-19x19"
+    (line,) = [record.message for record in caplog.records if "stronger or weaker" in record.message]
+    assert line == (
+        "the engine may be stronger or weaker than its rank, which was measured with b6c64-19x19: it plays with uniform"
+    )

@@ -275,7 +275,7 @@ def test_other_languages(page: Any, language: str) -> None:
 
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
-    expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese / Korean rules, move 0")
+    expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese / Korean rules, move 0 · Handicap stones: 4")
     assert stones(page, "black") == 4
     wait_for_status(page, "White to move")
 
@@ -378,7 +378,9 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     begin(page, size="9", colour="black")
     expect(page.locator("#facts")).to_contain_text("move 0")
     page.click("#resume")
-    page.locator("#games button").first.click()
+    game = page.locator("#games button").first
+    expect(game).to_contain_text(re.compile("^9 . 9 · person . engine, full strength · After move 2 · "))
+    game.click()
     expect(page.locator("#facts")).to_contain_text("move 2")
 
 

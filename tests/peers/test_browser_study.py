@@ -102,6 +102,7 @@ def test_the_moves_of_a_game_are_guessed(record: Any) -> None:
     page.click("#guess-now")
     wait_for_status(page, "Guess the next move of Black")
     expect(page.locator("#tree")).to_be_hidden()
+    assert [page.locator(f"#{name}").is_disabled() for name in ("hint", "score", "analyse")] == [True] * 3
     click(page, "C3")
     expect(page.locator("#guessed")).to_contain_text("Not C3: the game's move is G7.")
     expect(page.locator("#guessed")).to_contain_text("Right: 0 of 1.")

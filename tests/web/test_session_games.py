@@ -1,6 +1,7 @@
 """The games of a session: begun, opened from records, resumed and saved."""
 
 import base64
+import datetime
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,9 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeyp
     desk.played.load(open_game(Path(file.name)))
     assert desk.send("games") == {"type": "games", "games": []}  # by whatever path it was opened
     desk.send("new", **{**NEW, "colour": "black"})
-    assert desk.send("games") == {"type": "games", "games": [file.stem]}
+    day = datetime.date.today().isoformat()
+    game = {"name": file.stem, "width": 5, "height": 5, "players": None, "rank": "max", "moves": 2, "day": day}
+    assert desk.send("games") == {"type": "games", "games": [game]}
     desk.send("resume", game=file.stem)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.state["file"] == file.name

@@ -94,7 +94,8 @@ def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tm
     # As after a crash: nothing but the file is left.
     engine.load(Game(5, 5))
     again = Desk(engine, tmp_path)
-    assert again.send("games") == {"type": "games", "games": [file.stem]}
+    (game,) = (again.send("games") or {})["games"]
+    assert (game["name"], game["players"], game["rank"]) == (file.stem, ["Ann", "Ben"], None)
     again.send("resume", game=file.stem)
     assert again.state["isStudy"] and again.state["file"] == file.name
     assert again.state["recordedResult"]["by"] == "resignation"
@@ -106,7 +107,7 @@ def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tm
     assert read_sgf(same).result == "W+R"
     assert list(unfinished_games(tmp_path)) == []  # the terminal, which does not edit, does not offer it
     again.send("new", **NEW)
-    assert again.send("games") == {"type": "games", "games": [file.stem]}
+    assert [game["name"] for game in (again.send("games") or {})["games"]] == [file.stem]
 
 
 def test_a_file_outside_the_folder_is_never_overwritten(study: Desk, engine: Engine, tmp_path: Path) -> None:
@@ -467,14 +468,14 @@ def test_a_move_after_a_comment_is_guessed_but_none_after_set_up_stones(desk: De
     assert desk.state["guess"]["tried"] == 2
 
 
-def test_guessing_begins_only_where_there_is_a_move_to_guess(study: Desk) -> None:
-    for colour, place, problem in (("both", 4, "no move follows"), ("black", 3, "no move of Black follows")):
+def test_guessing_begins_at_the_start_where_no_move_follows(study: Desk) -> None:
+    for colour, place, first in (("both", 4, 0), ("black", 3, 0), ("white", 2, 3), ("white", 4, 1)):
         study.send("go", move=place)
-        study.refuse(f"{problem} here: go to an earlier position", "guess", colour=colour)
-        assert study.state["guess"] is None and study.state["place"] == place
-    study.send("go", move=2)
-    study.send("guess", colour="white")
-    assert study.state["place"] == 3
+        study.send("guess", colour=colour)
+        assert study.state["place"] == first, colour
+    study.send("open", sgf="(;GM[1]SZ[9];B[ee])")
+    study.refuse("there is no move of White to guess", "guess", colour="white")
+    assert study.state["guess"] is None
 
 
 def test_an_illegal_move_ahead_changes_nothing(desk: Desk) -> None:
@@ -560,6 +561,15 @@ def test_the_graph_of_a_review_goes_to_the_count_of_a_game_that_two_passes_end(d
     desk.wait(desk.engine.ready.done)
     review(desk)
     assert desk.state["curve"][-1] == (3, 1.0, 74.0)
+
+
+def test_a_review_takes_the_count_of_guesses_away(study: Desk) -> None:
+    study.send("go", move=0)
+    study.send("guess", colour="both")
+    study.play("A1")
+    study.send("review", visits=4)
+    assert study.state["guess"] is None
+    study.send("stop-review")
 
 
 def test_a_review_can_be_stopped(study: Desk) -> None:

@@ -4,6 +4,7 @@ import base64
 import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
-from ...table.saved_games import HUMAN, SavedGame, open_tree, unfinished_games
+from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, unfinished_games
 from .playing import result_in_parts
 from .session import Document, Message, Part, Session, phrase_parts, text_of, visits_of, whole_number
 from .studying import Values
@@ -52,8 +53,8 @@ class Opening(Part):
         self.open_problems: Callable[[Sequence[tuple[str, bytes]]], bool] = lambda files: False
 
     def on_games(self, _: Message) -> Document:
-        """Returns the names of unfinished games."""
-        return {"type": "games", "games": [path.stem for path in islice(self._unfinished(), _LISTED)]}
+        """Returns the unfinished games: their names, boards, players, moves, and days of the last move."""
+        return {"type": "games", "games": [_listed(path) for path in islice(self._unfinished(), _LISTED)]}
 
     def _unfinished(self, name: str | None = None) -> Iterator[Path]:
         return unfinished_games(self.played.folder, self.played.file.path, with_edited=True, name=name)
@@ -189,6 +190,22 @@ class Opening(Part):
             "network": network if network in (AUTO, ROLLOUTS) else network_name(Path(network)),
             "networks": list(self.networks),
         }
+
+
+def _listed(path: Path) -> Document:
+    """Returns what a list of games says about a file."""
+    tree = read_sgf(path)
+    is_edited = read_notes(tree.root.properties).is_edited
+    ranks = [rank for name, rank in ((tree.black, tree.black_rank), (tree.white, tree.white_rank)) if name != HUMAN]
+    return {
+        "name": path.stem,
+        "width": tree.width,
+        "height": tree.height,
+        "players": [tree.black, tree.white] if is_edited else None,
+        "rank": (ranks[0] or "max") if ranks and not is_edited else None,
+        "moves": len(tree.moves),
+        "day": date.fromtimestamp(path.stat().st_mtime).isoformat(),
+    }
 
 
 def _decoded(files: Any) -> Iterator[tuple[str, bytes]]:

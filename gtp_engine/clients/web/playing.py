@@ -147,7 +147,10 @@ class Playing(Part):
     # Guessing.
 
     def on_guess(self, message: Message) -> None:
-        """Begins to guess from the position that is shown, or ends that; the count stays until the next one."""
+        """Begins to guess from the position that is shown, or from the start if no move follows, or ends that.
+
+        The count stays until the next one.
+        """
         session = self.session
         if message.get("colour") is None:
             self.end_guessing()
@@ -156,10 +159,11 @@ class Playing(Part):
         if self.played.mode is Mode.GAME:
             raise UserError("open a game to guess its moves")
         colour = parse_word("colour", message.get("colour"), _COLOURS)
-        node = _next_to_guess(session.node, _COLOURS[colour])
+        places = (session.node, session.line[0])
+        node = next(filter(None, (_next_to_guess(place, _COLOURS[colour]) for place in places)), None)
         if node is None:
             whose = "" if colour == "both" else f" of {colour.capitalize()}"
-            raise UserError(f"no move{whose} follows here: go to an earlier position to guess the moves")
+            raise UserError(f"there is no move{whose} to guess")
         session.position(node)  # an illegal move on the way there is refused before anything changes
         self.guess = {"colour": colour, "tried": 0, "right": 0, "judged": 0, "lost": 0.0, "last": None}
         session.is_guessing = True

@@ -65,7 +65,7 @@ def new_session(
     values = Values(session.to_move)
     searches = Searches(session, values)
     playing = Playing(session, values, searches)
-    reviewing = Reviewing(session, values, playing.end_guessing)
+    reviewing = Reviewing(session, values, playing.forget_game)
     solving = Solving(session, values)
     Editing(session, values)
     opening = Opening(session, values)

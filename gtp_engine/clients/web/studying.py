@@ -401,11 +401,11 @@ class Job:
 
 
 class Reviewing(Part):
-    """The review of the present game, which ends guessing."""
+    """The review of the present game, which ends guessing and its count."""
 
-    def __init__(self, session: Session, values: Values, end_guessing: Callable[[], object]) -> None:
+    def __init__(self, session: Session, values: Values, forget_guesses: Callable[[], object]) -> None:
         super().__init__(session, values)
-        self.end_guessing = end_guessing
+        self.forget_guesses = forget_guesses
         self.job: Job | None = None
         self._thread: threading.Thread | None = None
         self._published = 0.0
@@ -429,7 +429,7 @@ class Reviewing(Part):
             raise UserError("there are no moves to review")
         visits = visits_of(message)  # without them the review takes the usual time of the board
         reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
-        self.end_guessing()
+        self.forget_guesses()
         session.other_problem = None
         positions = [*(node.parent or node for node in moves), line[-1]]
         task = ReviewTask(tree.copy(), rules=engine.rules, komi=engine.komi)

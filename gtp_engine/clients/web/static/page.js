@@ -11,7 +11,7 @@ import {Offer} from "./offer.js";
 import {Problems} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
-import {begin, choose, moveName, number, percent, say, text} from "./words.js";
+import {begin, choose, date, moveName, number, percent, say, text} from "./words.js";
 
 const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
@@ -266,18 +266,24 @@ function fillForm() {
   fillList(find("#analysis-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
 }
 
-function showGames(names) {
+function showGames(games) {
   const resume = (game) => {
     find("#resume-dialog").close();
     send({type: "resume", game});
   };
-  const items = names.length ? names.map((name) => button(name, () => resume(name))) : [text("noGames")];
+  const items = games.length ? games.map((game) => button(gameText(game), () => resume(game.name))) : [text("noGames")];
   find("#games").replaceChildren(...items.map((content) => {
     const item = document.createElement("li");
     item.append(content);
     return item;
   }));
   find("#resume-dialog").showModal();
+}
+
+// rank: the engine's, null for two people; players: the names of those of a record, null for others.
+function gameText({width, height, rank, players, moves, day}) {
+  const names = players ? players.map((name) => isolated(name) || text("human")) : [text("human"), rank ? text("engineAt", {rank: rankName(rank)}) : text("human")];
+  return [`${width} × ${height}`, names.join(" – "), text("script.afterMove", {number: moves}), date(day)].join(" · ");
 }
 
 // What the user sees, and hears.
@@ -295,7 +301,9 @@ function show(before = state) {
   showAgain(before);
   const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
-  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
+  const isGuessing = Boolean(state.guess?.colour);  // which these would help
+  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null || isGuessing;
+  find("#analyse").disabled = isGuessing;
   find("#undo").disabled = !state.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
@@ -319,7 +327,9 @@ function show(before = state) {
   showStatus();
   showReport();
   const komi = number(state.komi, state.komi % 1 ? 1 : 0), rules = rulesName(state.rules);
-  find("#facts").textContent = text("facts", {komi, rules, move: number(state.moveNumbers[0])});
+  const facts = [text("facts", {komi, rules, move: number(state.moveNumbers[0])})];
+  if (state.handicap) facts.push(`${text("handicap")}: ${number(state.handicap)}`);
+  find("#facts").textContent = facts.join(" · ");
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.

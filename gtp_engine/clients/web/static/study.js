@@ -169,5 +169,5 @@ function guessText({guessed: guessedVertex, played: playedVertex, lost, playedLo
 
 function countText({tried, right, judged, lost}) {
   const count = text("guessCount", {right: number(right), tried: number(tried)});
-  return judged ? `${count} ${text("guessLost", {points: number(lost, 1), judged: number(judged)})}` : count;
+  return judged ? `${count} ${text("guessLost", {points: number(lost, 1), count: judged})}` : count;
 }
