@@ -31,7 +31,7 @@ play: .venv/installed
 	@$(BIN)/gtp_engine play $(ARGS)
 
 test: .venv/developer compiled
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: .venv/developer
 	@$(BIN)/ruff check .

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.system import configure_process
+from gtp_engine.base.system import available_cpus, configure_process
 from gtp_engine.clients.cli.defaults import COMMON_SETTINGS
 from gtp_engine.clients.cli.options import variable
 
@@ -17,6 +17,11 @@ for name in COMMON_SETTINGS:
     os.environ.pop(variable(name), None)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores, at most four: many tests wait for clocks and other programs."""
+    return min(4, available_cpus() + 1)
 
 
 @pytest.fixture(scope="session")
