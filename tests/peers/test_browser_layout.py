@@ -1,10 +1,11 @@
 """How the page fits the screen, the paper and the finger, in Chromium."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, begin, expect
+from peers.conftest import LIMIT, begin, expect, paste
 
 pytestmark = pytest.mark.peer
 
@@ -86,3 +87,18 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
     phone.wait_for_selector("#drawing svg")
     phone.touchscreen.tap(x, y + 34)
     expect(phone.locator("#facts")).to_contain_text("move 3")
+
+
+def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> None:
+    paste(page, "(;SZ[9]KM[7];B[ee];W[ce];B[gc];W[gg])")
+    page.click("#review")
+    page.wait_for_function("() => document.querySelector('#graph .winrate')?.getAttribute('d').split('L').length === 5")
+    assert page.locator("#plot .scale.winrate span").all_inner_texts() == ["100%", "50%", "0%"]
+    top, middle, bottom = page.locator("#plot .scale.lead span").all_inner_texts()
+    assert top[:2] == "B+" and middle == "even" and bottom == top.replace("B", "W")
+    expect(page.locator("#graph-at")).to_have_text(re.compile(r"Position 4: \d+%, ([BW]\+[\d.]+|even)"))
+    box = page.locator("#graph").bounding_box()
+    page.locator("#graph").hover(position={"x": box["width"] / 4, "y": 20})
+    expect(page.locator("#graph-at")).to_contain_text("Position 1: ")
+    page.mouse.move(1, 1)
+    expect(page.locator("#graph-at")).to_contain_text("Position 4: ")

@@ -66,7 +66,7 @@ def run_script(script: str, module: str) -> list[str]:
           addEventListener(type, listener) { this.on[type] = listener; }});
         const elements = {};
         globalThis.document = {createElementNS: element, createElement: element,
-          querySelector: (name) => elements[name] ??= element()};
+          querySelectorAll: () => [], querySelector: (name) => elements[name] ??= element()};
         """
     with TemporaryDirectory() as folder:
         files = Path(shutil.copytree(STATIC, folder, dirs_exist_ok=True))
