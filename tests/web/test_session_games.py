@@ -116,6 +116,23 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     assert len(read_sgf(file).moves) == 4
 
 
+def test_a_step_does_not_play_the_game_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = "".join(f";B[{column}a];W[{column}i]" for column in "abcdefgh")
+    desk.send("open", sgf=f"(;GM[1]SZ[9]{moves})")
+    desk.send("go", step=-1)  # finds the position by the engine's rules once
+    played: list[object] = []
+    play = Game.play
+    monkeypatch.setattr(
+        Game, "play", lambda game, *move, **options: (played.append(move), play(game, *move, **options))[1]
+    )
+    counts = []
+    for step in (-1, -1, 1):
+        played.clear()
+        desk.send("go", step=step)
+        counts.append(len(played))
+    assert desk.state["place"] == 14 and counts[:2] == [0, 0] and counts[2] <= 1
+
+
 def test_the_page_says_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD + RECORD)
     said = "only the first game in the file was opened"
