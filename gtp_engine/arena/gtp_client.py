@@ -1,6 +1,7 @@
 """A client of a GTP engine: another program, started by its command line and controlled through pipes."""
 
 import contextlib
+import logging
 import os
 import queue
 import shutil
@@ -16,6 +17,11 @@ from ..base.errors import UserError
 from ..base.lines import read_lines
 from ..base.system import command_arguments
 
+logger = logging.getLogger(__name__)
+
+# Seconds after which it is said that an engine has not answered its first command, or it is given up if it wrote
+# something else.
+START_PATIENCE = 20.0
 # How long an engine may take to end after `quit` (Sabaki waits as long), and after a termination signal.
 QUIT_SECONDS = 3.0
 TERMINATE_SECONDS = 1.0
@@ -90,7 +96,7 @@ class GtpClient:
     def connect(self) -> "GtpClient":
         """Asks for name, version and commands. If that fails, ends the process and raises EngineStartError."""
         try:
-            self.name = self.send("name") or self.command
+            self.name = self._first_answer() or self.command
             with contextlib.suppress(CommandError):
                 self.version = self.send("version")
             self.commands = frozenset(self.send("list_commands").split())
@@ -98,6 +104,18 @@ class GtpClient:
             self.close()
             raise EngineStartError(str(error)) from error
         return self
+
+    def _first_answer(self) -> str:
+        """Returns the engine's name. It may be silent for long while it loads, which is told."""
+        patience = min(START_PATIENCE, self.timeout)
+        try:
+            return self.send("name", patience)
+        except EngineSilentError:
+            if patience == self.timeout:
+                raise
+        self.usable = True
+        logger.warning("%s has not answered for %g s: waiting up to %g s", self._label, patience, self.timeout)
+        return self._answer("name", self.timeout - patience, "")
 
     def __enter__(self) -> "GtpClient":
         return self.connect()
@@ -120,7 +138,15 @@ class GtpClient:
             stray = self._stray_line(command)
             with contextlib.suppress(OSError):  # it has ended: its last output is more informative
                 self._stdin.write(f"{command}\n".encode())
-            reply = self._reply(command, self.timeout if timeout is None else timeout, stray)
+        except EngineError:
+            self.usable = False
+            raise
+        return self._answer(command, self.timeout if timeout is None else timeout, stray)
+
+    def _answer(self, command: str, timeout: float, stray: str) -> str:
+        """Returns the response to a command that was sent, without its frame."""
+        try:
+            reply = self._reply(command, timeout, stray)
         except EngineError:
             self.usable = False
             raise
@@ -228,6 +254,8 @@ class GtpClient:
                 raise kind(f"{self._label} gave no answer to {command!r} within {timeout:g} s{wrote}") from None
             if line is None:
                 raise self._lost(command, stray)
+            if line == command and not reply:
+                raise EngineGarbageError(f"{self._label} repeats {command!r} instead of answering: it is no GTP engine")
             size += len(line)
             if size > LONGEST_REPLY:
                 raise EngineGarbageError(

@@ -85,6 +85,24 @@ def test_silence_garbage_and_endless_output(otherwise: str, kind: type[EngineErr
         client.send("genmove b", timeout=20.0 if "while" in otherwise else 0.5)
 
 
+def test_a_program_that_repeats_its_input_is_no_engine() -> None:
+    began = time.monotonic()
+    script = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
+    with pytest.raises(EngineStartError, match="repeats 'name' instead of answering: it is no GTP engine"):
+        GtpClient(command(script), timeout=300.0).connect()
+    assert time.monotonic() - began < 60  # not the 300 s that an engine may be silent
+
+
+def test_an_engine_that_loads_for_long_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("gtp_engine.arena.gtp_client.START_PATIENCE", 0.2)
+    slow = "import time\ntime.sleep(1)" + ENGINE % "pass"
+    with GtpClient(command(slow), timeout=20.0) as client:
+        assert client.name == "Tiny"
+    assert "has not answered for 0.2 s: waiting up to 20 s" in caplog.text
+
+
 def test_unsolicited_answer() -> None:
     with engine('print("= D4\\n\\n= E5\\n")') as client:
         assert client.send("genmove b") == "D4"

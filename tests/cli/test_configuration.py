@@ -393,7 +393,13 @@ def test_a_byte_order_mark_is_no_part_of_the_file(file: Path) -> None:
 def test_config_shows_a_file_that_is_wrong(file: Path) -> None:
     file.write_bytes(b"vists = 1\xff\x1b")
     assert run("gtp").stderr == f"Error: {file}: not a text file in UTF-8\n"
-    assert run("config").stdout == f"# {file}\nvists = 1\ufffd?"
+    shown = run("config")
+    assert shown.stdout == f"# {file}\nvists = 1\ufffd?"
+    assert (shown.exit_code, shown.stderr) == (1, f"Error: {file}: not a text file in UTF-8\n")
+    file.write_text("= =\n")
+    assert "Error: " in run("config").stderr and "line 1, column 1" in run("config").stderr
+    file.write_text("x = 1\n")
+    assert "unknown setting 'x'" in run("config").stderr
 
 
 def test_the_file_is_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,8 +68,9 @@ def test_lines_for_other_programs() -> None:
         "KaTrain: Settings > Engine: instead of its own engine's command",
         f"    {'' if sys.platform == 'win32' else 'exec '}/opt/go/bin/gtp_engine analysis",
         "OGS (gtp2ogs): on the command line, with the bot account's key",
-        "    gtp2ogs --apikey YOUR_KEY -- /opt/go/bin/gtp_engine gtp",
+        "    gtp2ogs --apikey YOUR_KEY -- /opt/go/bin/gtp_engine gtp --seconds 30",
     ]
+    assert client_lines(["gtp_engine"], ["--visits", "50"]).endswith("gtp --visits 50")
 
 
 def test_blanks_in_the_path_are_quoted_where_the_client_knows_quotes() -> None:

@@ -10,6 +10,7 @@ from ...base.folders import configuration_file
 from ...base.messages import printable
 from ...base.settings import setting
 from .command import command
+from .defaults import check_configuration
 
 TEMPLATE = """\
 # Your own defaults for all commands of gtp_engine. Remove the "#" before a setting to use it.
@@ -104,6 +105,7 @@ def config(options: ConfigOptions) -> None:
         click.echo(f"wrote {path}")
     elif _exists(path):
         click.echo(printable(f"# {path}\n{path.read_text('utf-8-sig', 'replace').expandtabs(4)}"), nl=False)
+        check_configuration(path)
     else:
         click.echo(f"{path} does not exist; create it with `gtp_engine config --create`")
 

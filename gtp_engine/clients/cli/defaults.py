@@ -64,6 +64,12 @@ def use_configuration(ctx: click.Context) -> None:
         _use_table(ctx, tables.get(str(command.name), {}), path.parent)
 
 
+def check_configuration(path: Path) -> None:
+    """Raises ClickException if the commands refuse this file: it is not TOML, or a setting is unknown."""
+    with _errors_in(path):
+        _parts(read_table(path))
+
+
 def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Returns the common settings, and the tables of commands and search; UserError if one is unknown."""
     for name, value in settings.items():

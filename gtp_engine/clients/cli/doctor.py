@@ -264,6 +264,7 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
     program, *first = command
     arguments = _in_quotes([*first, "gtp", *options])
     line = _in_quotes([*command, "gtp", *options])
+    limit = "" if {"--seconds", "--visits"} & set(options) else " --seconds 30"  # a move on OGS may have a day
     cgos = f"CommandLine = {' '.join([*command, 'gtp', *options])} --rules {CGOS_RULES}"
     if any(" " in word for word in (*command, *options)):
         cgos = f"the CGOS client cannot start a line with spaces in a path: {line}"
@@ -276,7 +277,10 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
             "Settings > Engine: instead of its own engine's command",
             [f"{_REPLACE_SHELL}{_in_quotes([*command, 'analysis', *options])}"],
         ),
-        "OGS (gtp2ogs)": ("on the command line, with the bot account's key", [f"gtp2ogs --apikey YOUR_KEY -- {line}"]),
+        "OGS (gtp2ogs)": (
+            "on the command line, with the bot account's key",
+            [f"gtp2ogs --apikey YOUR_KEY -- {line}{limit}"],
+        ),
     }
     text = []
     for client, (where, entries) in clients.items():
