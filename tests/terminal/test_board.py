@@ -173,7 +173,9 @@ def test_the_engines_move_with_the_opponents_win_rate() -> None:
         "nothing": "black plays B2",
     }
     game.play(WHITE, PASS)
-    assert engine_move_line(game, None).plain == "white passes"
+    assert engine_move_line(game, None).plain == "white passes: pass too to end the game and count it"
+    game.play(BLACK, PASS)
+    assert engine_move_line(game, None).plain == "black passes"
 
 
 def test_a_hint_is_marked_and_names_the_leader() -> None:

@@ -134,23 +134,20 @@ def _column_head(review: GameReview, colour: int) -> str:
 
 def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
     """Returns a table with a line for each mistake; the values are those of the worst of its moves."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left")
-    span = next((mistake.span for mistake in mistakes if len(mistake.misses) > 1), None)
-    if span:
-        table.caption = f"{span}: the same point was missed several times; the values are those of the worst move."
-    table.add_column("moves", justify="right", no_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("move", justify="right", no_wrap=True)
     table.add_column("player", no_wrap=True)
-    table.add_column("played", no_wrap=True)
+    table.add_column("played", overflow="fold")
     table.add_column("better", overflow="fold")
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("win rate", justify="right", no_wrap=True)
     for mistake in mistakes:
         worst, misses = mistake.worst, len(mistake.misses)
-        player, played = colour_name(worst.move.colour).capitalize(), _played(worst)
+        again = f"; missed {misses} times from move {mistake.misses[0].number} on" if misses > 1 else ""
         table.add_row(
-            mistake.span,
-            player if misses == 1 else f"{player}, {misses} times",
-            played if misses == 1 else f"{worst.number} {played}",
+            str(worst.number),
+            colour_name(worst.move.colour).capitalize(),
+            _played(worst) + again,
             worst.line_text(worst.better_line[:_LINE_SHOWN]),
             with_minus(worst.points_loss),
             f"{with_minus(100 * worst.winrate_loss)}%",

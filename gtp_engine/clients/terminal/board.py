@@ -181,7 +181,12 @@ def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winr
     `shown` is one of `words.SHOWN_VALUES`.
     """
     colour, point = game.moves[-1]
-    line = Text(f"{colour_name(colour)} {'passes' if point == PASS else f'plays {game.vertex(point)}'}")
+    if point == PASS:
+        line = Text(
+            f"{colour_name(colour)} passes" + ("" if game.is_over else ": pass too to end the game and count it")
+        )
+    else:
+        line = Text(f"{colour_name(colour)} plays {game.vertex(point)}")
     if report is not None and shown != "nothing":
         value = f"your win rate {1 - report.winrate:.0%}" if shown == "winrate" else lead_in_words(report)
         line.append(f"  ({report.seconds:.1f} s, {value})", "dim")
