@@ -274,11 +274,18 @@ def test_an_analysis_ends_after_its_visits_and_its_layers_change_the_board(desk:
     desk.send("analyse", visits=50)
     desk.wait()
     assert desk.state["report"]["visits"] == 50
-    for layer, texts, has_owners in (("candidates", [2], False), ("ownership", [], True), ("policy", [1], False)):
+    layers = (("candidates", [2], False), ("losses", [1], False), ("ownership", [], True), ("policy", [1], False))
+    for layer, texts, has_owners in layers:
         desk.send("layer", layer=layer)
         drawn = desk.state["drawn"]
         assert [len(each["text"]) for each in drawn["candidates"][:1]] == texts
         assert bool(drawn["ownership"]) == has_owners
+    desk.send("layer", layer="losses")
+    leads = {each["move"]: each["lead"] for each in desk.state["report"]["moves"]}
+    best = desk.state["report"]["moves"][0]["lead"]
+    for each in desk.state["drawn"]["candidates"]:
+        if each["vertex"] in leads:
+            assert float(each["text"][0]) == pytest.approx(best - leads[each["vertex"]], abs=0.11)
 
 
 def test_earlier_positions_are_shown_and_analysed_but_not_played_on(desk: Desk) -> None:

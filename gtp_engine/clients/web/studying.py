@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
-_LAYERS = ("candidates", "ownership", "policy")
+_LAYERS = ("candidates", "losses", "ownership", "policy")
 _REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little beside the search
 _LISTED = 9  # candidates
 _PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
@@ -334,7 +334,7 @@ class Searches(Part):
         if layer == "ownership":
             drawn.ownership = report.ownership_of(BLACK)
         else:
-            found = {"hint": report.candidates()[:1], "policy": _priors(report)}
+            found = {"hint": report.candidates()[:1], "losses": _losses(report), "policy": _priors(report)}
             drawn.candidates += found.get(layer, report.candidates())
 
 
@@ -342,6 +342,12 @@ def _label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
     """Draws the points that a move has lost on its stone, if it stands in this position."""
     if move.point != PASS and game.stone_at(move.point):
         drawn.labels[move.point] = f"{points:.0f}"
+
+
+def _losses(report: SearchReport) -> list[Candidate]:
+    """Returns the discs of the best moves with the points that each loses compared with the first one."""
+    losses: dict[int | str, float] = {each.point: report.moves[0].lead - each.lead for each in report.moves}
+    return [replace(disc, text=(f"{round(losses[disc.point], 1) + 0.0:.1f}",)) for disc in report.candidates()]
 
 
 def _priors(report: SearchReport) -> list[Candidate]:

@@ -13,7 +13,7 @@ import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {begin, choose, date, moveName, number, percent, say, text} from "./words.js";
 
-const LAYERS = ["candidates", "ownership", "policy"];
+const LAYERS = ["candidates", "losses", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 // Bytes: 10,000 problems have 2 MB and more, and large records 200 kB; the program has limits too.
