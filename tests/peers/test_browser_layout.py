@@ -102,3 +102,20 @@ def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> N
     expect(page.locator("#graph-at")).to_contain_text("Position 1: ")
     page.mouse.move(1, 1)
     expect(page.locator("#graph-at")).to_contain_text("Position 4: ")
+
+
+def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> None:
+    paste(page, "(;SZ[5]KM[7]AB[ee];B[ab];W[aa];B[ba];W[cc];B[aa])")  # the first White stone is captured
+    expect(page.locator("#facts")).to_contain_text("move 5")
+    expect(page.locator("#drawing .coordinates")).to_be_visible()
+    expect(page.locator("#drawing .labels text")).to_have_count(0)
+    page.click("#settings summary")
+    page.uncheck("#coordinates")
+    page.check("#numbers")
+    page.reload()
+    expect(page.locator("#drawing .coordinates")).to_be_hidden()
+    page.locator("#drawing .labels text").nth(3).wait_for(state="attached")
+    assert sorted(page.locator("#drawing .labels text").all_inner_texts()) == ["1", "3", "4", "5"]
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#facts")).to_contain_text("move 4")
+    assert sorted(page.locator("#drawing .labels text").all_inner_texts()) == ["1", "3", "4"]

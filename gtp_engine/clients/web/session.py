@@ -190,6 +190,7 @@ class Session:
             "place": line.index(self.node),
             "moveNumbers": [sum(node.move is not None for node in nodes) for nodes in (self.node.path, line)],
             "variation": {"number": variation + 1, "of": len(siblings)},
+            "numbers": self._numbers(game),
             "lastMove": {"colour": colour_name(last[0]), "vertex": game.vertex(last[1])} if last else None,
             "toMove": colour_name(game.to_move),
             "passes": game.passes,
@@ -206,6 +207,13 @@ class Session:
         for part in self.parts:
             state |= part.state()
         return state
+
+    def _numbers(self, game: Game) -> dict[str, str]:
+        """Returns the number of the move that has placed each stone of a position, those that were set up left out."""
+        moves = [node.move for node in self.node.path if node.move is not None]
+        last = {move.point: (number, move.colour) for number, move in enumerate(moves, 1) if move.point != PASS}
+        of_stones = {point: number for point, (number, colour) in last.items() if game.stone_at(point) == colour}
+        return {game.vertex(point): str(number) for point, number in of_stones.items()}
 
     def shown_position(self) -> Document:
         """Returns the stones of the position that is shown, and what is drawn there: marks and what the parts add."""

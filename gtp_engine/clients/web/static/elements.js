@@ -17,7 +17,7 @@ export function onPointing(element, onPoint, onLeave) {
 
 // Has this browser remember the state of a checkbox; calls `onChange` when the user has changed it.
 export function remember(checkbox, name, onChange) {
-  try { checkbox.checked = localStorage.getItem(name) === "on"; } catch { /* private windows may have no storage */ }
+  try { checkbox.checked = (localStorage.getItem(name) ?? (checkbox.checked ? "on" : "off")) === "on"; } catch { /* private windows may have no storage */ }
   checkbox.addEventListener("change", () => {
     try { localStorage.setItem(name, checkbox.checked ? "on" : "off"); } catch { /* likewise */ }
     return onChange();

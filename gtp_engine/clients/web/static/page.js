@@ -165,6 +165,8 @@ find("#analyse").addEventListener("click", () => analyse(state.analysisVisits ==
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
 find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
 remember(find("#opinions"), "gtp_engine opinions", () => state && show());
+remember(find("#coordinates"), "gtp_engine coordinates", () => {});  // page.css hides them
+remember(find("#numbers"), "gtp_engine move numbers", () => state && showAgain(state));
 find("#layer").addEventListener("change", (event) => send({type: "layer", layer: event.target.value}));
 find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
 for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
@@ -377,7 +379,9 @@ function showSettings() {
 function draw(shown = state) {
   const colour = state.isYourTurn && study.tool === "play" && !life.isOpen ? state.toMove : null;
   const isPreview = shown.stones.join() !== state.stones.join(), last = isPreview ? null : state.lastMove?.vertex;
-  board.show(state.board, {...state, ...shown, last, title: boardLabel(), colour, isPreview});
+  const numbers = find("#numbers").checked && !isPreview ? state.numbers : {};
+  const drawn = {...shown.drawn, labels: {...numbers, ...shown.drawn.labels}};
+  board.show(state.board, {...state, ...shown, drawn, last, title: boardLabel(), colour, isPreview});
   careful.show();
 }
 
