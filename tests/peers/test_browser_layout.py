@@ -1,5 +1,6 @@
 """How the page fits the screen, the paper and the finger, in Chromium."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -115,7 +116,20 @@ def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> No
     page.reload()
     expect(page.locator("#drawing .coordinates")).to_be_hidden()
     page.locator("#drawing .labels text").nth(3).wait_for(state="attached")
-    assert sorted(page.locator("#drawing .labels text").all_inner_texts()) == ["1", "3", "4", "5"]
+    assert sorted(page.locator("#drawing .labels text").all_text_contents()) == ["1", "3", "4", "5"]
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#facts")).to_contain_text("move 4")
-    assert sorted(page.locator("#drawing .labels text").all_inner_texts()) == ["1", "3", "4"]
+    assert sorted(page.locator("#drawing .labels text").all_text_contents()) == ["1", "3", "4"]
+
+
+def test_the_page_has_what_a_home_screen_needs(phone: Any) -> None:
+    session = phone.context.new_cdp_session(phone)
+    found = session.send("Page.getAppManifest")
+    assert found["errors"] == [] and found["url"].endswith("/manifest.webmanifest")
+    manifest = json.loads(found["data"])
+    assert manifest["display"] == "standalone" and manifest["start_url"] == "/"
+    for icon in manifest["icons"]:
+        answer = phone.request.get(found["url"].replace("manifest.webmanifest", icon["src"]))
+        assert answer.status == 200 and answer.headers["content-type"] == icon["type"]
+    errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert [error["errorId"] for error in errors] == ["in-incognito"]  # as all pages of tests are

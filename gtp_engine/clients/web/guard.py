@@ -139,6 +139,7 @@ def _headers(hosts: set[str]) -> dict[str, str]:
         f"style-src 'self' 'unsafe-hashes' {content_hash(SVG_STYLE)}",  # the one `style` attribute of our drawings
         f"connect-src 'self' {sockets}",
         "img-src 'self'",
+        "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
