@@ -19,6 +19,9 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
     assert board["y"] == 0 and board["height"] == pytest.approx(height, abs=1)
     assert players["x"] >= board["width"] and players["y"] < height
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.select_option("#language", "ar")
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    assert page.locator("#players").bounding_box()["x"] == 8  # pixels from the edge
     page.set_viewport_size({"width": 360, "height": 740})
 
 
@@ -97,6 +100,13 @@ def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> N
     assert page.locator("#plot .scale.winrate span").all_inner_texts() == ["100%", "50%", "0%"]
     top, middle, bottom = page.locator("#plot .scale.lead span").all_inner_texts()
     assert top[:2] == "B+" and middle == "even" and bottom == top.replace("B", "W")
+    for language in ("ar", "es", "en"):  # the longest labels stay beside the graph and on the page
+        page.select_option("#language", language)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        left, graph, right = (page.locator(name).bounding_box() for name in (".scale.winrate", "#graph", ".scale.lead"))
+        assert left["x"] >= 0 and left["x"] + left["width"] <= graph["x"]
+        assert graph["x"] + graph["width"] <= right["x"]
+        assert right["x"] + right["width"] <= page.viewport_size["width"]
     expect(page.locator("#graph-at")).to_have_text(re.compile(r"Position 4: \d+%, ([BW]\+[\d.]+|even)"))
     box = page.locator("#graph").bounding_box()
     page.locator("#graph").hover(position={"x": box["width"] / 4, "y": 20})
