@@ -25,6 +25,13 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
     page.set_viewport_size({"width": 360, "height": 740})
 
 
+def test_the_buttons_of_the_header_stand_in_line(page: Any) -> None:
+    boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
+    tops = {box["y"] for box in boxes}
+    assert len(tops) == (1 if page.viewport_size["width"] > 600 else 2)  # rows
+    assert {box["height"] for box in boxes} == {40}
+
+
 def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -> None:
     page.emulate_media(media="print")
     assert page.locator("button:visible, select:visible, summary:visible").count() == 0
