@@ -11,7 +11,6 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.cli.review_display import mistakes_table
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
@@ -88,13 +87,6 @@ def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
     ]
     assert spans(moves) == [("11-13", 11), ("10", 10), ("12", 12)]
     assert spans(moves, player=BLACK) == [("11-13", 11)]
-
-
-def test_the_terminal_tells_a_point_that_is_missed_again_by_its_worst_move() -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 6.0, 0.3)]
-    table = mistakes_table(find_mistakes(moves))
-    rows = [list(map(str, row)) for row in zip(*(column.cells for column in table.columns), strict=True)]
-    assert [row[:3] for row in rows] == [["3", "Black", "G7; missed 2 times from move 1 on"]]
 
 
 def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:

@@ -113,10 +113,14 @@ def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
     used += (FOLDER.parent / "move_review.py").read_text()  # the classes of losses, which the terminal has too
     used += (FOLDER.parents[1] / "go" / "sgf" / "values.py").read_text()  # the ways to win
+    refusals = "".join(path.read_text() for path in FOLDER.parents[1].rglob("*.py"))
     for name in texts().names:
         section, _, key = name.rpartition(".")
         # Those of the other page, and those that tests/study/test_reasons.py and tests/engine/test_ranks.py know.
         if section in ("", "reason", "rank"):
+            continue
+        if section == "error":
+            assert f'"{name}"' in refusals, name
             continue
         by_part = section in ("graph", "diagram", "ahead", "result") and re.search(rf"\b{key}\b", used)
         by_script = section == "script" and re.search(rf"words\.{key}\b|\"{key}\"", used)
