@@ -254,8 +254,6 @@ class GtpClient:
                 raise kind(f"{self._label} gave no answer to {command!r} within {timeout:g} s{wrote}") from None
             if line is None:
                 raise self._lost(command, stray)
-            if line == command and not reply:
-                raise EngineGarbageError(f"{self._label} repeats {command!r} instead of answering: it is no GTP engine")
             size += len(line)
             if size > LONGEST_REPLY:
                 raise EngineGarbageError(
