@@ -293,7 +293,7 @@ def _values(settings: RunSettings, command: str) -> dict[str, str]:
     return {
         f"{section}.{name}": value_text(getattr(values, name))
         for section, values in sections.items()
-        for name in settings_of(values, settings.command)
+        for name in settings_of(values, command)
     }
 
 

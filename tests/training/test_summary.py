@@ -15,7 +15,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
 from gtp_engine.training.log import EventFiles, cycles_left, duration_text, elo_fields, summary
-from gtp_engine.training.new_run import settings_from_options
+from gtp_engine.training.new_run import RECORDS, settings_from_options
 from gtp_engine.training.progress import Limit
 from gtp_engine.training.report import COLOURS, _boards, differing_settings, table_of_log, write_report
 from gtp_engine.training.run_folder import RunFolder, RunState
@@ -144,6 +144,9 @@ def test_the_tables_of_a_report_name_what_is_left_out_and_compare_with_the_defau
     settings = RunSettings()
     table = differing_settings({"default": replace(settings, cycle=replace(settings.cycle, network="b2c16"))})
     assert table.count('<th class="text">default</th>') == 2 and "b2c16" in table
+    records = replace(RECORDS, records=replace(RECORDS.records, games=["x.sgf"]))
+    learn = re.findall(r"<tr><td[^>]*>(.*?)</td>", differing_settings({"run": records}))
+    assert learn == ["records.games"]  # and none that `learn` does not have
     rows = re.findall(r"<tr><td>(.*?)</td>", table_of_log([CYCLE | {"cycle": cycle} for cycle in range(1, 51)]))
     assert rows == [*map(str, range(1, 21)), "...", *map(str, range(31, 51))]
 
