@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,10 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    command = [*WEB, "--visits", "30", "--sgf-dir", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+@contextmanager
+def started(*options: str) -> Iterator[str]:
+    """The address of a page that the program serves."""
+    with subprocess.Popen([*WEB, *options], stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         found = re.search(r"http\S+", program.stdout.readline())
         assert found
@@ -43,12 +44,15 @@ def address(tmp_path: Path) -> Iterator[str]:
         program.terminate()
 
 
-@pytest.fixture(params=SIZES)
-def page(request: pytest.FixtureRequest, chromium: Any, address: str) -> Iterator[Any]:
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with started("--visits", "30", "--sgf-dir", str(tmp_path)) as found:
+        yield found
+
+
+@contextmanager
+def opened(context: Any, address: str) -> Iterator[Any]:
     """The open page; whatever its console reports fails the test."""
-    width: int = request.param
-    scheme = "light" if width > 600 else "dark"
-    context = chromium.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
     context.set_default_timeout(LIMIT * 1000)
     page = context.new_page()
     problems: list[str] = []
@@ -57,12 +61,22 @@ def page(request: pytest.FixtureRequest, chromium: Any, address: str) -> Iterato
     page.goto(address)
     page.wait_for_selector("#drawing svg")
     yield page
-    if folder := os.environ.get("GTP_ENGINE_SCREENSHOTS"):
-        name = request.node.name.removeprefix("test_").replace("[", "-").rstrip("]")
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
     assert problems == []
+
+
+@pytest.fixture(params=SIZES)
+def page(request: pytest.FixtureRequest, chromium: Any, address: str) -> Iterator[Any]:
+    """The open page, wide or narrow."""
+    width: int = request.param
+    scheme = "light" if width > 600 else "dark"
+    context = chromium.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
+    with opened(context, address) as page:
+        yield page
+        if folder := os.environ.get("GTP_ENGINE_SCREENSHOTS"):
+            name = request.node.name.removeprefix("test_").replace("[", "-").rstrip("]")
+            page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def expect(locator: Any) -> Any:

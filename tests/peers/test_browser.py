@@ -2,14 +2,13 @@
 
 import re
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, WEB, begin, click, expect, paste, play_first_move, stones, wait_for_status
+from peers.conftest import LIMIT, begin, click, expect, paste, play_first_move, started, stones, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -419,13 +418,8 @@ def test_a_page_goes_on_after_a_restart_unless_the_program_does_not_know_it(
     @contextmanager
     def program() -> Iterator[str]:
         options = ["--visits", "4", "--sgf-dir", str(tmp_path / "games"), "--port", port, "--resume"]
-        command = [*WEB, *(options if any(tmp_path.glob("games/*")) else options[:-1])]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:
-            assert started.stdout is not None
-            found = re.search(r"http\S+", started.stdout.readline())
-            assert found
-            yield found[0]
-            started.terminate()
+        with started(*(options if any(tmp_path.glob("games/*")) else options[:-1])) as address:
+            yield address
 
     page = chromium.new_context().new_page()
     lost = page.locator("#connection")

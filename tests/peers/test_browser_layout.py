@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, begin, expect, paste
+from peers.conftest import begin, expect, opened, paste
 
 pytestmark = pytest.mark.peer
 
@@ -51,16 +51,8 @@ def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -
 def phone(chromium: Any, address: str) -> Iterator[Any]:
     """The page on a screen for fingers."""
     context = chromium.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
-    context.set_default_timeout(LIMIT * 1000)
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(address)
-    page.wait_for_selector("#drawing svg")
-    yield page
-    context.close()
-    assert problems == []
+    with opened(context, address) as page:
+        yield page
 
 
 def test_a_finger_first_shows_the_move_of_a_list_and_then_plays_it(phone: Any) -> None:
