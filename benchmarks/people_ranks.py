@@ -18,9 +18,8 @@ import numpy as np
 from common import records_of, share
 
 from gtp_engine.engine.worker import SearchWorker
-from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
-from gtp_engine.search.evaluate.batch import evaluate_games
 from gtp_engine.study import rank_estimate
 from gtp_engine.study.searches import Positions
 
@@ -98,14 +97,10 @@ def sides_of(worker: SearchWorker, records: Iterable[GameRecord]) -> list[Side]:
             positions = Positions(record)
         except SgfError:
             continue
-        moves = positions.moves[: positions.count - 1]
-        evaluations = evaluate_games(evaluator, [positions[n] for n in range(positions.count)])
         players = {BLACK: (record.black, record.black_rank), WHITE: (record.white, record.white_rank)}
-        for colour, (name, rank) in players.items():
-            own = [n for n, move in enumerate(moves) if move.colour == colour and move.point != PASS]
-            if len(own) >= rank_estimate.FEWEST_MOVES:
-                figures = astuple(rank_estimate.figures_of(evaluations, positions, own))
-                found.append(Side(name, number, as_number(rank), figures))
+        for colour, figures in rank_estimate.figures_by_player(evaluator, positions).items():
+            name, rank = players[colour]
+            found.append(Side(name, number, as_number(rank), astuple(figures)))
     return found
 
 

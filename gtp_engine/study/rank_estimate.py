@@ -83,16 +83,20 @@ def estimate_ranks(evaluator: Evaluator, positions: Positions) -> dict[int, Rank
     record = positions.record
     if evaluator.name != NETWORK or (record.width, record.height) != BOARD:
         return {}
-    moves = positions.moves[: positions.count - 1]
-    if len(moves) < FEWEST_MOVES:
+    return {colour: estimate(figures) for colour, figures in figures_by_player(evaluator, positions).items()}
+
+
+def figures_by_player(evaluator: Evaluator, positions: Positions) -> dict[int, PlayFigures]:
+    """Returns the figures of the players who have made `FEWEST_MOVES` moves, by colour."""
+    numbers: dict[int, list[int]] = {BLACK: [], WHITE: []}
+    for number, move in enumerate(positions.moves[: positions.count - 1]):
+        if move.point != PASS:
+            numbers[move.colour].append(number)
+    enough = {colour: own for colour, own in numbers.items() if len(own) >= FEWEST_MOVES}
+    if not enough:
         return {}
     evaluations = evaluate_games(evaluator, [positions[number] for number in range(positions.count)])
-    found = {}
-    for colour in (BLACK, WHITE):
-        own = [n for n, move in enumerate(moves) if move.colour == colour and move.point != PASS]
-        if len(own) >= FEWEST_MOVES:
-            found[colour] = estimate(figures_of(evaluations, positions, own))
-    return found
+    return {colour: figures_of(evaluations, positions, own) for colour, own in enough.items()}
 
 
 def figures_of(evaluations: Sequence[Evaluation], positions: Positions, numbers: Sequence[int]) -> PlayFigures:
