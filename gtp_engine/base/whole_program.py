@@ -77,16 +77,23 @@ class Library(JITCodeLibrary):
         return [name for name in names if name.startswith(_ENVIRONMENT_PREFIX)]
 
     def _libraries_below(self) -> list[JITCodeLibrary]:
-        """Returns the libraries that this one calls, directly or through others."""
-        found: dict[JITCodeLibrary, None] = {}
-        waiting = self._linking_libraries[::-1]
-        while waiting:
-            library = waiting.pop()
-            if library not in found:
-                found[library] = None
+        """Returns the libraries that this one calls, directly or through others, callers before what they call.
+
+        LLVM links a function only if something that has been linked before calls it.
+        """
+        seen, found = set(), []
+
+        def visit(library: JITCodeLibrary) -> None:
+            if library not in seen:
+                seen.add(library)
                 if not library._finalized:
-                    waiting += library._linking_libraries[::-1]
-        return list(found)
+                    for below in library._linking_libraries:
+                        visit(below)
+                found.append(library)  # after what it calls
+
+        for library in self._linking_libraries:
+            visit(library)
+        return found[::-1]
 
     def _get_module_for_linking(self) -> Any:
         if self._finalized:

@@ -34,6 +34,10 @@ print(caller(x), part(x), part.stats.cache_hits[part.signatures[0]])
 largest: Any
 total: Any
 doubled: Any
+last: Any
+never_called: Any
+called: Any
+chosen: Any
 
 
 @jit.inline
@@ -60,9 +64,29 @@ def doubled(values: np.ndarray, offset: int = 2) -> np.ndarray:  # type: ignore[
     return result
 
 
+@jit.njit
+def last(value: float) -> float:  # type: ignore[no-redef]
+    return value if value < 1 else last(value - 1)  # a function that calls itself is not inlined
+
+
+@jit.njit
+def never_called(value: float) -> float:  # type: ignore[no-redef]
+    return last(value) + 1
+
+
+@jit.njit
+def called(value: float) -> float:  # type: ignore[no-redef]
+    return last(value) + 2
+
+
+@jit.njit
+def chosen(number: int, value: float) -> float:  # type: ignore[no-redef]
+    return never_called(value) if (number & 1) > 1 else called(value)  # LLVM knows the choice, numba does not
+
+
 @pytest.fixture(autouse=True)
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in (total, doubled):
+    for function in (total, doubled, chosen):
         monkeypatch.setattr(function, "_cache", NullCache())
 
 
@@ -80,6 +104,11 @@ def test_python_may_call_a_part_later() -> None:
     doubled(np.ones(1))
     assert total(np.array([1.0]), 5, False) == 8.0
     assert len(total.overloads) == 1
+
+
+def test_a_part_is_linked_although_one_of_its_callers_is_not() -> None:
+    """LLVM links a function only if something that was linked before calls it; else its address would be 0."""
+    assert chosen(3, 2.5) == 2.5
 
 
 def test_errors_of_parts_reach_python() -> None:
