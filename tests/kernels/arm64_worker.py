@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gtp_engine.base.target import target
+from gtp_engine.nets.kernels.matmul import FLOAT32
 from gtp_engine.nets.kernels.network import CompiledNetwork, can_compile
 from gtp_engine.nets.stored import RawOutputs, StoredNetwork
 from gtp_engine.search.evaluate.runner import CompiledRunner, make_runner
@@ -27,9 +28,10 @@ class Worker:
         """Returns the kind of machine, and the features that its processor has."""
         return platform.machine(), target().needs
 
-    def load(self, network: StoredNetwork, half: bool, quantised: dict[str, np.ndarray]) -> None:
-        assert can_compile(network.config, "int8" if quantised else "bfloat16" if half else "float32")
-        self._network = CompiledNetwork(network, half, quantised)
+    def load(self, network: StoredNetwork, products: "np.dtype[Any]", quantised: dict[str, np.ndarray]) -> None:
+        precision = "int8" if quantised else "float32" if products == FLOAT32 else "bfloat16"
+        assert can_compile(network.config, precision)
+        self._network = CompiledNetwork(network, products, quantised)
 
     def compute(self, *inputs: np.ndarray | None, full_board: bool) -> RawOutputs[np.ndarray]:
         return self._network(*inputs, full_board=full_board)

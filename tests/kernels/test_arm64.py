@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compiled import check_against_torch, needs_int8, on_tensors
+from compiled import Products, check_against_torch, needs_int8, on_tensors
 from golden import check_nearness, check_records, network_file, records
 from torch import Tensor
 
 from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.kernels.matmul import BFLOAT16, FLOAT32
 from gtp_engine.nets.kernels.network import CompiledNetwork
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.quantisation import Loss, Positions, Quantised, quantise
@@ -68,10 +69,13 @@ class Emulated:
         return pickle.load(self.process.stdout)
 
     def network(
-        self, network: StoredNetwork, half: bool = False, quantised: Mapping[str, np.ndarray] = MappingProxyType({})
+        self,
+        network: StoredNetwork,
+        products: Products = FLOAT32,
+        quantised: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> Callable[..., RawOutputs[Tensor]]:
         """Returns a function that computes the network until the next one is loaded."""
-        self.ask("load", network, half, dict(quantised))
+        self.ask("load", network, products, dict(quantised))
         return on_tensors(lambda *inputs, **options: self.ask("compute", *inputs, **options))
 
 
@@ -117,13 +121,13 @@ def test_outputs_of_katago(shared: Path, graviton: Emulated, name: str, count: i
 @each_network
 def test_bfloat16_is_near_for_networks_of_katago(shared: Path, graviton: Emulated, name: str, count: int) -> None:
     network, found = katago_network(shared, name, count)
-    check_nearness(graviton.network(network, half=True), Model.from_stored(network), found)
+    check_nearness(graviton.network(network, BFLOAT16), Model.from_stored(network), found)
 
 
-@pytest.mark.parametrize("half", [False, True], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("products", [FLOAT32, BFLOAT16], ids=["float32", "bfloat16"])
 @pytest.mark.parametrize("name", ["b2c20nbt-mish", "b2c48nbt-silu", "b2c100"])
-def test_channels_need_not_fill_vectors(graviton: Emulated, name: str, half: bool) -> None:
-    check_against_torch(graviton.network, name, half)
+def test_channels_need_not_fill_vectors(graviton: Emulated, name: str, products: Products) -> None:
+    check_against_torch(graviton.network, name, products)
 
 
 @needs_int8
@@ -134,8 +138,8 @@ def test_integers_are_multiplied_as_on_this_processor(graviton: Emulated) -> Non
     planes[..., 0] = 1
     positions = Positions(planes, generator.random((3, 19)).astype(np.float32))
     values = Quantised(quantise(network, [positions]), Loss(0, 0)).values()
-    expected = CompiledNetwork(network, False, values)(*positions, full_board=True)
-    graviton.ask("load", network, False, values)
+    expected = CompiledNetwork(network, FLOAT32, values)(*positions, full_board=True)
+    graviton.ask("load", network, FLOAT32, values)
     for one, other in zip(expected, graviton.ask("compute", *positions, full_board=True), strict=True):
         assert np.allclose(one, other, rtol=1e-4, atol=1e-4)
 

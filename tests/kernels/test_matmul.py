@@ -10,6 +10,7 @@ from llvmlite import binding, ir
 
 from gtp_engine.base import target
 from gtp_engine.base.target import Target
+from gtp_engine.nets.kernels import emit
 from gtp_engine.nets.kernels.matmul import encode_rows, matmul, pack_integers, packed_integers_size, whole_lanes
 
 
@@ -74,6 +75,7 @@ def test_a_channel_without_weights_stays_what_it_is() -> None:
 def test_sums_stay_in_the_registers_of_arm(processor: str, half: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     features = frozenset({"neon", "bf16"} if half else {"neon"})
     monkeypatch.setattr(target, "target", lambda: Target(processor, "", features))
+    monkeypatch.setattr(emit, "FEATURES", dict.fromkeys(features, True), raising=False)
     llvm = own_copy("gtp_engine.nets.kernels.llvm")
     assert llvm.HAS_FLOAT32 and half == llvm.HAS_BFLOAT16 and llvm.MAX_ROWS == {1: 6}
     instructions = [line.split() for line in loop_of_panel(llvm, processor, half)]

@@ -10,9 +10,19 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
-from compiled import check_against_torch, compiled, needs_bfloat16, needs_kernels, raw_outputs_of
+from compiled import (
+    HALF_PRODUCTS,
+    PRODUCTS,
+    Products,
+    check_against_torch,
+    compiled,
+    needs_bfloat16,
+    needs_kernels,
+    raw_outputs_of,
+)
 from golden import check_nearness, network_file, records
 from random_networks import random_model
+from torch import Tensor
 from torch.nn import functional
 
 from gtp_engine.base.jit import config
@@ -20,14 +30,13 @@ from gtp_engine.clients.cli import doctor
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
-from gtp_engine.nets.kernels.matmul import to_bfloat16
+from gtp_engine.nets.kernels.matmul import FLOAT32, to_bfloat16
 from gtp_engine.nets.kernels.scalars import KINDS, activate
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.schema import MISH, RELU, SILU
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
-HALF = [pytest.param(False, id="float32"), pytest.param(True, id="bfloat16", marks=needs_bfloat16)]
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="code is not compiled")
@@ -56,19 +65,21 @@ def test_numbers_are_rounded_to_bfloat16_as_by_torch() -> None:
 
 
 @needs_kernels
-@pytest.mark.parametrize("name", ["b2c8", "b2c20nbt", "b3c36-mish", "b2c48nbt-silu", "b2c100"])
-@pytest.mark.parametrize("half", HALF)
-def test_channels_need_not_fill_vectors(name: str, half: bool) -> None:
-    check_against_torch(compiled, name, half)
+@pytest.mark.parametrize(
+    "name", ["b2c8", "b2c20nbt", "b3c36-mish", "b2c48nbt-silu", "b2c100", "b3c136-silu", "b3c260nbt-mish"]
+)
+@pytest.mark.parametrize("products", PRODUCTS)
+def test_channels_need_not_fill_vectors(name: str, products: Products) -> None:
+    check_against_torch(compiled, name, products)
 
 
-@pytest.mark.parametrize("way", ["prepared", pytest.param("compiled", marks=needs_bfloat16)])
+@pytest.mark.parametrize("products", [pytest.param(None, id="prepared"), *HALF_PRODUCTS])
 @pytest.mark.parametrize("version", [8, 14, 17])
-def test_bfloat16_is_near(version: int, way: str) -> None:
+def test_bfloat16_is_near(version: int, products: Products | None) -> None:
     model = random_model(version, 5)
     network = model.stored()
     prepared = raw_outputs_of(prepare_for_inference(network, torch.bfloat16))
-    half = compiled(network, True) if way == "compiled" else prepared
+    half = prepared if products is None else compiled(network, products)
     generator = torch.Generator().manual_seed(1)
     planes = (torch.rand(4, 22, 9, 9, generator=generator) < 0.2).float()
     planes[:, 0] = 1
@@ -82,10 +93,50 @@ def test_bfloat16_is_near(version: int, way: str) -> None:
             assert functional.l1_loss(found.policy, expected.policy) < 0.05
 
 
+# Heights and widths of tensors, and of a smaller board in each.
+SIZES = [
+    ((1, 1), (1, 1)),
+    ((1, 19), (1, 7)),
+    ((19, 2), (16, 1)),
+    ((5, 5), (3, 4)),
+    ((7, 13), (7, 9)),
+    ((19, 19), (9, 13)),
+]
+
+
 @needs_kernels
-@pytest.mark.parametrize("half", HALF)
-def test_portions_of_a_batch_change_nothing(half: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = compiled(random_model(17, 5).stored(), half)
+@pytest.mark.parametrize("products", PRODUCTS)
+@pytest.mark.parametrize("seed", [3, 5, 7])
+def test_boards_may_have_any_size(seed: int, products: Products) -> None:
+    """And a tensor may hold smaller ones. The networks have pooling, bottlenecks, attention and metadata, or not."""
+    model = random_model(17, seed)
+    found_by = compiled(model.stored(), products)
+    generator = torch.Generator().manual_seed(seed)
+    for (height, width), (less_height, less_width) in SIZES:
+        planes = (torch.rand(3, 22, height, width, generator=generator) < 0.2).float()
+        planes[:, 0] = 1
+        planes[1, :, less_height:] = planes[1, :, :, less_width:] = 0
+        scalars, metadata = torch.rand(3, 19, generator=generator), torch.rand(3, 192, generator=generator)
+        with torch.inference_mode():
+            expected = model(planes, scalars, metadata).raw
+            found = found_by(planes, scalars, metadata)
+        on_board = planes[:, 0].flatten(1) > 0
+        policy = torch.cat((on_board, torch.ones(3, 1, dtype=torch.bool)), 1)[:, None]
+        check_near(expected.policy * policy, found.policy * policy, products)
+        check_near(expected.ownership * on_board, found.ownership * on_board, products)
+        check_near(expected.value, found.value, products)
+        check_near(expected.scores, found.scores, products)
+
+
+def check_near(expected: Tensor, found: Tensor, products: Products) -> None:
+    relative, absolute = (1e-4, 2e-5) if products == FLOAT32 else (0.05, 0.05)
+    assert torch.allclose(found, expected, rtol=relative, atol=absolute), float((found - expected).abs().max())
+
+
+@needs_kernels
+@pytest.mark.parametrize("products", PRODUCTS)
+def test_portions_of_a_batch_change_nothing(products: Products, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = compiled(random_model(17, 5).stored(), products)
     generator = torch.Generator().manual_seed(1)
     planes = (torch.rand(21, 22, 9, 9, generator=generator) < 0.2).float()
     planes[:, 0] = 1
@@ -98,13 +149,13 @@ def test_portions_of_a_batch_change_nothing(half: bool, monkeypatch: pytest.Monk
             assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
-@needs_bfloat16
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["b6c96", "b15c192", "b7c96h3tf", "b18c384nbt", "b10c384h6tf"])
-def test_bfloat16_is_near_for_networks_of_katago(shared: Path, name: str) -> None:
+@pytest.mark.parametrize("products", HALF_PRODUCTS)
+@pytest.mark.parametrize("name", ["b6c96", "b15c192", "b7c96h3tf", "b7c96h6kv3tf", "b18c384nbt", "b10c384h6tf"])
+def test_bfloat16_is_near_for_networks_of_katago(shared: Path, name: str, products: Products) -> None:
     found = records(shared / "katago" / "golden" / f"{name}.jsonl")[:30]
     network = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
-    check_nearness(compiled(network, True), Model.from_stored(network), found)
+    check_nearness(compiled(network, products), Model.from_stored(network), found)
 
 
 @needs_bfloat16
@@ -123,6 +174,14 @@ def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.
     assert kernels.bfloat16_is_faster() in (True, False)
 
 
+def test_processes_with_and_without_tiles_choose_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "product_gain", lambda _: 8.0 if kernels.HAS_TILES else 0.6)
+    for has_tiles in (True, False, True):
+        monkeypatch.setattr(kernels, "HAS_TILES", has_tiles)
+        assert kernels.bfloat16_is_faster() == has_tiles
+
+
 @needs_bfloat16
 def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
@@ -130,7 +189,9 @@ def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: py
     kernels.product_gain.cache_clear()
     shown = dict(doctor.network_kernels())["bfloat16"]
     assert shown.startswith("used: " if kernels.bfloat16_is_faster() else "not used: ")
-    assert [call.args[1] for call in kernels.pack_matrix.call_args_list].count(True) == 1  # one trial
+    assert [call.args[1] for call in kernels.pack_matrix.call_args_list].count(
+        kernels.half_products()
+    ) == 1  # one trial
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86-64 processor")
@@ -139,9 +200,10 @@ def test_a_processor_without_8_bit_products_compiles_everything_else(tmp_path: P
     """LLVM would end the process if there were an instruction that the processor lacks."""
     code = (
         "from pathlib import Path; import numpy as np\n"
+        "from gtp_engine.nets.kernels.matmul import FLOAT32\n"
         "from gtp_engine.nets.kernels.network import CompiledNetwork, has_float32, has_int8\n"
         "from gtp_engine.nets.katago_file import read_katago_file\n"
-        f"network = CompiledNetwork(read_katago_file(Path({str(TINY / 'tiny.bin.gz')!r})), False)\n"
+        f"network = CompiledNetwork(read_katago_file(Path({str(TINY / 'tiny.bin.gz')!r})), FLOAT32)\n"
         "planes, scalars = np.ones((1, 5, 5, 22), np.uint8), np.zeros((1, 19), np.float32)\n"
         "network(planes, scalars, full_board=True)\n"
         "print(has_float32(), has_int8())\n"

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from compiled import needs_bfloat16, needs_int8, needs_kernels
+from compiled import needs_bfloat16, needs_int8, needs_kernels, needs_tiles
 from torch import nn
 
 from gtp_engine.nets.blocks import AttentionBlock, FeedForwardBlock
-from gtp_engine.nets.kernels.layers import FULL_BOARD, Values
+from gtp_engine.nets.kernels.grid import Grid
+from gtp_engine.nets.kernels.layers import Values
+from gtp_engine.nets.kernels.matmul import BFLOAT16, FLOAT32, TILES
 from gtp_engine.nets.kernels.transformer import Attention, FeedForward
 from gtp_engine.nets.layers import Board
 from gtp_engine.nets.schema import (
@@ -24,10 +26,12 @@ from gtp_engine.nets.schema import (
 pytestmark = needs_kernels
 # How far from torch, relative to what a block adds: bfloat16 has 8 bits, and 8-bit integers 7 for all values of a row.
 PRECISIONS = [
-    pytest.param("float32", 2e-6),
+    pytest.param("float32", 3e-6),
     pytest.param("bfloat16", 1e-2, marks=needs_bfloat16),
+    pytest.param("tiles", 1e-2, marks=needs_tiles),
     pytest.param("int8", 2e-2, marks=needs_int8),
     pytest.param("int8 and bfloat16", 3e-2, marks=[needs_int8, needs_bfloat16]),
+    pytest.param("int8 and tiles", 3e-2, marks=[needs_int8, needs_tiles]),
 ]
 CHANNELS = 32
 
@@ -99,10 +103,14 @@ def check(block: nn.Module, record: Any, compiled: Any, full_board: bool, precis
         planes[0, :, 7:] = planes[1, :, :, 9:] = 0
     board = Board(planes, full_board)
     expected = block(x, board)
-    found = x.permute(0, 2, 3, 1).contiguous().numpy()
+    products = TILES if "tiles" in precision else BFLOAT16 if "bfloat16" in precision else FLOAT32
+    grid = Grid.of(9, 13, products == TILES)
+    rows = np.zeros((2, grid.rows, CHANNELS), np.float32)
+    found = grid.points(rows)
+    found[:] = x.permute(0, 2, 3, 1).numpy()
     values = {f"block.{name}": tensor.numpy() for name, tensor in block.state_dict().items()} | scales
-    on_board = FULL_BOARD if board.mask is None else (board.mask[:, 0] > 0).numpy()
-    compiled(record, Values(values, "block"), "bfloat16" in precision)(found, on_board)
+    on_board = grid.mask(None if board.mask is None else (board.mask[:, 0] > 0).numpy(), 2)
+    compiled(record, Values(values, "block"), products)(rows, grid, on_board)
     added, points = (expected - x).abs().max(), torch.from_numpy(found).permute(0, 3, 1, 2)
     assert (board.cut(points) - board.cut(expected)).abs().max() < tolerance * max(1, float(added))
 

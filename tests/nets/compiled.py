@@ -1,6 +1,7 @@
 """Compiled networks and prepared ones, called as torch's modules are."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from torch import Tensor
 
 from gtp_engine.base.jit import config
 from gtp_engine.nets.config import parse_config
-from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
+from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8, HAS_TILES, KNOWS_TILES
+from gtp_engine.nets.kernels.matmul import BFLOAT16, FLOAT32, TILES
 from gtp_engine.nets.kernels.network import CompiledNetwork, can_compile
 from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.stored import RawOutputs, StoredNetwork
@@ -18,13 +20,25 @@ needs_kernels = pytest.mark.skipif(
     config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
 )
 needs_bfloat16 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_BFLOAT16, reason="this CPU multiplies no bfloat16")
+_OBSTACLE = "the system does not permit AMX tiles" if KNOWS_TILES else "this CPU has no AMX tiles"
+needs_tiles = pytest.mark.skipif(
+    config.DISABLE_JIT or not HAS_TILES, reason="code is not compiled" if config.DISABLE_JIT else _OBSTACLE
+)
 needs_int8 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_INT8, reason="this CPU has no 8-bit dot products")
 
 
-def compiled(network: StoredNetwork, half: bool = False) -> Callable[..., RawOutputs[Tensor]]:
+Products = np.dtype[Any]  # the type of packed weights, which says how products are computed
+HALF_PRODUCTS = [
+    pytest.param(BFLOAT16, id="bfloat16", marks=needs_bfloat16),
+    pytest.param(TILES, id="tiles", marks=needs_tiles),
+]
+PRODUCTS = [pytest.param(FLOAT32, id="float32"), *HALF_PRODUCTS]
+
+
+def compiled(network: StoredNetwork, products: Products = FLOAT32) -> Callable[..., RawOutputs[Tensor]]:
     """Returns the compiled network as a function of torch's tensors."""
-    assert can_compile(network.config, "bfloat16" if half else "float32")
-    return on_tensors(CompiledNetwork(network, half))
+    assert can_compile(network.config, "float32" if products == FLOAT32 else "bfloat16")
+    return on_tensors(CompiledNetwork(network, products))
 
 
 def on_tensors(kernels: Callable[..., RawOutputs[np.ndarray]]) -> Callable[..., RawOutputs[Tensor]]:
@@ -45,7 +59,7 @@ def raw_outputs_of(model: Model) -> Callable[..., RawOutputs[Tensor]]:
     return lambda *inputs, **options: model(*inputs, **options).raw
 
 
-def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], name: str, half: bool) -> None:
+def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], name: str, products: Products) -> None:
     """A random network of this architecture; `way` is called as `compiled` is."""
     torch.manual_seed(1)
     model = Model(parse_config(name)).initialise().eval()
@@ -53,9 +67,9 @@ def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], n
     planes[:, 0] = 1
     scalars = torch.rand(3, 19)
     with torch.inference_mode():
-        expected, found = model(planes, scalars).raw, way(model.stored(), half)(planes, scalars, full_board=True)
+        expected, found = model(planes, scalars).raw, way(model.stored(), products)(planes, scalars, full_board=True)
     for one, other in zip(expected, found, strict=True):
-        assert torch.allclose(one, other, rtol=1e-4, atol=0.05 if half else 2e-5)
+        assert torch.allclose(one, other, rtol=1e-4, atol=2e-5 if products == FLOAT32 else 0.05)
 
 
 # The ways to compute a network in float32, each of which has to give the same outputs.

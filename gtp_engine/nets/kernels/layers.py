@@ -1,22 +1,36 @@
 """Layers of compiled networks: convolutions of activations, global pooling, linear layers.
 
-Tensors of points are arrays [n, h, w, channels] of float32. Convolutions multiply bfloat16 if asked to.
+Tensors of points are float32 [n, rows, channels], with the rows of a `grid.Grid`. The type of packed weights says how
+products are computed (`matmul`).
 """
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...base.jit import njit
 from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .matmul import convolve_1x1, pack_integers, pack_matrix, packed_integers_size, whole_lanes
+from .direct import convolve_directly
+from .emit import LANES, data_address
+from .grid import EVERY_ROW, Grid, aligned, aligned_rows
+from .matmul import (
+    TILES,
+    convolve_1x1,
+    pack_integers,
+    pack_matrices,
+    pack_matrix,
+    packed_integers_size,
+    whole_inputs,
+    whole_lanes,
+)
+from .passes import pool_vector
 from .scalars import IDENTITY_KIND, KINDS, activate
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
-FULL_BOARD = np.zeros((0, 1, 1), np.bool_)
-"""The mask of a batch whose boards fill the tensor."""
+DIRECT = 0
+"""In place of the side of Winograd's tiles: a convolution in the tiles of AMX."""
 
 
 class Activation(NamedTuple):
@@ -26,6 +40,10 @@ class Activation(NamedTuple):
     scale: np.ndarray
     shift: np.ndarray
 
+    def after(self, channels: int) -> "Activation":
+        """Returns the same with channels of 0 before the others."""
+        return Activation(self.kind, np.pad(self.scale, (channels, 0)), np.pad(self.shift, (channels, 0)))
+
 
 class Conv(NamedTuple):
     """A convolution: float32 [outputs, inputs, side, side] and [outputs]; `scales` of a 1x1 one as in `Matrix`."""
@@ -33,6 +51,10 @@ class Conv(NamedTuple):
     weight: np.ndarray
     bias: np.ndarray
     scales: np.ndarray | None = None
+
+    def after(self, channels: int) -> "Conv":
+        """Returns the same with inputs before the others that it does not use."""
+        return self._replace(weight=np.pad(self.weight, ((0, 0), (channels, 0), (0, 0), (0, 0))))
 
 
 class Matrix(NamedTuple):
@@ -49,9 +71,9 @@ class Matrix(NamedTuple):
         """Returns the matrix with its rows rearranged, padded or multiplied: `change` is given [outputs, columns]."""
         return Matrix(change(self.weight), None if self.scales is None else change(self.scales[:, None])[:, 0])
 
-    def packed(self, half: bool) -> np.ndarray:
-        """Returns the matrix as `matmul` takes it; half: whether to convert one without scales to bfloat16."""
-        return pack_matrix(self.weight, half) if self.scales is None else pack_integers(self.weight, self.scales)
+    def packed(self, kind: "np.dtype[Any]") -> np.ndarray:
+        """Returns the matrix as `matmul` takes it; kind: the type of one without scales."""
+        return pack_matrix(self.weight, kind) if self.scales is None else pack_integers(self.weight, self.scales)
 
 
 def joined(matrices: list[Matrix]) -> Matrix:
@@ -109,71 +131,82 @@ def plain_activation(kind: str, channels: int) -> Activation:
 class ActivatedConv:
     """Convolutions of the same activation, computed as one; their outputs lie one after the other.
 
-    The number of output channels is rounded up to a multiple of `LANES`; the channels beyond are 0.
+    The numbers of channels are rounded up to multiples of `LANES`; the output channels beyond are 0.
 
     Args:
         activation: What precedes the convolutions; None for nothing.
         convs: Convolutions of 3x3 or 1x1, all of the same size.
-        half: Whether products that are not of 8-bit integers are of bfloat16.
+        products: The type of packed weights that are not of 8-bit integers.
 
     Attributes:
         is_of_integers: Whether products are of 8-bit integers.
     """
 
-    def __init__(self, activation: Activation | None, convs: list[Conv], half: bool) -> None:
+    def __init__(self, activation: Activation | None, convs: list[Conv], products: "np.dtype[Any]") -> None:
         # Kept in full precision: which transform the kernel gets depends on the board's size, known only later.
         self._weight, self._scales = joined([Matrix(conv.weight, conv.scales) for conv in convs])
         self.is_of_integers = self._scales is not None
-        outputs, inputs, self._kernel_side, _ = self._weight.shape
-        # Whole vectors: the kernels that write outputs have no code for a remainder.
-        self.bias = np.zeros(whole_lanes(outputs), np.float32)
-        self.bias[:outputs] = np.concatenate([conv.bias for conv in convs])
-        self.kind, self.scale, shift = activation or plain_activation(IDENTITY, inputs)
-        self.shift = shift[None]
-        self._half = half
+        _, inputs, self._kernel_side, _ = self._weight.shape
+        # Whole vectors: the kernels have no code for a remainder.
+        self.bias = filled(np.concatenate([conv.bias for conv in convs]))
+        self.kind, scale, shift = activation or plain_activation(IDENTITY, inputs)
+        self.scale, self.shift = filled(scale), filled(shift)[None]
+        self._products = products
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
 
-    def __call__(self, x: np.ndarray, on_board: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
-        """Returns the outputs, float32 [n, h, w, channels].
+    def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
+        """Returns the outputs, float32 [n, rows, channels].
 
         Args:
-            x: float32 [n, h, w, channels or more].
-            on_board: bool [n, h, w], or `FULL_BOARD`.
+            x: float32 [n, rows, channels or more].
+            grid: The rows.
+            on_board: As `Grid.mask` returns it.
             shift: float32 [n, channels], added before the activation in place of a norm's shift.
         """
-        count, height, width, _ = x.shape
-        out = np.empty((count, height, width, len(self.bias)), np.float32)
+        out = aligned((len(x), grid.rows, len(self.bias)))
         shift = self.shift if shift is None else shift
-        side = self._tile_side(height, width)
+        side = self.tile_side(grid)
         if side not in self._packed:
-            self._packed[side] = self.packed(height, width)[1]
-        source, target = (x, on_board, self.scale, shift, self.kind), (self._packed[side], self.bias, False, out)
-        if side == 1:
-            convolve_1x1(*source, *target)
+            self._packed[side] = self.packed(grid)
+        kernels, activation = self._packed[side], (self.scale, shift, self.kind)
+        if side == DIRECT:
+            convolve_directly(x, on_board, grid.pitch, *activation, kernels, self.bias, out)
+        elif side == 1:
+            convolve_1x1(x, on_board, *activation, kernels[:, 0], self.bias, False, out)
         else:
-            convolve_3x3(*source, side, *target)
+            convolve_3x3(x, on_board, grid.width, *activation, side, kernels, self.bias, False, out)
         return out
 
-    def packed(self, height: int, width: int) -> tuple[int, np.ndarray]:
-        """Returns the side of the best tiles for a board and the kernels packed for it.
-
-        The side 1 stands for a 1x1 convolution, with a matrix for `convolve_1x1`.
-        """
-        side = self._tile_side(height, width)
+    def packed(self, grid: Grid) -> np.ndarray:
+        """Returns the kernels packed as `convolve` takes them: [blocks, cells, steps, columns]."""
+        side = self.tile_side(grid)
+        if side == DIRECT:
+            cells = self._weight.reshape(*self._weight.shape[:2], -1).transpose(2, 0, 1)
+            return pack_matrices(cells, self._products)
         if side == 1:
-            return side, Matrix(self._weight[:, :, 0, 0], self._scales).packed(self._half)
-        return side, pack_kernel(self._weight, side, self._half)
+            return Matrix(self._weight[:, :, 0, 0], self._scales).packed(self._products)[:, None]
+        return pack_kernel(self._weight, side, self._products)
 
-    def packed_size(self, height: int, width: int) -> int:
+    def packed_size(self, grid: Grid) -> int:
         """Returns the number of elements of the packed kernels, without packing them."""
         if self.is_of_integers:
             return packed_integers_size(len(self.bias), len(self.scale))
-        side = self._tile_side(height, width)
-        cells = 1 if self._kernel_side == 1 else (side + 2) ** 2
-        return cells * len(self.bias) * whole_lanes(len(self.scale))
+        side = self.tile_side(grid)
+        cells = self._kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
+        return cells * len(self.bias) * whole_inputs(len(self.scale), self._products)
 
-    def _tile_side(self, height: int, width: int) -> int:
-        return 1 if self._kernel_side == 1 else best_tile_side(height, width)
+    def tile_side(self, grid: Grid) -> int:
+        """Returns the side of Winograd's tiles, 1 for the product of a 1x1 convolution, or `DIRECT`."""
+        if self._products == TILES and not self.is_of_integers:
+            return DIRECT
+        return 1 if self._kernel_side == 1 else best_tile_side(grid.height, grid.width)
+
+
+def filled(values: np.ndarray) -> np.ndarray:
+    """Returns float32 values of channels, with zeros up to a multiple of `LANES`, that begin at a cache line."""
+    found = aligned((whole_lanes(len(values)),))
+    found[: len(values)], found[len(values) :] = values, 0
+    return found
 
 
 @njit
@@ -183,38 +216,34 @@ def global_pool(
     """Pools activated channels over each board: see `network.layers.Board.pool` and `value_pool`.
 
     Args:
-        x: float32 [n, h, w, first + channels or more].
+        x: float32 [n, rows, first + channels or more].
         first: The first channel to pool.
         channels: How many channels to pool.
         kind: The activation, a value of `KINDS`.
-        on_board: bool [n, h, w], or `FULL_BOARD`.
+        on_board: bool [n, rows], or [0, ...] if all rows are on the board.
         with_max: Whether the last third of the result is the maximum, or else the mean scaled by the squared side.
         out: float32 [n, 3 * channels]: the mean, the mean scaled by the board's side, and the last third.
     """
-    count, height, width, _ = x.shape
-    # The norm before the activation was folded into the convolution.
-    scale, shift = np.ones(channels, np.float32), np.zeros(channels, np.float32)
-    activated = np.empty((height, width, channels), np.float32)
-    mask = np.zeros((0, 0), np.bool_)
-    for image in range(count):
+    vectors = (channels + LANES - 1) // LANES
+    totals, largest = aligned_rows(1, LANES * vectors)[0], aligned_rows(1, LANES * vectors)[0]
+    mask = np.ones(x.shape[1], np.bool_)
+    for image in range(len(x)):
         if len(on_board) > 0:
             mask = on_board[image]
-        activate(x[image], first, scale, shift, kind, mask, activated, 0)
-        area, total = 0, np.zeros(channels, np.float32)
-        largest = np.full(channels, -np.inf, np.float32)
-        for row in range(height):
-            for column in range(width):
-                if len(mask) > 0 and not mask[row, column]:
-                    continue
-                area += 1
-                # Two simple loops over contiguous channels, which LLVM vectorises.
-                for k in range(channels):
-                    total[k] += activated[row, column, k]
-                for k in range(channels):
-                    largest[k] = max(largest[k], activated[row, column, k])
+        area, source = mask.sum(), data_address(x[image]) + 4 * first
+        for vector in range(0, 4 * LANES * vectors, 4 * LANES):
+            pool_vector(
+                kind,
+                source + vector,
+                x.strides[1],
+                data_address(mask),
+                len(mask),
+                data_address(totals) + vector,
+                data_address(largest) + vector,
+            )
         side = (math.sqrt(area) - MIDDLE_SIDE) * SIDE_SCALE
         for k in range(channels):
-            mean = total[k] / area
+            mean = totals[k] / area
             out[image, k] = mean
             out[image, channels + k] = mean * side
             out[image, 2 * channels + k] = largest[k] if with_max else mean * (side * side - 0.1)
@@ -249,11 +278,18 @@ class Linear:
         self.weight, self.bias, self.kind = np.ascontiguousarray(weight.T), bias, kind
         self.scale, self.shift = np.ones(len(bias), np.float32), np.zeros(len(bias), np.float32)
 
+    def after(self, channels: int) -> "Linear":
+        """Returns the same with outputs of 0 before the others, and up to a multiple of `LANES`."""
+        end = channels + len(self.bias)
+        weight = np.zeros((whole_lanes(end), len(self.weight)), np.float32)
+        weight[channels:end] = self.weight.T
+        return Linear(weight, filled(np.pad(self.bias, (channels, 0))), self.kind)
+
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Returns the outputs [n, outputs] of x, float32 [n, inputs]."""
         out = np.empty((len(x), len(self.bias)), np.float32)
         multiply_add(x, self.weight, self.bias, out)
         if self.kind != IDENTITY_KIND:
             points = out[None]
-            activate(points, 0, self.scale, self.shift, self.kind, FULL_BOARD[:, 0], points, 0)
+            activate(points, 0, self.scale, self.shift, self.kind, EVERY_ROW, points, 0)
         return out

@@ -1,17 +1,10 @@
-"""The innermost loops of `matmul` and `transformer` as LLVM code (those of `winograd` are in `tiles`).
+"""The innermost loops of `matmul` and `transformer` as LLVM code (those of `winograd` are in `winograd_tiles`).
 
-numba has no expression for a block of sums that stays in registers, nor for products of bfloat16 or 8-bit integers.
-Hence the functions here build LLVM's intermediate representation themselves, with llvmlite.
-
-Compiled code calls them with addresses, and distances in bytes. A vector has 16 float32 values; LLVM splits it on CPUs
-with shorter vectors. The argument `like` is an array whose type says what is multiplied: float32, bfloat16 (seen as
-uint16) or 8-bit integers (seen as uint8). Results are always float32.
-
-llvmlite's objects are created by the callbacks that numba calls while it compiles, and have no types that mypy knows:
-`builder`, values and addresses are `Any`.
+The argument `like` is an array whose type says what is multiplied: float32, bfloat16 in vectors (seen as uint16) or in
+the tiles of AMX (seen as int16, see `amx`), or 8-bit integers (seen as uint8). Results are always float32.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -21,43 +14,48 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from ...base.target import target
+from .amx import TilePanel, emit_tile_panel, tiles_are_permitted, uses_tiles
+from .emit import (
+    BYTES,
+    FEATURES,
+    FLOATS,
+    I16,
+    I32,
+    I64,
+    INTEGERS,
+    LANES,
+    PAIRS,
+    broadcast,
+    emit_switch,
+    fill,
+    fused_multiply_add,
+    int64,
+    interleave,
+    is_half,
+    lanes,
+    load,
+    load_vectors,
+    plus,
+    round_vector,
+    store,
+    store_vectors,
+    times,
+)
 from .scalars import llvm_function
 
-LANES = 16  # float32 values in a vector of 512 bits
-
-_FEATURES = dict.fromkeys(target().needs, True)
-HAS_FLOAT32 = bool((_FEATURES.get("avx2") and _FEATURES.get("fma")) or _FEATURES.get("neon"))
-VECTORS = "AVX-512" if _FEATURES.get("avx512f") else "NEON" if _FEATURES.get("neon") else "AVX2"
+HAS_FLOAT32 = bool((FEATURES.get("avx2") and FEATURES.get("fma")) or FEATURES.get("neon"))
+VECTORS = "AVX-512" if FEATURES.get("avx512f") else "NEON" if FEATURES.get("neon") else "AVX2"
 """The vector instructions that code is generated for, if there are any."""
 # Products of bfloat16 take vectors of that type since LLVM 16.
-HAS_BFLOAT16 = bool(_FEATURES.get("avx512bf16") or _FEATURES.get("bf16")) and llvm.llvm_version_info >= (16,)
+HAS_BFLOAT16 = bool(FEATURES.get("avx512bf16") or FEATURES.get("bf16")) and llvm.llvm_version_info >= (16,)
+# Products of bfloat16 in tiles of AMX: whether there is code for them, and whether this process may execute it.
+KNOWS_TILES = HAS_BFLOAT16 and bool(FEATURES.get("amx-tile") and FEATURES.get("amx-bf16"))
+HAS_TILES = KNOWS_TILES and tiles_are_permitted()
 # Products of unsigned by signed 8-bit integers: VNNI with vectors of 512 or 256 bits, or ARM's I8MM.
-HAS_INT8 = HAS_FLOAT32 and any(_FEATURES.get(name) for name in ("avx512vnni", "avxvnni", "i8mm"))
+HAS_INT8 = HAS_FLOAT32 and any(FEATURES.get(name) for name in ("avx512vnni", "avxvnni", "i8mm"))
 # By vectors per row, the most rows whose sums fit into the registers together with their factors: AVX-512 has 32
 # registers of 16 values, AVX2 has 16 of 8, NEON 32 of 4.
-MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if _FEATURES.get("avx512f") else {1: 6}
-
-
-class _BFloat16(ir.Type):
-    """LLVM's type `bfloat`, which llvmlite does not know."""
-
-    # llvmlite hands its code to LLVM as text, so that a type needs no more than a name.
-    def __str__(self) -> str:
-        return "bfloat"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _BFloat16)
-
-    def __hash__(self) -> int:
-        return hash(_BFloat16)
-
-
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
-# Vectors of 16 float32, int32 and int16, of 16 times four bytes, of 16 bfloat16, and of 16 pairs of bfloat16.
-FLOATS, INTEGERS, SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), _I32, _I16))
-_BYTES = ir.VectorType(ir.IntType(8), 4 * LANES)
-_HALVES, _PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
+MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if FEATURES.get("avx512f") else {1: 6}
 
 
 @llvm_function
@@ -80,8 +78,8 @@ def multiply_panel(
 
     Args:
         like: An array of the type of `left` and `right`; `start` and `out` are float32.
-        rows: At most MAX_ROWS[vectors].
-        vectors: The number of vectors in a row of the result.
+        rows: At most MAX_ROWS[vectors]; in tiles a multiple of 16, at most `amx.MAX_TILE_ROWS`.
+        vectors: The number of vectors in a row of the result; in tiles 1.
         left: Address of the left factor. A row of 8-bit integers has its scale, a float32, after them.
         stride: Distance of its rows.
         right: Address of the right factor [steps, 16 * vectors], of a float32, a pair of bfloat16 or four 8-bit
@@ -92,11 +90,18 @@ def multiply_panel(
         start_stride: Distance of its rows.
         out: Address of the result.
         out_stride: Distance of its rows.
-        steps: Length of a row of `left` in units of 4 bytes: one float32, two bfloat16 or four 8-bit integers.
+        steps: Length of a row of `left` in units of 4 bytes: one float32, two bfloat16 or four 8-bit integers. In tiles
+            a multiple of 16.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, rows, vectors, *operands = arguments
+        if uses_tiles(like):
+            left, stride, right, _, start, start_stride, out, out_stride, steps = operands
+            steps = builder.lshr(steps, int64(4))  # each of 16 units
+            tiles = TilePanel(left, stride, None, right, start, start_stride, out, out_stride, steps)
+            emit_tile_panel(builder, rows, tiles)
+            return context.get_dummy_value()
         emit_loop = _integer_panel_loop if like.dtype == types.uint8 else partial(_panel_loop, is_half(like))
         # The number of registers has to be known when code is generated: one loop for each shape, and a switch. Rows
         # are fewer than 16, so that the key is unique.
@@ -130,7 +135,7 @@ def rotate_pairs(typing: Any, like: Any, x: Any, cosine: Any, sine: Any, out: An
         first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
         second = fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
         if is_half(like):
-            store(builder, _interleave(builder, first, second), out, False)
+            store(builder, interleave(builder, first, second), out, False)
         else:
             store(builder, first, out, False)
             store(builder, second, plus(builder, out, distance), False)
@@ -154,7 +159,7 @@ def store_step(typing: Any, like: Any, first: Any, second: Any, out: Any) -> Any
         _, first, second, out = arguments
         value = load(builder, first, FLOATS)
         if is_half(like):
-            value = _interleave(builder, value, load(builder, second, FLOATS))
+            value = interleave(builder, value, load(builder, second, FLOATS))
         store(builder, value, out, False)
         return context.get_dummy_value()
 
@@ -175,37 +180,20 @@ def store_row(typing: Any, like: Any, values: Any, vectors: Any, factor: Any) ->
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, values, vectors, factor = arguments
-        factors = _fill(builder, factor, FLOATS)
+        factors = fill(builder, factor, FLOATS)
         with cgutils.for_range(builder, vectors) as loop:
             value = load(builder, plus(builder, values, times(builder, loop.index, 64)), FLOATS)
             if is_half(like):
                 store(builder, value, plus(builder, values, times(builder, loop.index, 32)), True)
             else:
                 product = builder.fmul(value, factors)
-                nearest = _round(builder, product)
+                nearest = round_vector(builder, product)
                 shifted = builder.add(builder.fptosi(nearest, INTEGERS), ir.Constant(INTEGERS, [128] * LANES))
                 integers = builder.trunc(shifted, ir.VectorType(ir.IntType(8), LANES))
                 store(builder, integers, plus(builder, values, times(builder, loop.index, 16)), False)
         return context.get_dummy_value()
 
     return types.void(like, types.int64, types.int64, types.float32), code
-
-
-def is_half(like: Any) -> bool:
-    return bool(like.dtype == types.uint16)
-
-
-def emit_switch(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]) -> None:
-    """Emits code that executes the case with the number `key`."""
-    end = builder.append_basic_block("end")
-    switch = builder.switch(key, end)
-    for number, emit in cases.items():
-        block = builder.append_basic_block(f"case{number}")
-        switch.add_case(int64(number), block)
-        builder.position_at_end(block)
-        emit(builder)
-        builder.branch(end)
-    builder.position_at_end(end)
 
 
 class Panel(NamedTuple):
@@ -228,11 +216,11 @@ def _panel_loop(half: bool, rows: int, vectors: int, panel: Panel) -> Callable[[
     def emit(builder: Any) -> None:
         lines = _row_addresses(builder, panel.left, panel.stride, rows)
         begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
-        starts = [_load_vectors(builder, address, FLOATS, vectors) for address in begins]
-        right = panel.right, _PAIRS if half else FLOATS, panel.ahead
+        starts = [load_vectors(builder, address, FLOATS, vectors) for address in begins]
+        right = panel.right, PAIRS if half else FLOATS, panel.ahead
         totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_multiply_accumulate, builder, half))
         for address, row in zip(_row_addresses(builder, panel.out, panel.out_stride, rows), totals, strict=True):
-            _store_vectors(builder, row, address)
+            store_vectors(builder, row, address)
 
     return emit
 
@@ -244,19 +232,19 @@ def _integer_panel_loop(rows: int, vectors: int, panel: Panel) -> Callable[[Any]
         row_bytes = 4 * LANES * vectors
         lines = _row_addresses(builder, panel.left, panel.stride, rows)
         scales = [plus(builder, address, times(builder, panel.steps, 4)) for address in lines]
-        starts = [_load_vectors(builder, panel.right, INTEGERS, vectors)] * rows
+        starts = [load_vectors(builder, panel.right, INTEGERS, vectors)] * rows
         right = plus(builder, panel.right, int64(2 * row_bytes)), INTEGERS, panel.ahead
         totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_dot_products, builder))
-        columns = _load_vectors(builder, plus(builder, panel.right, int64(row_bytes)), FLOATS, vectors)
+        columns = load_vectors(builder, plus(builder, panel.right, int64(row_bytes)), FLOATS, vectors)
         begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
         targets = _row_addresses(builder, panel.out, panel.out_stride, rows)
         for scale, begin, address, row in zip(scales, begins, targets, totals, strict=True):
-            row_scale, firsts = _broadcast(builder, scale, FLOATS), _load_vectors(builder, begin, FLOATS, vectors)
+            row_scale, firsts = broadcast(builder, scale, FLOATS), load_vectors(builder, begin, FLOATS, vectors)
             values = [
                 fused_multiply_add(builder, builder.sitofp(total, FLOATS), builder.fmul(column, row_scale), first)
                 for total, column, first in zip(row, columns, firsts, strict=True)
             ]
-            _store_vectors(builder, values, address)
+            store_vectors(builder, values, address)
 
     return emit
 
@@ -289,11 +277,11 @@ def _emit_sums(
     builder.position_at_end(loop)
     # LLVM's values are never assigned twice. A sum that changes is a phi node: the start when the loop is entered, and
     # the previous total after that.
-    step = builder.phi(_I64)
+    step = builder.phi(I64)
     sums = [[builder.phi(first.type) for first in row] for row in starts]
     offset = times(builder, step, 4 * LANES * vectors)
     _prefetch(builder, plus(builder, ahead, offset), vectors)
-    factors = _load_vectors(builder, plus(builder, address, offset), kind, vectors)
+    factors = load_vectors(builder, plus(builder, address, offset), kind, vectors)
     totals = [
         multiply(row, plus(builder, line, times(builder, step, 4)), factors)
         for line, row in zip(lines, sums, strict=True)
@@ -315,12 +303,12 @@ def _row_addresses(builder: Any, base: Any, stride: Any, rows: int) -> list[Any]
 
 def _prefetch(builder: Any, address: Any, lines: int) -> None:
     """Emits the prefetch of cache lines of 64 bytes."""
-    pointer = _I16.as_pointer()
+    pointer = I16.as_pointer()
     # The suffix p0 is that of opaque pointers, which LLVM has since version 15: the type pointed to is not in the name.
-    signature = ir.FunctionType(ir.VoidType(), [pointer, _I32, _I32, _I32])
+    signature = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
     prefetch = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
     # Reading (0), of data (1), to all levels of cache but the first (locality 2), which a block of weights would fill.
-    read, locality, data = (ir.Constant(_I32, value) for value in (0, 2, 1))
+    read, locality, data = (ir.Constant(I32, value) for value in (0, 2, 1))
     for line in range(lines):
         target = builder.inttoptr(plus(builder, address, int64(64 * line)), pointer)
         builder.call(prefetch, [target, read, locality, data])
@@ -329,13 +317,13 @@ def _prefetch(builder: Any, address: Any, lines: int) -> None:
 def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
     """Returns each sum plus its factor times the value (or the pair of bfloat16) at `address`, in all lanes."""
     if not half:
-        value = _broadcast(builder, address, FLOATS)
+        value = broadcast(builder, address, FLOATS)
         return [fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
-    value = builder.bitcast(_broadcast(builder, address, INTEGERS), _PAIRS)
+    value = builder.bitcast(broadcast(builder, address, INTEGERS), PAIRS)
     # The dot products of pairs are added to float32 sums. x86 rounds to even, ARM to odd: a sum that is not exact gets
     # an odd last bit. Both flush denormals to 0.
     instruction = ("llvm.x86.avx512bf16.dpbf16ps.512", LANES)
-    if _FEATURES.get("bf16"):
+    if FEATURES.get("bf16"):
         instruction = ("llvm.aarch64.neon.bfdot.v4f32.v8bf16", 4)
     return [
         _call_in_parts(builder, instruction, (total, value, factor))
@@ -348,11 +336,11 @@ def _dot_products(builder: Any, sums: list[Any], address: Any, factors: list[Any
 
     Unsigned bytes are multiplied by signed ones, and the four products are added to the int32 sum of their lane.
     """
-    value = _broadcast(builder, address, INTEGERS)
-    if _FEATURES.get("i8mm"):
-        value, factors = (builder.bitcast(value, _BYTES), [builder.bitcast(factor, _BYTES) for factor in factors])
+    value = broadcast(builder, address, INTEGERS)
+    if FEATURES.get("i8mm"):
+        value, factors = (builder.bitcast(value, BYTES), [builder.bitcast(factor, BYTES) for factor in factors])
         instruction = ("llvm.aarch64.neon.usdot.v4i32.v16i8", 4)
-    elif _FEATURES.get("avx512vnni"):
+    elif FEATURES.get("avx512vnni"):
         instruction = ("llvm.x86.avx512.vpdpbusd.512", LANES)
     else:
         instruction = ("llvm.x86.avx512.vpdpbusd.256", LANES // 2)
@@ -368,11 +356,11 @@ def _call_in_parts(builder: Any, instruction: tuple[str, int], operands: tuple[A
     LLVM knows it, by a name, for registers of a number of sums; it splits longer vectors into such registers in any
     case, so that taking them apart and together again costs nothing.
     """
-    name, lanes = instruction
-    count = LANES // lanes
+    name, width = instruction
+    count = LANES // width
     split = [
         [
-            _lanes(builder, vector, range(vector.type.count // count * part, vector.type.count // count * (part + 1)))
+            lanes(builder, vector, range(vector.type.count // count * part, vector.type.count // count * (part + 1)))
             for vector in operands
         ]
         for part in range(count)
@@ -382,82 +370,5 @@ def _call_in_parts(builder: Any, instruction: tuple[str, int], operands: tuple[A
     parts = [builder.call(function, each) for each in split]
     while len(parts) > 1:
         size = 2 * parts[0].type.count
-        parts = [_lanes(builder, one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
+        parts = [lanes(builder, one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
     return parts[0]
-
-
-def _lanes(builder: Any, vector: Any, chosen: Sequence[int], other: Any = None) -> Any:
-    """Returns some lanes of a vector, or of two one after the other."""
-    if other is None and len(chosen) == vector.type.count and chosen == range(len(chosen)):
-        return vector
-    mask = ir.Constant(ir.VectorType(_I32, len(chosen)), list(chosen))
-    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined) if other is None else other, mask)
-
-
-def _broadcast(builder: Any, address: Any, kind: Any) -> Any:
-    """Returns a vector with the value at `address` in all lanes."""
-    return _fill(builder, load(builder, address, kind.element), kind)
-
-
-def _fill(builder: Any, value: Any, kind: Any) -> Any:
-    """Returns a vector with the same value in all lanes."""
-    # LLVM's idiom, which becomes part of the instruction that loads.
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, _int32(0))
-    return _lanes(builder, first, [0] * LANES)
-
-
-def _interleave(builder: Any, first: Any, second: Any) -> Any:
-    """Returns 16 pairs of bfloat16 from two vectors of float32, as int32: the first ones are the lower halves."""
-    low, high = (
-        builder.zext(builder.bitcast(builder.fptrunc(value, _HALVES), SHORTS), INTEGERS) for value in (first, second)
-    )
-    return builder.or_(low, builder.shl(high, ir.Constant(INTEGERS, [16] * LANES)))
-
-
-def fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
-    signature = ir.FunctionType(FLOATS, [FLOATS] * 3)
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.fma.v16f32"), [a, b, c])
-
-
-def _round(builder: Any, a: Any) -> Any:
-    """Returns the nearest whole numbers as float32."""
-    signature = ir.FunctionType(FLOATS, [FLOATS])
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.rint.v16f32"), [a])
-
-
-def _int32(value: int) -> Any:
-    return ir.Constant(_I32, value)
-
-
-def int64(value: int) -> Any:
-    return ir.Constant(_I64, value)
-
-
-def plus(builder: Any, a: Any, b: Any) -> Any:
-    return builder.add(a, b)
-
-
-def times(builder: Any, value: Any, factor: int) -> Any:
-    return builder.mul(value, int64(factor))
-
-
-def load(builder: Any, address: Any, kind: Any) -> Any:
-    # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing unless
-    # they cross a cache line.
-    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=2)
-
-
-def _load_vectors(builder: Any, address: Any, kind: Any, count: int) -> list[Any]:
-    """Returns vectors of 64 bytes that lie one after the other."""
-    return [load(builder, plus(builder, address, int64(64 * number)), kind) for number in range(count)]
-
-
-def _store_vectors(builder: Any, vectors: list[Any], address: Any) -> None:
-    for number, vector in enumerate(vectors):
-        store(builder, vector, plus(builder, address, int64(64 * number)), False)
-
-
-def store(builder: Any, value: Any, address: Any, half: bool) -> None:
-    value = builder.fptrunc(value, _HALVES) if half else value
-    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=2)

@@ -1,7 +1,9 @@
 """Matrix products for networks on a CPU: 1x1 convolutions, and the building block of all others.
 
-Factors are float32, bfloat16 seen as uint16, or 8-bit integers seen as uint8; results are float32. Everything runs on
-the thread that calls it.
+Factors are float32, bfloat16, or 8-bit integers seen as uint8; results are float32. Everything runs on the thread that
+calls it. The type of the packed weights says how products are computed: `FLOAT32`, `BFLOAT16` in vectors, or `TILES`,
+which is bfloat16 in the tiles of AMX. With tiles, rows begin at cache lines and there are multiples of 16 of them, and
+the caller of `matmul` has begun to use tiles (`amx.begin_tiles`).
 
 A row of 8-bit integers of a left factor holds values divided by a scale, -127 to 127, plus 128, and then the scale, a
 float32: the CPU multiplies unsigned bytes by signed ones. The scale follows from the row's largest value, so that
@@ -19,11 +21,18 @@ import numpy as np
 
 from ...base.jit import njit
 from ..quantisation import LARGEST
-from .llvm import LANES, MAX_ROWS, multiply_panel, store_row
-from .scalars import ONE, ZERO, activate, fast_max
+from .amx import MAX_TILE_ROWS, TILE_ROWS, is_for_tiles
+from .emit import LANES, data_address
+from .grid import aligned, aligned_rows
+from .llvm import KNOWS_TILES, MAX_ROWS, multiply_panel, store_row
+from .passes import activate_rows
+from .scalars import ONE, ZERO, fast_max
+
+FLOAT32, BFLOAT16, TILES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
+"""The types of packed weights that are not 8-bit integers."""
 
 # Points that are worked on together: what is computed for them stays in a second-level cache of 1 MiB.
-CHUNK = 48
+CHUNK = MAX_TILE_ROWS if KNOWS_TILES else 48
 
 # Rows before the steps in a block of 8-bit integers (see `multiply_panel`).
 _HEAD_ROWS = 2
@@ -44,47 +53,73 @@ def matmul(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, 
         start: float32 [rows or more, outputs or more], or with a single row that all rows start from.
         out: float32 [rows or more, outputs or more].
     """
-    block_bytes = 4 * block_width(weights)
-    single = left.reshape((1, len(left), left.shape[1]))
-    multiply_blocks(single, rows, weights, start, data_address(out), block_bytes, out.strides[0])
+    width = 4 * block_width(weights)
+    start_stride = start.strides[0] if len(start) > 1 else 0
+    multiply_blocks(
+        data_address(left),
+        0,
+        left.strides[0],
+        rows,
+        weights,
+        data_address(start),
+        width,
+        start_stride,
+        data_address(out),
+        width,
+        out.strides[0],
+    )
 
 
 @njit
 def multiply_blocks(
-    left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, out: int, out_step: int, out_stride: int
+    left: int,
+    left_step: int,
+    left_stride: int,
+    rows: int,
+    weights: np.ndarray,
+    start: int,
+    start_step: int,
+    start_stride: int,
+    out: int,
+    out_step: int,
+    out_stride: int,
 ) -> None:
-    """Computes start + left @ weights for each block of the weights, into float32 memory.
+    """Computes start + left @ weights for each block of the weights.
+
+    Addresses instead of arrays: a slice for each panel would build an array structure each time. A step or stride of 0
+    makes all blocks or rows read the same memory.
 
     Args:
-        left: [blocks, rows or more, inputs], or [1, ...] if it is the same for all blocks.
+        left: Address of the left factor, of the type of the weights.
+        left_step: Distance of its blocks in bytes.
+        left_stride: Distance of its rows.
         rows: How many rows to compute.
         weights: [blocks, steps, columns].
-        start: [rows or more, columns of all blocks], or one row that all rows start from, or the columns of one block.
-        out: The address of the result.
-        out_step: The distance of its blocks in bytes.
-        out_stride: The distance of its rows in bytes.
+        start: Address of what the sums start from, float32.
+        start_step: Distance of its blocks.
+        start_stride: Distance of its rows.
+        out: Address of the result, float32.
+        out_step: Distance of its blocks.
+        out_stride: Distance of its rows.
     """
-    blocks, steps = len(weights), weight_steps(weights)
-    columns, left_stride = block_width(weights), left.strides[1]
-    # Addresses instead of slices: a slice for each panel would build an array structure each time. A stride of 0 makes
-    # all blocks or rows read the same memory.
-    left_step = left.strides[0] if len(left) > 1 else 0
-    start_step = 4 * columns if start.shape[1] > columns else 0
-    start_stride = start.strides[0] if len(start) > 1 else 0
-    max_rows = _MAX_ROWS[columns // LANES]
-    for block in range(blocks):
-        line, begin, target = data_address(left) + block * left_step, data_address(start) + block * start_step, out
-        right, remaining = data_address(weights) + block * weights.strides[0], rows
+    steps, vectors = weight_steps(weights), block_width(weights) // LANES
+    # Panels have any number of rows, or with tiles multiples of 16.
+    unit, max_rows = 1, _MAX_ROWS[vectors]
+    if is_for_tiles(weights):
+        unit, max_rows = TILE_ROWS, MAX_TILE_ROWS
+    right = data_address(weights)
+    for _ in range(len(weights)):
+        line, begin, target, remaining = left, start, out, rows
         # The first panel prefetches the next block of weights; later panels prefetch their own block, which is in the
         # cache by then and costs nothing.
         ahead = right + weights.strides[0]
         # Panels as even as can be: 13 rows are 6 and 7, not 8 and 5, since short panels use the registers badly.
         for panels_left in range((rows + max_rows - 1) // max_rows, 0, -1):
-            panel_rows = remaining // panels_left
+            count = remaining // unit // panels_left * unit
             multiply_panel(
                 weights,
-                panel_rows,
-                columns // LANES,
+                count,
+                vectors,
                 line,
                 left_stride,
                 right,
@@ -96,10 +131,9 @@ def multiply_blocks(
                 steps,
             )
             ahead = right
-            line, begin = line + panel_rows * left_stride, begin + panel_rows * start_stride
-            target += panel_rows * out_stride
-            remaining -= panel_rows
-        out += out_step
+            line, begin, target = line + count * left_stride, begin + count * start_stride, target + count * out_stride
+            remaining -= count
+        left, start, out, right = left + left_step, start + start_step, out + out_step, right + weights.strides[0]
 
 
 @njit
@@ -115,6 +149,22 @@ def block_width(weights: np.ndarray) -> int:
 def weight_steps(weights: np.ndarray) -> int:
     """Returns the number of steps in a block of packed matrices."""
     return weights.shape[1] - (_HEAD_ROWS if weights.itemsize == 1 else 0)
+
+
+@njit
+def even_chunk(rows: int) -> int:
+    """Returns how many rows to work on together, at most `CHUNK`: as even as can be in multiples of 16.
+
+    Two panels of 48 rows take less time than one of 64 and one of 32, for which there are fewer products a load.
+    """
+    chunks = (rows + CHUNK - 1) // CHUNK
+    return ((rows + chunks - 1) // chunks + LANES - 1) // LANES * LANES
+
+
+@njit
+def input_count(weights: np.ndarray) -> int:
+    """Returns the number of inputs of packed matrices, with those that only fill up."""
+    return weight_steps(weights) * 4 // weights.itemsize
 
 
 @njit
@@ -143,15 +193,6 @@ def encode_rows(values: np.ndarray, rows: int, columns: int, like: np.ndarray) -
 
 
 @njit
-def data_address(array: np.ndarray) -> Any:
-    """Returns the address of an array's first element, as the functions of `llvm` take it.
-
-    The caller has to keep the array alive.
-    """
-    return np.int64(array.ctypes.data)
-
-
-@njit
 def convolve_1x1(
     x: np.ndarray,
     on_board: np.ndarray,
@@ -167,25 +208,25 @@ def convolve_1x1(
 
     The arguments are those of `winograd.convolve_3x3`, except for the weights [blocks, steps, columns].
     """
-    count, height, width, _ = x.shape
-    points = height * width
+    count, points, _ = x.shape
     bias_row = bias.reshape((1, len(bias)))
-    # Every point is an image row of its own, as `activate` has it.
-    source, target = x.reshape((count * points, 1, x.shape[3])), out.reshape((count * points, out.shape[3]))
-    mask = on_board.reshape((on_board.size, 1))
     # One chunk of activated points, allocated once.
-    inputs = weight_steps(weights) * 4 // weights.itemsize
-    values = np.zeros((CHUNK, inputs), np.float32)
-    activated, left = values.reshape((CHUNK, 1, inputs)), values.view(weights.dtype)
+    inputs = input_count(weights)
+    values = aligned_rows(CHUNK, inputs)
+    left = values.view(weights.dtype)
+    mask = np.zeros(0, np.bool_)
     # Chunks end with the image, because each image may have its own shift.
     for image in range(count):
-        for start in range(image * points, (image + 1) * points, CHUNK):
-            end = min(start + CHUNK, (image + 1) * points)
-            image_shift = shift[min(image, len(shift) - 1)]
-            activate(source[start:end], 0, scale, image_shift, kind, mask[start:end], activated, 0)
+        image_shift = shift[min(image, len(shift) - 1)]
+        for start in range(0, points, CHUNK):
+            end = min(start + CHUNK, points)
+            if len(on_board) > 0:
+                mask = on_board[image, start:end]
+            activate_rows(x[image, start:end], mask, scale, image_shift, kind, values)
             values[:, len(scale) :] = ZERO  # they meet weights of 0
             encode_rows(values, end - start, inputs, weights)
-            matmul(left, end - start, weights, target[start:] if adds else bias_row, target[start:])
+            target = out[image, start:end]
+            matmul(left, end - start, weights, target if adds else bias_row, target)
 
 
 @njit
@@ -199,14 +240,14 @@ def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.nda
         weights: [blocks, steps, columns], packed from a kernel [outputs, side * side * channels].
         side: The side of the kernel, an odd number.
         start: [n, outputs], what is added to every point of an image.
-        out: [n, h, w, outputs].
+        out: [n, h * w, outputs].
     """
     count, height, width, channels = x.shape
     margin = side // 2
-    left = np.zeros((CHUNK, weights.shape[1]), np.float32)
+    left = aligned_rows(CHUNK, weights.shape[1])
     # One image with a margin of zeros. Column and channel are one axis, so that a row of a window is contiguous.
     padded = np.zeros((height + 2 * margin, (width + 2 * margin) * channels), np.float32)
-    target = out.reshape((count * height * width, out.shape[3]))
+    target = out.reshape((count * height * width, out.shape[2]))
     for image in range(count):
         image_start = start[image : image + 1]
         for row in range(height):
@@ -225,43 +266,49 @@ def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.nda
 
 
 @njit
-def choose_block_width(outputs: int) -> int:
+def choose_block_width(outputs: int, in_tiles: bool) -> int:
     """Returns how many columns to multiply together, for a matrix with this multiple of `LANES` of them.
 
-    It is the widest block that divides them: the more columns, the fewer loads of the left factor per product.
+    It is the widest block that divides them: the more columns, the fewer loads of the left factor per product. Tiles
+    have 16 columns.
     """
+    if in_tiles:
+        return LANES
     for vectors in range(len(_MAX_ROWS) - 1, 1, -1):
         if _MAX_ROWS[vectors] > 0 and outputs % (LANES * vectors) == 0:
             return LANES * vectors
     return LANES
 
 
-def pack_matrix(weight: np.ndarray, half: bool) -> np.ndarray:
-    """Packs a matrix [outputs, inputs] for `matmul`: [blocks, steps, columns], padded with zeros to multiples of 16."""
-    return pack_matrices(weight[None], half)[:, 0]
+def pack_matrix(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
+    """Packs a matrix [outputs, inputs] for `matmul`: [blocks, steps, columns], padded with zeros."""
+    return pack_matrices(weight[None], kind)[:, 0]
 
 
-def pack_matrices(weight: np.ndarray, half: bool) -> np.ndarray:
+def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
     """Packs several matrices of one shape.
 
     Args:
         weight: float32 [matrices, outputs, inputs].
-        half: Whether to convert to bfloat16.
+        kind: `FLOAT32`, `BFLOAT16` or `TILES`.
 
     Returns:
-        [blocks of columns, matrices, steps, columns], padded with zeros to multiples of 16. A step is one input in
-        float32, or two adjacent ones in bfloat16, as uint16: the CPUs' dot products add the products of pairs.
+        [blocks of columns, matrices, steps, columns], padded with zeros to whole vectors, and to whole tiles for these.
+        A step is one input in float32, or two adjacent ones in bfloat16: the CPUs' dot products add the products of
+        pairs.
     """
     matrices, outputs, inputs = weight.shape
-    steps, columns = whole_lanes(inputs), whole_lanes(outputs)
+    steps, columns = whole_inputs(inputs, kind), whole_lanes(outputs)
     padded = np.zeros((matrices, steps, columns), np.float32)
     padded[:, :inputs, :outputs] = weight.transpose(0, 2, 1)
-    width = choose_block_width(columns)
+    width = choose_block_width(columns, kind == TILES)
     blocks = np.ascontiguousarray(padded.reshape(matrices, steps, columns // width, width).transpose(2, 0, 1, 3))
-    if not half:
+    if kind == FLOAT32:
         return blocks
-    pairs = to_bfloat16(blocks).reshape(-1, matrices, steps // 2, 2, width).swapaxes(3, 4)
-    return pairs.reshape(-1, matrices, steps // 2, 2 * width)
+    pairs = to_bfloat16(blocks).view(kind).reshape(-1, matrices, steps // 2, 2, width).swapaxes(3, 4)
+    packed = aligned((columns // width, matrices, steps // 2, 2 * width), kind)
+    packed[:] = pairs.reshape(packed.shape)
+    return packed
 
 
 def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -280,7 +327,7 @@ def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
     column_scales, integers = np.zeros(columns, np.float32), np.zeros((columns, 4 * steps), np.int8)
     column_scales[:outputs] = scales
     integers[:outputs, :inputs] = np.rint(weight / np.where(scales > 0, scales, 1)[:, None])
-    width = choose_block_width(columns)
+    width = choose_block_width(columns, False)
     packed = np.empty((columns // width, _HEAD_ROWS + steps, 4 * width), np.uint8)
     packed[:, 0] = (-128 * integers.sum(1, dtype=np.int32)).reshape(-1, width).view(np.uint8)
     packed[:, 1] = column_scales.reshape(-1, width).view(np.uint8)
@@ -298,6 +345,12 @@ def packed_integers_size(outputs: int, inputs: int) -> int:
 def whole_lanes(channels: int) -> int:
     """Returns a number of channels rounded up to a multiple of `LANES`."""
     return channels + -channels % LANES
+
+
+def whole_inputs(inputs: int, kind: "np.dtype[Any]") -> int:
+    """Returns a number of inputs rounded up to what a packed matrix has."""
+    step = 2 * LANES if kind == TILES else LANES
+    return inputs + -inputs % step
 
 
 def to_bfloat16(values: np.ndarray) -> np.ndarray:

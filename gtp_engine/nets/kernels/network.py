@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +31,27 @@ from ..schema import (
     walk,
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
-from .layers import FULL_BOARD, ActivatedConv, Activation, Linear, Values, global_pool, plain_activation
-from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
-from .matmul import CHUNK, convolve_im2col, encode_rows, matmul, pack_integers, pack_matrix, whole_lanes
+from .amx import begin_tiles, end_tiles
+from .direct import convolve_planes_directly
+from .emit import LANES, data_address
+from .grid import Grid, aligned
+from .layers import ActivatedConv, Activation, Linear, Values, global_pool, plain_activation
+from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8, HAS_TILES
+from .matmul import (
+    BFLOAT16,
+    CHUNK,
+    FLOAT32,
+    TILES,
+    convolve_im2col,
+    encode_rows,
+    matmul,
+    pack_integers,
+    pack_matrices,
+    pack_matrix,
+    to_bfloat16,
+    whole_lanes,
+)
+from .passes import scale_vectors, sum_of_squares
 from .scalars import KINDS
 from .trunk import CompiledBlocks
 
@@ -68,6 +87,11 @@ def has_bfloat16() -> bool:
     return HAS_BFLOAT16 and has_float32()
 
 
+def half_products() -> "np.dtype[Any]":
+    """Returns how products of bfloat16 are computed on this CPU, in this process."""
+    return TILES if HAS_TILES else BFLOAT16
+
+
 def has_int8() -> bool:
     """Whether there are kernels for 8-bit integers on this CPU."""
     return HAS_INT8 and has_float32()
@@ -78,20 +102,30 @@ class CompiledNetwork:
 
     Args:
         network: The network; `can_compile` has to accept it.
-        half: Whether the trunk's products are of bfloat16.
+        products: The type of packed weights that are not of 8-bit integers (`matmul`): how products are computed.
         quantised: The values of `network.quantisation.Quantised`, if some products are to be of 8-bit integers.
     """
 
     def __init__(
-        self, network: StoredNetwork, half: bool, quantised: Mapping[str, np.ndarray] = MappingProxyType({})
+        self,
+        network: StoredNetwork,
+        products: "np.dtype[Any]",
+        quantised: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self._takes_metadata = network.config.metadata_version > 0
         values, trunk = Values({**fold_norms(network), **quantised}), network.config.trunk
-        self._input = _Input(trunk, values.at("trunk"))
-        self._blocks = CompiledBlocks(trunk, values.at("trunk"), half)
+        self._in_tiles = products == TILES
+        # A few percent of the work: in float32 it costs little and loses nothing. Tiles leave no time for it.
+        outside = products if self._in_tiles else FLOAT32
+        self._input = _Input(trunk, values.at("trunk"), outside)
+        self._blocks = CompiledBlocks(trunk, values.at("trunk"), products)
         self._tip = _Tip(trunk, values.at("trunk"))
-        self._policy = _PolicyHead(network.config.policy, values.at("policy"), self._tip.activation)
-        self._value = _ValueHead(network.config.value, values.at("value"), self._tip.activation)
+        # The convolutions of the trunk's tip in one: that of the value head, and both of the policy head.
+        value, policy = values.at("value"), values.at("policy")
+        convs = [value.conv("conv"), policy.conv("conv"), policy.conv("pool_conv")]
+        self._heads = ActivatedConv(self._tip.activation, convs, outside)
+        self._value = _ValueHead(network.config.value, value, outside)
+        self._policy = _PolicyHead(network.config.policy, policy, network.config.value.conv.out_channels, outside)
 
     def __call__(
         self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None = None, *, full_board: bool = False
@@ -109,10 +143,31 @@ class CompiledNetwork:
         """
         if self._takes_metadata and metadata is None:
             raise ValueError(f"the network needs metadata of the players: {METADATA} numbers")
-        on_board = FULL_BOARD if full_board else planes[..., 0] > 0
-        x = self._blocks(self._input(planes, scalars, metadata), on_board)
+        count, height, width, _ = planes.shape
+        grid = Grid.of(height, width, self._in_tiles)
+        # Not by np.array_split, which takes 50 us.
+        portions = -(-count // self._blocks.portion(grid))
+        boards = -(-count // portions)
+        found = []
+        for first in range(0, count, boards):
+            part = slice(first, first + boards)
+            people = None if metadata is None else metadata[part]
+            found.append(self._evaluate(planes[part], scalars[part], people, grid, full_board))
+        return found[0] if portions == 1 else RawOutputs(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _evaluate(
+        self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None, grid: Grid, full_board: bool
+    ) -> RawOutputs[np.ndarray]:
+        """Evaluates positions whose tensors stay in the last-level cache."""
+        count = len(planes)
+        on_board = grid.mask(None if full_board else planes[..., 0] > 0, count)
+        buffers = self._blocks.new_buffers(count, grid)
+        x = buffers[0, : count * grid.rows * self._input.channels].reshape(count, grid.rows, -1)
+        self._input(planes, grid, scalars, metadata, x)
+        self._blocks(buffers, count, grid, on_board)
         self._tip.normalise(x, on_board)
-        return RawOutputs(self._policy(x, on_board), *self._value(x, on_board))
+        y = self._heads(x, grid, on_board)
+        return RawOutputs(self._policy(y, grid, on_board), *self._value(y, grid, on_board))
 
 
 class _Input:
@@ -120,13 +175,21 @@ class _Input:
 
     It has few input planes, so that Winograd's tiles would mostly hold padding; a matrix of windows does better. It is
     float32: rounding its weights to bfloat16 moves the lead by 0.1 points on average, as long as it is a few percent of
-    the work (b7c96h3tfrs, 450 positions of 19x19).
+    the work (b7c96h3tfrs, 450 positions of 19x19). In tiles the weights are the sum of two kernels of bfloat16, the
+    second of what rounding takes from the first.
     """
 
-    def __init__(self, trunk: TrunkDesc, values: Values) -> None:
+    def __init__(self, trunk: TrunkDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._side, self._channels = trunk.conv.height, trunk.conv.out_channels
-        windows = values["conv.weight"].transpose(0, 2, 3, 1).reshape(self._channels, -1)
-        self._matrix = pack_matrix(windows, False)
+        self.channels = whole_lanes(self._channels)
+        kernel, self._in_tiles = values["conv.weight"].transpose(0, 2, 3, 1), products == TILES
+        if self._in_tiles:
+            rounded = (to_bfloat16(kernel).astype(np.uint32) << np.uint32(16)).view(np.float32)
+            parts = [part.swapaxes(0, 1) for part in (rounded, kernel - rounded)]
+            lines = np.concatenate([part.reshape(self._side, self._channels, -1) for part in parts])
+            self._kernel = pack_matrices(lines, products)
+        else:
+            self._kernel = pack_matrix(kernel.reshape(self._channels, -1), FLOAT32)
         self._scalars = values.linear("matmul")
         self._encoder: list[Linear] = []  # of the players' metadata
         if (encoder := trunk.metadata) is not None:
@@ -134,17 +197,20 @@ class _Input:
             hidden = [inner.linear("matmul1", "bias1", encoder.act1), inner.linear("matmul2", "bias2", encoder.act2)]
             self._encoder = [*hidden, inner.linear("matmul3")]
 
-    def __call__(self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None) -> np.ndarray:
-        count, height, width, _ = planes.shape
-        start = np.zeros((count, whole_lanes(self._channels)), np.float32)
-        start[:, : self._channels] = self._scalars(scalars)
+    def __call__(
+        self, planes: np.ndarray, grid: Grid, scalars: np.ndarray, metadata: np.ndarray | None, out: np.ndarray
+    ) -> None:
+        """Writes what the trunk's blocks begin with: float32 [n, rows, channels]."""
+        start = aligned((len(planes), self.channels))
+        start[:, : self._channels], start[:, self._channels :] = self._scalars(scalars), 0
         if self._encoder and metadata is not None:
             for layer in self._encoder:
                 metadata = layer(metadata)
             start[:, : self._channels] += metadata
-        out = np.empty((count, height, width, start.shape[1]), np.float32)
-        convolve_im2col(planes, self._matrix, self._side, start, out)
-        return out
+        if self._in_tiles:
+            convolve_planes_directly(planes, grid.pitch, self._side, self._kernel, start, out)
+        else:
+            convolve_im2col(planes, self._kernel, self._side, start, out)
 
 
 class _Tip:
@@ -163,13 +229,9 @@ class _Tip:
             self.activation = Activation(KINDS[trunk.tip_act.kind], scale, shift)
 
     def normalise(self, x: np.ndarray, on_board: np.ndarray) -> None:
-        """Divides x, float32 [n, h, w, channels], by its root mean square if the norm is of that kind, in place."""
+        """Divides x, float32 [n, rows, channels], by its root mean square if the norm is of that kind, in place."""
         if self._rms is not None:
-            count, height, width, _ = x.shape
-            mask = on_board.reshape(len(on_board), math.prod(on_board.shape[1:]))
-            divide_by_rms(
-                x.reshape(count, height * width, -1), mask, self._rms.channels, self._rms.epsilon, self._rms.spatial
-            )
+            divide_by_rms(x, on_board, self._rms.channels, self._rms.epsilon, self._rms.spatial)
 
 
 @njit
@@ -177,55 +239,57 @@ def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: f
     """Divides x by its root mean square, in place.
 
     Args:
-        x: float32 [n, points, channels or more].
+        x: float32 [n, points, channels or more]; those beyond are 0.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
         channels: The number of channels.
         epsilon: Added to the mean square.
         spatial: Whether the mean is over all points on a board, or else over each point's channels.
     """
-    count, points, _ = x.shape
-    squares = np.empty(points, np.float32)
+    count, points, width = x.shape
+    vectors = width // LANES
+    squares, ones = np.empty(points, np.float32), np.ones(width, np.float32)
     for image in range(count):
-        total, area = 0.0, 0
+        total, area, first = 0.0, 0, data_address(x[image])
         for point in range(points):
-            square = 0.0
-            for k in range(channels):
-                square += x[image, point, k] * x[image, point, k]
-            squares[point] = square / channels
+            squares[point] = sum_of_squares(first + point * x.strides[1], vectors) / np.float32(channels)
             if len(on_board) == 0 or on_board[image, point]:
                 total += squares[point]
                 area += 1
         if spatial:
             squares[:] = total / area
         for point in range(points):
-            factor = np.float32(1 / math.sqrt(squares[point] + epsilon))
-            for k in range(channels):
-                x[image, point, k] *= factor
+            factor, row = np.float32(1 / math.sqrt(squares[point] + epsilon)), first + point * x.strides[1]
+            scale_vectors(x, row, data_address(ones), factor, row, vectors)
 
 
 class _PolicyHead:
-    """From the trunk's tip to the policy's logits."""
+    """From the convolutions of the trunk's tip to the policy's logits.
 
-    def __init__(self, head: PolicyHeadDesc, values: Values, tip: Activation) -> None:
-        # Both convolutions of the trunk's tip in one: the regular channels first, then those that are pooled.
-        self._convs = ActivatedConv(tip, [values.conv("conv"), values.conv("pool_conv")], False)
-        self._regular, self._pooled = head.conv.out_channels, head.pool_conv.out_channels
-        self._pool_kind, self._pool_linear = KINDS[head.pool_act.kind], values.linear("pool_matmul")
+    Args:
+        head: The head.
+        values: Its values.
+        first: The channel from which on it reads: those for the moves first, then those that are pooled.
+        products: How products are computed.
+    """
+
+    def __init__(self, head: PolicyHeadDesc, values: Values, first: int, products: "np.dtype[Any]") -> None:
+        regular, self._pooled = head.conv.out_channels, head.pool_conv.out_channels
+        self._first_pooled = first + regular
+        self._pool_kind, self._pool_linear = KINDS[head.pool_act.kind], values.linear("pool_matmul").after(first)
         self._channels = head.out_conv.out_channels
-        before = values.activation("norm", head.act, self._regular)
-        self._out_conv = ActivatedConv(before, [values.conv("out_conv")], False)
+        before = values.activation("norm", head.act, regular)
+        self._out_conv = ActivatedConv(before.after(first), [values.conv("out_conv").after(first)], products)
         self._pass_layers = [values.linear("pass_matmul")]
         if head.pass_out is not None:
             self._pass_layers = [values.linear("pass_matmul", "pass_bias", head.pass_act), values.linear("pass_out")]
 
-    def __call__(self, x: np.ndarray, on_board: np.ndarray) -> np.ndarray:
+    def __call__(self, y: np.ndarray, grid: Grid, on_board: np.ndarray) -> np.ndarray:
         """Returns logits [n, channels, points + 1], the pass last."""
-        y = self._convs(x, on_board)
-        pooled = np.empty((len(x), 3 * self._pooled), np.float32)
-        global_pool(y, self._regular, self._pooled, self._pool_kind, on_board, True, pooled)
-        moves = self._out_conv(y, on_board, self._pool_linear(pooled))
-        logits = np.empty((len(x), self._channels, moves.shape[1] * moves.shape[2] + 1), np.float32)
-        logits[:, :, :-1] = moves.reshape(len(x), -1, moves.shape[3])[:, :, : self._channels].transpose(0, 2, 1)
+        pooled = np.empty((len(y), 3 * self._pooled), np.float32)
+        global_pool(y, self._first_pooled, self._pooled, self._pool_kind, on_board, True, pooled)
+        moves = grid.points(self._out_conv(y, grid, on_board, self._pool_linear(pooled)))
+        logits = np.empty((len(y), self._channels, grid.height * grid.width + 1), np.float32)
+        logits[:, :, :-1] = moves[..., : self._channels].transpose(0, 3, 1, 2).reshape(len(y), self._channels, -1)
         hidden = pooled
         for linear in self._pass_layers:
             hidden = linear(hidden)
@@ -234,25 +298,23 @@ class _PolicyHead:
 
 
 class _ValueHead:
-    """From the trunk's tip to result, scores and ownership."""
+    """From the convolutions of the trunk's tip, the first of which is its own, to result, scores and ownership."""
 
-    def __init__(self, head: ValueHeadDesc, values: Values, tip: Activation) -> None:
-        self._conv = ActivatedConv(tip, [values.conv("conv")], False)
+    def __init__(self, head: ValueHeadDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._channels, self._kind = head.conv.out_channels, KINDS[head.act.kind]
         self._hidden = values.linear("matmul", "bias", head.hidden_act)
         self._value = values.linear("value_matmul", "value_bias")
         self._scores = values.linear("score_matmul", "score_bias")
         # The norm before it was folded into the convolution.
         before = plain_activation(head.act.kind, self._channels)
-        self._ownership = ActivatedConv(before, [values.conv("ownership")], False)
+        self._ownership = ActivatedConv(before, [values.conv("ownership")], products)
 
-    def __call__(self, x: np.ndarray, on_board: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __call__(self, y: np.ndarray, grid: Grid, on_board: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns value logits [n, 3], score values [n, 4 or 6], and ownership before its tanh [n, points]."""
-        y = self._conv(x, on_board)
-        pooled = np.empty((len(x), 3 * self._channels), np.float32)
+        pooled = np.empty((len(y), 3 * self._channels), np.float32)
         global_pool(y, 0, self._channels, self._kind, on_board, False, pooled)
         hidden = self._hidden(pooled)
-        ownership = self._ownership(y, on_board)[..., 0].reshape(len(x), -1)
+        ownership = grid.points(self._ownership(y, grid, on_board))[..., 0].reshape(len(y), -1)
         return self._value(hidden), self._scores(hidden), ownership
 
 
@@ -264,7 +326,8 @@ _CHANNELS, _TRIAL_SECONDS, _REPEATS = 96, 0.05, 50
 
 def bfloat16_is_faster() -> bool:
     """Returns whether products of bfloat16 are faster than those of float32; the CPU has to have them."""
-    file = CACHE_FOLDER / "precision" if CACHE_FOLDER else None
+    # A process that may not use tiles shares compiled code with others that may, but not their choice.
+    file = CACHE_FOLDER / ("precision_with_tiles" if HAS_TILES else "precision") if CACHE_FOLDER else None
     with contextlib.suppress(OSError, UnicodeDecodeError):
         if file and (remembered := file.read_text()) in ("bfloat16", "float32"):
             return remembered == "bfloat16"
@@ -286,15 +349,16 @@ def product_gain(precision: str) -> float:
         precision: "bfloat16" or "int8".
     """
     weight, start = np.ones((_CHANNELS, _CHANNELS), np.float32), np.zeros((1, _CHANNELS), np.float32)
-    out = np.empty((CHUNK, _CHANNELS), np.float32)
+    out = aligned((CHUNK, _CHANNELS))
     is_int8 = precision == "int8"
-    other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, True)
+    other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, half_products())
     factors = []
-    for packed in (pack_matrix(weight, False), other):
-        values = np.ones((CHUNK, _CHANNELS), np.float32)
+    for packed in (pack_matrix(weight, FLOAT32), other):
+        values = aligned((CHUNK, _CHANNELS))
+        values[:] = 1
         encode_rows(values, CHUNK, _CHANNELS, packed)
         left = values.view(packed.dtype)
-        matmul(left, CHUNK, packed, start, out)  # compiles
+        _multiply_once(left, packed, start, out)  # compiles
         factors.append((left, packed))
     times = [math.inf, math.inf]
     end = time.perf_counter() + _TRIAL_SECONDS
@@ -302,6 +366,13 @@ def product_gain(precision: str) -> float:
         for number, (left, packed) in enumerate(factors):
             begin = time.perf_counter()
             for _ in range(_REPEATS):
-                matmul(left, CHUNK, packed, start, out)
+                _multiply_once(left, packed, start, out)
             times[number] = min(times[number], time.perf_counter() - begin)
     return times[0] / times[1]
+
+
+@njit
+def _multiply_once(left: np.ndarray, weights: np.ndarray, start: np.ndarray, out: np.ndarray) -> None:
+    begin_tiles(weights)
+    matmul(left, CHUNK, weights, start, out)
+    end_tiles(weights)

@@ -9,27 +9,39 @@ float32 on a CPU without it. The argument `like` is an empty array of their type
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ...base.jit import njit
 from ..schema import AttentionBlockDesc, FeedForwardBlockDesc, LearnedRopeDesc, fixed_frequencies
-from .layers import Matrix, Values, joined
-from .llvm import LANES, MAX_ROWS, rotate_pairs, store_step
+from .amx import begin_tiles, end_tiles, is_for_tiles
+from .emit import LANES, data_address
+from .grid import Grid, aligned_rows
+from .layers import Matrix, Values, filled, joined
+from .llvm import MAX_ROWS, rotate_pairs, store_step
 from .matmul import (
     CHUNK,
     block_width,
     choose_block_width,
-    data_address,
     encode_rows,
+    even_chunk,
+    input_count,
     matmul,
+    multiply_blocks,
     whole_lanes,
 )
-from .scalars import LOG2_E, LOW, ONE, ZERO, add_in_any_order, exp2, fast_max, rough_exp2, silu
+from .passes import gate_vectors, largest_of, power_vectors, scale_vectors, sum_of_squares, sum_vector, transpose_units
+from .scalars import LOG2_E, ONE, ZERO, fast_max
 
 # Added to the scores of points off the board: their share is then 2^LOW of the largest, which vanishes in sums. Not
 # -inf, because its difference with itself would be NaN.
 _MASKED = np.float32(-1e30)
+# Columns that are computed together, so that they stay in a first-level cache until they are used.
+_GROUP = 64
+# Between these the sum of the powers of scores is exact: some power is at least 2^-110, where others that vanish are no
+# loss, and none is near infinity.
+_LEAST_SUM, _LARGEST_SUM = np.float32(2.0**-100), np.float32(2.0**100)
 # Widths of the blocks of keys in vectors, the best first: those that `multiply_panel` has rows enough for.
 _KEY_VECTORS = np.array([vectors for vectors in sorted(MAX_ROWS, reverse=True) if vectors > 1 or len(MAX_ROWS) == 1])
 
@@ -66,29 +78,46 @@ def attend(
     per_step, pairs = 4 // like.itemsize, angles.shape[3]
     outputs = len(weights) * block_width(weights)
     value_width = (outputs - 2 * pairs * (heads + kv_heads)) // kv_heads
-    columns, key_columns = choose_block_width(value_width), _choose_key_columns(points)
+    in_tiles = is_for_tiles(like)
+    columns, key_columns = choose_block_width(value_width, in_tiles), _choose_key_columns(points, in_tiles)
     # Allocated once for all boards. Keys and values are written in the packed form that `matmul` reads as weights.
-    queries = np.empty((heads, points, 2 * pairs), like.dtype)
+    queries = _memory(like, heads, points, 2 * pairs)
     blocks, key_steps = (points + key_columns - 1) // key_columns, 2 * pairs // per_step
-    keys = np.zeros((kv_heads, blocks, key_steps, key_columns * per_step), like.dtype)
+    keys = _memory(like, kv_heads * blocks, key_steps, key_columns * per_step).reshape(
+        (kv_heads, blocks, key_steps, key_columns * per_step)
+    )
     steps = (points + per_step - 1) // per_step
-    values = np.empty((kv_heads, value_width // columns, steps, columns * per_step), like.dtype)
+    values = _memory(like, kv_heads * value_width // columns, steps, columns * per_step).reshape(
+        (kv_heads, value_width // columns, steps, columns * per_step)
+    )
     # What the scores start from: 0, or _MASKED for points off the board and for columns that fill the last block.
-    score_mask = np.full((1, blocks * key_columns), _MASKED)
-    score_mask[0, :points] = ZERO
+    score_mask = aligned_rows(blocks, key_columns)
+    masked = score_mask.reshape(blocks * key_columns)
+    masked[points:] = _MASKED
     image_mask = np.zeros(0, np.bool_)
+    begin_tiles(like)
     for image in range(count):
         if len(on_board) > 0:
             image_mask = on_board[image]
             for point in range(points):
-                score_mask[0, point] = ZERO if image_mask[point] else _MASKED
+                masked[point] = ZERO if image_mask[point] else _MASKED
         _project(x[image], image_mask, scale, epsilon, weights, angles, queries, keys, values)
         _add_attention(queries, keys, values, score_mask, out_weights, x[image])
+    end_tiles(like)
 
 
 @njit
-def _choose_key_columns(points: int) -> int:
+def _memory(like: np.ndarray, parts: int, rows: int, columns: int) -> np.ndarray:
+    """Returns zeros [parts, rows, columns] of the type of `like`, rows of a multiple of 4 bytes."""
+    values = aligned_rows(parts * rows, columns * like.itemsize // 4)
+    return values.view(like.dtype).reshape((parts, rows, columns))
+
+
+@njit
+def _choose_key_columns(points: int, in_tiles: bool) -> int:
     """Returns how many columns of keys to multiply together: as many as can be without filling up by many."""
+    if in_tiles:
+        return LANES
     best, least = 0, 0
     for vectors in _KEY_VECTORS:
         columns = LANES * vectors
@@ -119,55 +148,74 @@ def _project(
     """
     points, per_step = len(x), 4 // queries.itemsize
     heads, kv_heads, width = len(queries), len(keys), queries.shape[2]
-    normalised = np.zeros((CHUNK, whole_lanes(len(scale))), np.float32)
+    normalised = aligned_rows(CHUNK, input_count(weights))
     left = normalised.view(weights.dtype)
     # A cache line longer than a row's values, as `scores` in `_add_attention`; and a row of zeros, which an odd number
     # of points is filled up with.
-    projected = np.zeros((CHUNK + 1, len(weights) * block_width(weights) + LANES), np.float32)
-    zeros = np.zeros((1, projected.shape[1]), np.float32)
-    # Keys as units of 4 bytes, which are steps of both types.
-    point_keys = np.empty((kv_heads, width), queries.dtype)
-    key_units = point_keys.view(np.uint32)
-    packed_units = keys.reshape((kv_heads, keys.shape[1], keys.shape[2] * keys.shape[3])).view(np.uint32)
-    columns = keys.shape[3] // per_step
-    for start in range(0, points, CHUNK):
-        rows = min(CHUNK, points - start)
-        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised)
-        encode_rows(normalised, rows, normalised.shape[1], weights)
+    projected = aligned_rows(CHUNK + 1, len(weights) * block_width(weights) + LANES)
+    zeros = aligned_rows(1, projected.shape[1])
+    rotated = _memory(queries, 1, CHUNK + LANES, width)[0]
+    chunk = even_chunk(points)
+    for start in range(0, points, chunk):
+        rows = min(chunk, points - start)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised, weights)
         matmul(left, rows, weights, zeros, projected)
         projected[rows:] = ZERO
-        source = data_address(projected)
-        for point in range(start, start + rows):
-            _rotate_heads(source, angles, point, kv_heads, data_address(queries) + point * queries.strides[1], queries)
-            _rotate_heads(source + 4 * width * heads, angles, point, kv_heads, data_address(point_keys), point_keys)
-            # Keys are transposed on the way, since scores are queries @ keys.T.
-            block, column = point // columns, point % columns
-            for head in range(kv_heads):
-                for step in range(key_units.shape[1]):
-                    packed_units[head, block, step * columns + column] = key_units[head, step]
-            if point % per_step == 0:
-                first = source + 4 * width * (heads + kv_heads)
-                _pack_values(first, first + projected.strides[0], point // per_step, values)
-            source += projected.strides[0]
+        source, stride = data_address(projected), projected.strides[0]
+        for head in range(heads):
+            # Heads have the angles of the key head that they share; a fixed embedding has the same for all.
+            own = angles[head * kv_heads // heads % len(angles)]
+            _rotate(source, stride, rows, own, start, queries[head, start:])
+            source += 4 * width
+        for head in range(kv_heads):
+            _rotate(source, stride, rows, angles[head % len(angles)], start, rotated)
+            _pack_keys(rotated, rows, start, keys[head])
+            source += 4 * width
+        for row in range(0, rows, per_step):
+            first = source + row * stride
+            _pack_values(first, first + stride, (start + row) // per_step, values)
 
 
 @njit
-def _rotate_heads(source: int, angles: np.ndarray, point: int, kv_heads: int, out: int, like: np.ndarray) -> None:
-    """Rotates a point's queries or keys by its angles, which the key and value heads share evenly, as in `attend`.
+def _rotate(source: int, stride: int, rows: int, angles: np.ndarray, first: int, out: np.ndarray) -> None:
+    """Rotates the queries or keys of one head by the angles of their points.
 
-    At the address `source` is float32 [heads * 2 * pairs]: for one head after the other the first values of all pairs,
-    then the second ones. The results, in the order of `llvm.rotate_pairs`, are those of `like` [heads, ..., 2 * pairs].
+    Args:
+        source: Address of the first row: the first values of all pairs, then the second ones, float32.
+        stride: Distance of its rows.
+        rows: How many rows.
+        angles: float32 [2, points, pairs], cosines and sines.
+        first: The point of the first row.
+        out: [rows or more, 2 * pairs], in the order of `llvm.rotate_pairs`.
     """
-    heads, pairs = len(like), angles.shape[3]
-    point_angles = data_address(angles) + point * angles.strides[2]
-    for head in range(heads):
-        # Heads have the angles of the key head that they share; a fixed embedding has the same for all.
-        cosine = point_angles + head * kv_heads // heads % len(angles) * angles.strides[0]
-        target = out + head * like.strides[0]
-        for _ in range(0, pairs, LANES):
-            rotate_pairs(like, source, cosine, cosine + angles.strides[1], target, 4 * pairs)
-            source, cosine, target = source + 4 * LANES, cosine + 4 * LANES, target + 4 * LANES
-        source += 4 * pairs  # over the second values, which were rotated with the first
+    sine, pairs = angles.strides[0], angles.shape[2]
+    cosine, target = data_address(angles) + first * angles.strides[1], data_address(out)
+    for _ in range(rows):
+        for offset in range(0, 4 * pairs, 4 * LANES):
+            # Of float32 the second values lie after all first ones, of bfloat16 with them: the same distance.
+            place = target + offset
+            rotate_pairs(out, source + offset, cosine + offset, cosine + sine + offset, place, 4 * pairs)
+        source, cosine, target = source + stride, cosine + angles.strides[1], target + out.strides[0]
+
+
+@njit
+def _pack_keys(rotated: np.ndarray, rows: int, first: int, keys: np.ndarray) -> None:
+    """Writes rows of keys into a head's packed matrix, whose columns are points: they are transposed.
+
+    Args:
+        rotated: [rows or more, width]; those that fill up 16 rows are written too, into columns that are masked.
+        rows: How many rows.
+        first: The point of the first row, a multiple of 16.
+        keys: [blocks, steps, columns], in steps of 4 bytes.
+    """
+    columns = block_width(keys)
+    for row in range(0, rows, LANES):
+        block, column = (first + row) // columns, (first + row) % columns
+        source = data_address(rotated) + row * rotated.strides[0]
+        target = data_address(keys) + block * keys.strides[0] + 4 * column
+        for _ in range(0, keys.shape[1], LANES):
+            transpose_units(source, rotated.strides[0], target, 4 * columns)
+            source, target = source + 4 * LANES, target + 4 * LANES * columns
 
 
 @njit
@@ -197,54 +245,112 @@ def _add_attention(
 ) -> None:
     """Adds to x, float32 [points, channels] of one board, what its points attend to.
 
-    `score_mask`, float32 [1, keys], is added to the scores; `weights` is the matrix of the outputs.
+    `score_mask`, float32 [blocks of keys, keys of a block], is added to the scores; `weights` is the matrix of the
+    outputs.
     """
     heads, points, _ = queries.shape
     head_width = values.shape[1] * block_width(values[0])
-    # A chunk of rows of scores, for all keys of a board. Rows are a cache line longer than they need to be: a power of
-    # two apart they would evict each other from the cache.
-    scores = np.empty((CHUNK, score_mask.shape[1] + LANES), np.float32)
-    shares = scores.view(queries.dtype)
-    totals = np.empty((heads, CHUNK), np.float32)
-    attended = np.empty((CHUNK, heads * head_width), np.float32)
-    left = attended.view(weights.dtype)
-    zeros = np.zeros((1, head_width), np.float32)
-    for start in range(0, points, CHUNK):
-        rows = min(CHUNK, points - start)
+    # Rows are a cache line longer than they need to be: a power of two apart they would evict each other.
+    shares = _memory(queries, 1, CHUNK, score_mask.size + 2 * LANES)[0]
+    sums, part = aligned_rows(CHUNK, LANES), aligned_rows(CHUNK, head_width)
+    attended = aligned_rows(CHUNK, max(heads * head_width, input_count(weights)))
+    left, item = attended.view(weights.dtype), 4 if weights.itemsize == 1 else weights.itemsize
+    ones, zeros = np.ones((1, head_width), np.float32), aligned_rows(1, head_width)
+    chunk = even_chunk(points)
+    for start in range(0, points, chunk):
+        rows = min(chunk, points - start)
         for head in range(heads):
             kv_head = head * len(keys) // heads
-            matmul(queries[head, start : start + rows], rows, keys[kv_head], score_mask, scores)
-            _exp2_of_scores(scores, rows, score_mask.shape[1], totals[head], queries)
-            encode_rows(scores, rows, score_mask.shape[1], queries)
-            matmul(shares, rows, values[kv_head], zeros, attended[:, head * head_width :])
-        for row in range(rows):
-            # Softmax's division comes after the product: once per value instead of once per key.
-            for head in range(heads):
-                factor, part = ONE / totals[head, row], attended[row, head * head_width : (head + 1) * head_width]
-                for k in range(head_width):
-                    part[k] *= factor
-        encode_rows(attended, rows, heads * head_width, weights)
+            _share(queries[head, start : start + rows], keys[kv_head], score_mask, shares, sums)
+            matmul(shares, rows, values[kv_head], zeros, part)
+            source, target = data_address(part), data_address(attended) + head * head_width * item
+            for row in range(rows):
+                # Softmax's division comes after the product: once per value instead of once per key.
+                factor = ONE / sum_vector(data_address(sums) + 4 * LANES * row)
+                scale_vectors(weights, source, data_address(ones), factor, target, head_width // LANES)
+                source, target = source + part.strides[0], target + attended.strides[0]
+        if weights.itemsize == 1:
+            encode_rows(attended, rows, attended.shape[1], weights)
         matmul(left, rows, weights, x[start:], x[start:])
 
 
 @njit
-def _exp2_of_scores(scores: np.ndarray, rows: int, keys: int, totals: np.ndarray, like: np.ndarray) -> None:
-    """Replaces scores, [rows or more, keys or more], by the numerators of a softmax in base 2, and writes their sums.
+def _share(queries: np.ndarray, keys: np.ndarray, score_mask: np.ndarray, shares: np.ndarray, sums: np.ndarray) -> None:
+    """Computes the numerators of a softmax in base 2 for a chunk of queries.
 
-    A numerator is 2^(score - the row's largest score), as exact as values of the type of `like`.
+    Args:
+        queries: [rows, width].
+        keys: The packed matrix of keys [blocks, steps, columns].
+        score_mask: As in `_add_attention`.
+        shares: [rows or more, keys or more], of the type of the queries: 2^(score - a number of the row).
+        sums: float32 [rows or more, 16]: their sums, lane by lane.
     """
-    for row in range(rows):
-        line = scores[row, :keys]
-        largest, total = line[0], ZERO
-        # Subtracting the largest score keeps every power within 0 and 1.
-        for k in range(keys):
-            largest = fast_max(largest, line[k])
-        for k in range(keys):
-            exponent = fast_max(line[k] - largest, LOW)
-            power = rough_exp2(exponent) if like.itemsize == 2 else exp2(exponent)
-            line[k] = power
-            total = add_in_any_order(total, power)
-        totals[row] = total
+    # Softmax subtracts the largest score of a row from all of them, so that no power is too large. Scores are far from
+    # that as a rule, and finding the largest takes another pass: it follows only if a sum shows the need.
+    peaks = np.zeros(len(queries), np.float32)
+    _add_powers(queries, keys, score_mask, peaks, shares, sums)
+    for row in range(len(queries)):
+        total = sum_vector(data_address(sums) + 4 * LANES * row)
+        if not _LEAST_SUM < total < _LARGEST_SUM:
+            _find_peaks(queries, keys, score_mask, peaks)
+            _add_powers(queries, keys, score_mask, peaks, shares, sums)
+            break
+
+
+@njit
+def _add_powers(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    score_mask: np.ndarray,
+    peaks: np.ndarray,
+    shares: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Computes `shares` and `sums` of `_share`; peaks: float32 [rows], what is subtracted from the scores."""
+    sums[:] = ZERO
+    rows, width = len(queries), score_mask.shape[1]
+    group = max(1, _GROUP // width)
+    scores = aligned_rows(CHUNK, group * width)
+    for block in range(0, len(keys), group):
+        vectors = _score(queries, keys, score_mask, block, group, scores)
+        source, target = data_address(scores), data_address(shares) + block * width * shares.itemsize
+        for row in range(rows):
+            power_vectors(shares, source, peaks[row], target, data_address(sums) + row * sums.strides[0], vectors)
+            source, target = source + scores.strides[0], target + shares.strides[0]
+
+
+@njit
+def _find_peaks(queries: np.ndarray, keys: np.ndarray, score_mask: np.ndarray, peaks: np.ndarray) -> None:
+    """Writes the largest score of each query into `peaks`."""
+    peaks[:] = _MASKED
+    group = max(1, _GROUP // score_mask.shape[1])
+    scores = aligned_rows(CHUNK, group * score_mask.shape[1])
+    for block in range(0, len(keys), group):
+        vectors = _score(queries, keys, score_mask, block, group, scores)
+        for row in range(len(queries)):
+            peaks[row] = fast_max(peaks[row], largest_of(scores[row, : LANES * vectors]))
+
+
+@njit
+def _score(
+    queries: np.ndarray, keys: np.ndarray, score_mask: np.ndarray, block: int, group: int, scores: np.ndarray
+) -> int:
+    """Writes the scores of a group of blocks of keys, from a block on; returns how many vectors there are in a row."""
+    count, width = min(group, len(keys) - block), score_mask.shape[1]
+    multiply_blocks(
+        data_address(queries),
+        0,
+        queries.strides[0],
+        len(queries),
+        keys[block : block + count],
+        data_address(score_mask) + block * score_mask.strides[0],
+        4 * width,
+        0,
+        data_address(scores),
+        4 * width,
+        scores.strides[0],
+    )
+    return count * width // LANES
 
 
 @njit
@@ -255,6 +361,7 @@ def feed_forward(
     epsilon: float,
     gated: bool,
     weights: np.ndarray,
+    gate_weights: np.ndarray,
     out_weights: np.ndarray,
 ) -> None:
     """Adds (silu(first) * gate) @ second of the normalised x to x.
@@ -265,62 +372,74 @@ def feed_forward(
         scale: float32 [channels], of the norm.
         epsilon: Of the norm.
         gated: Whether there is a gate (SwiGLU, Shazeer 2020).
-        weights: The packed matrix of first and gate, one after the other, or of first alone.
-        out_weights: The packed matrix of second.
+        weights: The packed matrix of first.
+        gate_weights: That of gate; anything if there is none.
+        out_weights: That of second.
     """
-    outputs = len(weights) * block_width(weights)
-    width = outputs // 2 if gated else outputs
-    normalised = np.zeros((CHUNK, whole_lanes(len(scale))), np.float32)
-    projected = np.empty((CHUNK, outputs + LANES), np.float32)
-    left, hidden = normalised.view(weights.dtype), projected.view(out_weights.dtype)
-    zeros = np.zeros((1, projected.shape[1]), np.float32)
+    columns, group = input_count(out_weights), max(1, _GROUP // block_width(weights))
+    width = group * block_width(weights)
+    normalised, hidden = aligned_rows(CHUNK, input_count(weights)), aligned_rows(CHUNK, columns + LANES)
+    left, factor = normalised.view(weights.dtype), hidden.view(out_weights.dtype)
+    first, gate, zeros = aligned_rows(CHUNK, width), aligned_rows(CHUNK, width), aligned_rows(1, width)
+    begin_tiles(weights)
     for start in range(0, len(x), CHUNK):
         rows = min(CHUNK, len(x) - start)
-        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised)
-        encode_rows(normalised, rows, normalised.shape[1], weights)
-        matmul(left, rows, weights, zeros, projected)
-        _activate_hidden(projected, rows, width, gated)
-        encode_rows(projected, rows, width, out_weights)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised, weights)
+        for block in range(0, len(weights), group):
+            end = min(block + group, len(weights))
+            matmul(left, rows, weights[block:end], zeros, first)
+            if gated:
+                matmul(left, rows, gate_weights[block:end], zeros, gate)
+            _gate(first, gate, rows, gated, hidden, block * block_width(weights), out_weights)
+        if out_weights.itemsize == 1:
+            encode_rows(hidden, rows, columns, out_weights)
         # The residual sum costs nothing: the product starts from x, and writes to it.
-        matmul(hidden, rows, out_weights, x[start:], x[start:])
+        matmul(factor, rows, out_weights, x[start:], x[start:])
+    end_tiles(weights)
 
 
 @njit
-def _activate_hidden(values: np.ndarray, rows: int, width: int, gated: bool) -> None:
-    """Replaces the first values of each row by their silu, times the gates that follow them if there are any.
+def _gate(
+    first: np.ndarray, gate: np.ndarray, rows: int, gated: bool, hidden: np.ndarray, column: int, like: np.ndarray
+) -> None:
+    """Writes silu(first), times gate if `gated`, both [rows or more, columns], into the columns of `hidden`.
 
-    values: float32 [rows or more, width or 2 * width or more].
+    `hidden` is float32 [rows or more, columns of all blocks or more]; its values become those of `like` already, which
+    then lie without gaps from the beginning of each row on, unless it is of 8-bit integers.
     """
-    # Two loops: LLVM makes no vectors of one that reads both parts of a row and writes one of them.
-    for row in range(rows):
-        first, gate = values[row, :width], values[row, width:]
-        for k in range(len(first)):
-            first[k] = silu(first[k])
-        if gated:
-            for k in range(len(first)):
-                first[k] *= gate[k]
+    item = 4 if like.itemsize == 1 else like.itemsize
+    source, gates, target = data_address(first), data_address(gate), data_address(hidden) + column * item
+    for _ in range(rows):
+        gate_vectors(like, gated, source, gates, target, first.shape[1] // LANES)
+        source, gates, target = source + first.strides[0], gates + gate.strides[0], target + hidden.strides[0]
 
 
 @njit
-def rms_norm(x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: float, out: np.ndarray) -> None:
-    """Writes x * scale / the root mean square of x for each row, and 0 off the board and in columns beyond `scale`.
+def rms_norm(
+    x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: float, out: np.ndarray, like: np.ndarray
+) -> None:
+    """Makes rows of a left factor of x * scale / the root mean square of x for each row, and of 0 off the board.
 
-    Columns of x beyond those of `scale` fill vectors: they are not read.
+    Args:
+        x: float32 [rows, channels or more]; columns that fill up the last vector are 0.
+        on_board: bool [rows], or [0] if all rows are on the board.
+        scale: float32 [channels]; zeros follow it up to a whole vector.
+        epsilon: Added to the mean square.
+        out: float32 [rows or more, inputs]: a view of it of the type of `like` is the factor.
+        like: An array of the type of the weights that the factor is for.
     """
     channels = len(scale)
+    source, target = data_address(x), data_address(out)
     for row in range(len(x)):
-        source, target = x[row, :channels], out[row, :channels]
-        out[row, channels:] = ZERO
         if len(on_board) > 0 and not on_board[row]:
-            target[:] = ZERO
-            continue
-        # A sum in order would be a chain of dependent additions, one channel after the other.
-        total = ZERO
-        for k in range(channels):
-            total = add_in_any_order(total, source[k] * source[k])
-        factor = np.float32(1 / math.sqrt(total / channels + epsilon))
-        for k in range(channels):
-            target[k] = source[k] * factor * scale[k]
+            out[row] = ZERO
+        else:
+            square = sum_of_squares(source, (channels + LANES - 1) // LANES)
+            factor = np.float32(1 / math.sqrt(square / channels + epsilon))
+            scale_vectors(like, source, data_address(scale), factor, target, (channels + LANES - 1) // LANES)
+        source, target = source + x.strides[0], target + out.strides[0]
+    if like.itemsize == 1:
+        encode_rows(out, len(x), out.shape[1], like)
 
 
 class Attention:
@@ -330,12 +449,12 @@ class Attention:
     each padded to a multiple of `LANES`, so that pairs are rotated as vectors; a head's values are padded too. Queries
     are scaled by log2(e) in addition to 1 / sqrt(width), so that the softmax is one of powers of two.
 
-    `half` says whether products that are not of 8-bit integers are of bfloat16.
+    `products` is the type of packed weights that are not of 8-bit integers.
     """
 
-    def __init__(self, block: AttentionBlockDesc, values: Values, half: bool) -> None:
+    def __init__(self, block: AttentionBlockDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._heads, self._kv_heads = block.heads, block.kv_heads
-        self._scale, self._epsilon = values["norm.weight"], block.norm.epsilon
+        self._scale, self._epsilon = _norm_scale(values), block.norm.epsilon
         # [kv_heads or 1, pairs, 2]. Without an embedding rotations are by 0: a second kind of compiled pass would not
         # be worth it for so few networks.
         self._frequencies = np.zeros((1, 0, 2), np.float32)
@@ -343,7 +462,7 @@ class Attention:
             self._frequencies = values["rope.frequencies"]
         elif block.rope is not None:
             self._frequencies = fixed_frequencies(block.rope.theta, block.query_channels)
-        self._angles: dict[tuple[int, int], np.ndarray] = {}  # by the board's size
+        self._angles: dict[Grid, np.ndarray] = {}
         width = block.query_channels
         self._pairs = whole_lanes(-(-width // 2))
         factor = np.float32(float(LOG2_E) / math.sqrt(width))
@@ -351,28 +470,24 @@ class Attention:
         key = values.matrix("key").map_rows(lambda rows: self._split_pairs(rows, self._kv_heads))
         value, out = values.matrix("value"), values.matrix("out")
         value = value.map_rows(lambda rows: _pad_channels(_split_heads(rows, self._kv_heads), block.value_channels))
-        self._weights = joined([query, key, value]).packed(half)
+        self._weights = joined([query, key, value]).packed(products)
         padded = _pad_channels(_split_heads(out.weight.T, self._heads), block.value_channels)
-        self._out_weights = Matrix(padded.T, out.scales).packed(half)
-        self._like = np.empty(0, np.uint16 if half else np.float32)
+        self._out_weights = Matrix(padded.T, out.scales).packed(products)
+        self._like = np.empty(0, products)
 
-    def __call__(self, x: np.ndarray, on_board: np.ndarray) -> None:
-        """Evaluates the block in place on x, float32 [n, h, w, channels]; on_board: bool [n, h, w], or [0, 1, 1]."""
-        count, height, width, channels = x.shape
-        if (height, width) not in self._angles:
-            self._angles[height, width] = self._angles_on(height, width)
-        points = x.reshape(count, height * width, channels)
-        mask = on_board.reshape(len(on_board), math.prod(on_board.shape[1:]))
+    def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray) -> None:
+        """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""
+        if grid not in self._angles:
+            self._angles[grid] = self._angles_on(grid)
         settings = self._scale, self._epsilon, self._heads, self._kv_heads
-        matrices = self._weights, self._out_weights
-        attend(points, mask, *settings, *matrices, self._angles[height, width], self._like)
+        attend(x, on_board, *settings, self._weights, self._out_weights, self._angles[grid], self._like)
 
-    def _angles_on(self, height: int, width: int) -> np.ndarray:
-        """Returns cosines and sines of a board's points, float32 [1 or kv_heads, 2, points, pairs]."""
-        y, x = np.divmod(np.arange(height * width), width)
+    def _angles_on(self, grid: Grid) -> np.ndarray:
+        """Returns cosines and sines of a board's rows, float32 [1 or kv_heads, 2, rows, pairs]."""
+        y, x = np.divmod(np.arange(grid.rows), grid.pitch)
         points = np.stack((x, y), 1).astype(np.float32)
         angles = points @ self._frequencies.transpose(0, 2, 1)
-        found = np.zeros((len(angles), 2, height * width, self._pairs), np.float32)
+        found = np.zeros((len(angles), 2, grid.rows, self._pairs), np.float32)
         found[:, 0] = 1  # channels that fill vectors
         found[:, 0, :, : angles.shape[2]], found[:, 1, :, : angles.shape[2]] = np.cos(angles), np.sin(angles)
         return found
@@ -387,21 +502,27 @@ class Attention:
 class FeedForward:
     """A feed-forward block with its matrices packed.
 
-    `half` says whether products that are not of 8-bit integers are of bfloat16.
+    `products` is the type of packed weights that are not of 8-bit integers.
     """
 
-    def __init__(self, block: FeedForwardBlockDesc, values: Values, half: bool) -> None:
-        self._scale, self._epsilon = values["norm.weight"], block.norm.epsilon
+    def __init__(self, block: FeedForwardBlockDesc, values: Values, products: "np.dtype[Any]") -> None:
+        self._scale, self._epsilon = _norm_scale(values), block.norm.epsilon
         self._gated = block.gate is not None
-        names, hidden = ["first", "gate"] if self._gated else ["first"], block.first.out_channels
-        parts = [values.matrix(name).map_rows(lambda rows: _pad_channels(rows[None], hidden)) for name in names]
-        self._weights = joined(parts).packed(half)
-        self._out_weights = values.matrix("second").packed(half)
+        self._weights = values.matrix("first").packed(products)
+        self._gate_weights = values.matrix("gate").packed(products) if self._gated else self._weights
+        self._out_weights = values.matrix("second").packed(products)
 
-    def __call__(self, x: np.ndarray, on_board: np.ndarray) -> None:
-        """Evaluates the block in place on x, float32 [n, h, w, channels]; on_board: bool [n, h, w], or [0, 1, 1]."""
-        settings = self._scale, self._epsilon, self._gated, self._weights, self._out_weights
-        feed_forward(x.reshape(-1, x.shape[3]), on_board.reshape(-1), *settings)
+    def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray) -> None:
+        """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""
+        matrices = self._weights, self._gate_weights, self._out_weights
+        points, mask = x.reshape(-1, x.shape[2]), on_board.reshape(-1)
+        feed_forward(points, mask, self._scale, self._epsilon, self._gated, *matrices)
+
+
+def _norm_scale(values: Values) -> np.ndarray:
+    """Returns the scale of a block's norm, with zeros after its end up to a whole vector."""
+    scale = values["norm.weight"]
+    return filled(scale)[: len(scale)]
 
 
 def _split_heads(weight: np.ndarray, heads: int) -> np.ndarray:

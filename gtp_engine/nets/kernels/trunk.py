@@ -24,8 +24,11 @@ from ..schema import (
     PoolingBlockDesc,
     TrunkDesc,
 )
-from .layers import ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
-from .matmul import convolve_1x1, whole_lanes
+from .amx import begin_tiles, end_tiles, is_for_tiles
+from .direct import MANY_CHANNELS, activate_board, add_and_activate, add_products, clear_margins, kernel_offsets
+from .grid import Grid, aligned
+from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
+from .matmul import TILES, convolve_1x1, input_count, whole_lanes
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
@@ -34,6 +37,9 @@ from .winograd import best_tile_side, convolve_3x3
 # 9 % faster with 64 boards of 19x19, 6 % with 100 of 9x9 (Zen 5), and smaller networks no slower. Weights that are
 # larger than the cache are read from memory again for every portion, which therefore has a few boards at least.
 _PORTION_VALUES, _PORTION_BOARDS = 750_000, 8
+# In tiles products take so little time that tensors have to stay in the second-level cache, unless there are more
+# weights than fit into it: b6c64 is 6 % faster in portions of 4 boards of 19x19 than of 8, b15c192 5 % slower.
+_TILE_PORTION_VALUES, _CACHED_WEIGHTS = 300_000, 2_000_000
 
 _CONVOLUTION, _POOLING = 0, 1
 _POOLED_SHIFT = -1  # as a step's `shift`: the result of the last pooling
@@ -57,8 +63,10 @@ _STEP = np.dtype(
             "inputs",  # the number of channels read, from the first on
             "scale",
             "shift",
-            "tile_side",  # 1 for 1x1 kernels
+            "tile_side",  # of Winograd's tiles, 1 for 1x1 kernels, or DIRECT
             "is_of_integers",
+            "feeds",  # whether the next step's activation is computed at once (`direct`)
+            "stores",  # whether anything else reads the result
             "weights",  # where the kernel begins
             "blocks",  # the next four: shape of the packed kernel
             "cells",
@@ -80,8 +88,7 @@ def run_steps(
     integers: np.ndarray,
     values: np.ndarray,
     count: int,
-    height: int,
-    width: int,
+    grid: Grid,
     on_board: np.ndarray,
     buffers: np.ndarray,
 ) -> None:
@@ -89,28 +96,100 @@ def run_steps(
 
     Args:
         steps: _STEP [n].
-        weights: float32, or bfloat16 seen as uint16: the packed kernels.
+        weights: The packed kernels, of the type that says how products are computed (`matmul`).
         integers: uint8: the packed kernels of 8-bit integers, if there are any.
         values: float32: all other parameters.
         count: The number of boards.
-        height: Their height.
-        width: Their width.
-        on_board: bool [count, height, width], or [0, ...] if all points are on the board.
-        buffers: float32 [levels, capacity], each of which holds [count, height, width, channels].
+        grid: The rows of a board.
+        on_board: As `Grid.mask` returns it.
+        buffers: float32 [levels, capacity], each of which holds [count, rows, channels].
     """
-    points = count * height * width
+    rows = count * grid.rows
     pooled = np.zeros((count, 1), np.float32)
+    # In tiles: what the last step and this one wrote for the next, the activated rows of all boards.
+    # Inputs are rounded up to whole tiles, channels to whole vectors.
+    inputs = (buffers.shape[1] // rows + 31) // 32 * 32
+    capacity = count * (grid.rows + 2 * (grid.pitch + 1)) * inputs if is_for_tiles(weights) else 0
+    fed, feed = _memory(capacity, weights), _memory(capacity, weights)
+    is_fed = False
     for index in range(len(steps)):
         step = steps[index]
         channels = step["source_channels"]
         # A buffer's shape changes with the step that uses it: its tensor is a view of its beginning.
-        source = buffers[step["source"], : points * channels].reshape((count, height, width, channels))
+        source = buffers[step["source"], : rows * channels].reshape((count, grid.rows, channels))
         if step["kind"] == _POOLING:
             pooled = _pool(step, values, source, on_board)
+            continue
+        outputs = step["outputs"]
+        out = buffers[step["target"], : rows * outputs].reshape((count, grid.rows, outputs))
+        if is_for_tiles(weights) and step["is_of_integers"] == 0:
+            follower = steps[min(index + 1, len(steps) - 1)]
+            _convolve_in_tiles(step, follower, weights, values, pooled, source, grid, on_board, is_fed, fed, feed, out)
+            is_fed, fed, feed = step["feeds"] > 0, feed, fed
         else:
-            outputs = step["outputs"]
-            out = buffers[step["target"], : points * outputs].reshape((count, height, width, outputs))
-            _convolve(step, weights, integers, values, pooled, source, on_board, out)
+            _convolve(step, weights, integers, values, pooled, source, grid, on_board, out)
+
+
+@njit
+def _memory(size: int, like: np.ndarray) -> np.ndarray:
+    """Returns memory of the type of `like` that begins at a cache line."""
+    memory = np.empty(size + 64 // like.itemsize, like.dtype)
+    return memory[-memory.ctypes.data % 64 // like.itemsize :]
+
+
+@njit
+def _convolve_in_tiles(
+    step: Any,
+    follower: Any,
+    weights: np.ndarray,
+    values: np.ndarray,
+    pooled: np.ndarray,
+    x: np.ndarray,
+    grid: Grid,
+    on_board: np.ndarray,
+    is_fed: bool,
+    fed: np.ndarray,
+    feed: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Computes a convolution; if `is_fed`, the activation of its input lies in `fed`, and that of the next follows."""
+    kernels, bias = _kernels_of(step, weights), values[step["bias"] : step["bias"] + step["outputs"]]
+    rows, inputs, outputs = grid.rows + 2 * (grid.pitch + 1), input_count(kernels[:, 0]), step["outputs"]
+    scale, shift = values[step["scale"] : step["scale"] + step["inputs"]], _shift_of(step, values, pooled)
+    next_scale, next_shift = values[follower["scale"] :][:outputs], values[follower["shift"] :][:outputs]
+    feeds, next_inputs = step["feeds"] > 0, 2 * follower["lines"]
+    begin_tiles(weights)
+    for image in range(len(x)):
+        left = fed[image * rows * inputs : (image + 1) * rows * inputs].reshape((rows, inputs))
+        offsets = kernel_offsets(kernels, grid.pitch, left.strides[0])
+        if not is_fed:
+            of_image = shift[min(image, len(shift) - 1)]
+            activate_board(x[image], on_board[image], scale, of_image, step["activation"], grid.pitch, left)
+        if not feeds:
+            add_products(left, offsets, kernels, bias, step["adds"] > 0, out[image])
+            continue
+        target = feed[image * rows * next_inputs : (image + 1) * rows * next_inputs].reshape((rows, next_inputs))
+        clear_margins(target, grid.pitch, outputs)
+        inside = target[grid.pitch + 1 : rows - grid.pitch - 1]
+        adds, stores = step["adds"] > 0, step["stores"] > 0
+        after = next_scale, next_shift, follower["activation"]
+        add_and_activate(left, offsets, kernels, bias, adds, stores, out[image], on_board[image], *after, inside)
+    end_tiles(weights)
+
+
+@njit
+def _kernels_of(step: Any, weights: np.ndarray) -> np.ndarray:
+    """Returns the packed kernels of a step: [blocks, cells, lines, columns]."""
+    shape = step["blocks"], step["cells"], step["lines"], step["columns"]
+    return weights[step["weights"] :][: shape[0] * shape[1] * shape[2] * shape[3]].reshape(shape)
+
+
+@njit
+def _shift_of(step: Any, values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
+    """Returns what is added before the activation, float32 [1 or n, inputs]."""
+    if step["shift"] == _POOLED_SHIFT:
+        return pooled
+    return values[step["shift"] : step["shift"] + step["inputs"]].reshape((1, step["inputs"]))
 
 
 @njit
@@ -121,29 +200,21 @@ def _convolve(
     values: np.ndarray,
     pooled: np.ndarray,
     x: np.ndarray,
+    grid: Grid,
     on_board: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    adds, inputs, outputs = step["adds"] > 0, step["inputs"], step["outputs"]
-    kind, side, start = step["activation"], step["tile_side"], step["weights"]
-    blocks, cells, lines, columns = step["blocks"], step["cells"], step["lines"], step["columns"]
-    scale = values[step["scale"] : step["scale"] + inputs]
-    bias = values[step["bias"] : step["bias"] + outputs]
-    if step["shift"] == _POOLED_SHIFT:
-        shift = pooled
-    else:
-        shift = values[step["shift"] : step["shift"] + inputs].reshape((1, inputs))
+    adds, kind, side = step["adds"] > 0, step["activation"], step["tile_side"]
+    scale, bias = values[step["scale"] :][: step["inputs"]], values[step["bias"] :][: step["outputs"]]
+    shift = _shift_of(step, values, pooled)
     if step["is_of_integers"] > 0:
-        packed = integers[start : start + blocks * lines * columns].reshape((blocks, lines, columns))
-        convolve_1x1(x, on_board, scale, shift, kind, packed, bias, adds, out)
+        convolve_1x1(x, on_board, scale, shift, kind, _kernels_of(step, integers)[:, 0], bias, adds, out)
         return
-    # numba needs one number of axes for all kernels: those of 1x1 have a single cell.
-    kernels = weights[start : start + blocks * cells * lines * columns].reshape((blocks, cells, lines, columns))
+    kernels = _kernels_of(step, weights)
     if side == 1:
-        matrix = kernels.reshape((blocks, lines, columns))
-        convolve_1x1(x, on_board, scale, shift, kind, matrix, bias, adds, out)
+        convolve_1x1(x, on_board, scale, shift, kind, kernels[:, 0], bias, adds, out)
     else:
-        convolve_3x3(x, on_board, scale, shift, kind, side, kernels, bias, adds, out)
+        convolve_3x3(x, on_board, grid.width, scale, shift, kind, side, kernels, bias, adds, out)
 
 
 @njit
@@ -168,10 +239,10 @@ class _Tables(NamedTuple):
 
 
 class _Run:
-    """Steps that are executed by one compiled call; `half` as in `CompiledBlocks`."""
+    """Steps that are executed by one compiled call; `products` as in `CompiledBlocks`."""
 
-    def __init__(self, half: bool) -> None:
-        self._half = half
+    def __init__(self, products: "np.dtype[Any]") -> None:
+        self._products = products
         self._steps: list[tuple[Any, ActivatedConv | None]] = []  # _STEP and, but for poolings, the convolution
         self._values = _Concatenation()
         self._tables: dict[int, _Tables] = {}  # by the side of the tiles
@@ -198,6 +269,7 @@ class _Run:
         """
         step = self._add_step(_POOLING, source, channels, None)
         step["first"], step["pooled"], step["activation"] = first, pooled, kind
+        linear = linear.after(0)
         step["matrix"], step["bias"] = self._values.add(linear.weight), self._values.add(linear.bias)
         step["outputs"] = len(linear.bias)
 
@@ -207,39 +279,61 @@ class _Run:
         self._steps.append((step, conv))
         return step
 
-    def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
-        """Executes the steps; shape: the number of boards, their height and width."""
-        side = best_tile_side(*shape[1:])
+    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+        """Executes the steps for a number of boards; on_board: as `Grid.mask` returns it."""
+        side = DIRECT if self._products == TILES else best_tile_side(grid.height, grid.width)
         with self._lock:  # otherwise each thread would pack the weights for itself
             if side not in self._tables:
-                self._tables[side] = self._make_tables(*shape[1:])
-        run_steps(*self._tables[side], *shape, on_board, buffers)
+                self._tables[side] = self._make_tables(grid)
+        run_steps(*self._tables[side], count, grid, on_board, buffers)
 
-    def _make_tables(self, height: int, width: int) -> _Tables:
+    def _make_tables(self, grid: Grid) -> _Tables:
         """Returns what `run_steps` needs for boards of this size."""
         sizes = {True: 0, False: 0}  # by whether they are 8-bit integers
         for _, conv in self._steps:
             if conv is not None:
-                sizes[conv.is_of_integers] += conv.packed_size(height, width)
+                sizes[conv.is_of_integers] += conv.packed_size(grid)
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
         # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
         # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
-        usual = np.uint16 if self._half else np.float32
-        types = {True: np.uint8 if sizes[True] else usual, False: usual}
-        kernels = {kind: np.empty(size, types[kind]) for kind, size in sizes.items()}
+        types = {True: np.uint8 if sizes[True] else self._products, False: self._products}
+        kernels = {kind: aligned((size,), types[kind]) for kind, size in sizes.items()}
         used = {True: 0, False: 0}
         table = np.array([step for step, _ in self._steps])
         for row, (_, conv) in zip(table, self._steps, strict=True):
             if conv is None:
                 continue
-            side, kernel = conv.packed(height, width)
-            kind = conv.is_of_integers
-            row["tile_side"], row["is_of_integers"], row["weights"] = side, kind, used[kind]
-            row["blocks"], *cells, row["lines"], row["columns"] = kernel.shape
-            row["cells"] = cells[0] if cells else 1
+            kernel, kind = conv.packed(grid), conv.is_of_integers
+            row["tile_side"], row["is_of_integers"], row["weights"] = conv.tile_side(grid), kind, used[kind]
+            row["blocks"], row["cells"], row["lines"], row["columns"] = kernel.shape
             kernels[kind][used[kind] : used[kind] + kernel.size] = kernel.ravel()
             used[kind] += kernel.size
+        if self._products == TILES:
+            _mark_feeding(table)
         return _Tables(table, kernels[False], kernels[True], self._values.array())
+
+
+def _mark_feeding(steps: np.ndarray) -> None:
+    """Fills in `feeds` and `stores` of a table of steps."""
+    for step, follower, rest in ((steps[k], steps[k + 1], steps[k + 2 :]) for k in range(len(steps) - 1)):
+        convolutions = step["kind"] == follower["kind"] == _CONVOLUTION
+        shared = (step["target"], step["outputs"]) == (follower["source"], follower["inputs"])
+        integers = step["is_of_integers"] or follower["is_of_integers"]
+        pays = step["outputs"] >= MANY_CHANNELS
+        step["feeds"] = convolutions and shared and pays and not integers and follower["shift"] != _POOLED_SHIFT
+        step["stores"] = _is_read(step["target"], follower, rest)
+
+
+def _is_read(level: int, follower: Any, rest: np.ndarray) -> bool:
+    """Whether what a step wrote to a level is read other than as the input of its follower."""
+    if follower["target"] == level:
+        return bool(follower["adds"])
+    for step in rest:
+        if step["source"] == level or (step["kind"] == _CONVOLUTION and step["target"] == level and step["adds"]):
+            return True
+        if step["kind"] == _CONVOLUTION and step["target"] == level:
+            return False
+    return True  # by what comes after these steps
 
 
 @dataclass(frozen=True)
@@ -250,42 +344,42 @@ class _Transformer:
     level: int
     channels: int
 
-    def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
-        size = shape[0] * shape[1] * shape[2] * self.channels
-        self.block(buffers[self.level, :size].reshape(*shape, self.channels), on_board)
+    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+        size = count * grid.rows * self.channels
+        self.block(buffers[self.level, :size].reshape(count, grid.rows, self.channels), grid, on_board)
 
 
 class CompiledBlocks:
     """The blocks of a trunk, whose norms are folded. Tensors have their channels rounded up to a multiple of `LANES`.
 
-    `half` says whether products that are not of 8-bit integers are of bfloat16.
+    `products` is the type of packed weights that are not of 8-bit integers (`matmul`).
     """
 
-    def __init__(self, trunk: TrunkDesc, values: Values, half: bool) -> None:
-        self._half = half
+    def __init__(self, trunk: TrunkDesc, values: Values, products: "np.dtype[Any]") -> None:
+        self._products = products
         self._parts: list[_Run | _Transformer] = []
-        self._levels, self._max_channels = 1, whole_lanes(trunk.conv.out_channels)
+        self._levels, self._max_channels, self._weights = 1, whole_lanes(trunk.conv.out_channels), 0
         self._add_blocks(trunk.blocks, values.at("blocks"), trunk.conv.out_channels, 0)
 
-    def __call__(self, source: np.ndarray, on_board: np.ndarray) -> np.ndarray:
-        """Returns what the last block returns for `source`, both float32 [n, h, w, channels].
+    def portion(self, grid: Grid) -> int:
+        """Returns how many boards are to be evaluated together at most."""
+        values, least = _PORTION_VALUES, _PORTION_BOARDS
+        if self._products == TILES:
+            values, least = _TILE_PORTION_VALUES, 1 if self._weights < _CACHED_WEIGHTS else _PORTION_BOARDS
+        return max(least, values // (self._levels * grid.rows * self._max_channels))
 
-        on_board: bool [n, h, w], or `layers.FULL_BOARD`.
-        """
-        count, height, width, _ = source.shape
-        size = height * width * self._max_channels
-        portions = -(-count // max(_PORTION_BOARDS, _PORTION_VALUES // (self._levels * size)))
-        boards = -(-count // portions)  # in a portion; not by np.array_split, which takes 50 us
+    def new_buffers(self, count: int, grid: Grid) -> np.ndarray:
+        """Returns memory for a number of boards, float32 [levels, capacity]; the input belongs at its beginning."""
         # Allocated for each call: threads that evaluate side by side must not share them.
-        buffers = np.empty((self._levels, boards * size), np.float32)
-        out = np.empty_like(source)
-        for first in range(0, count, boards):
-            portion, mask = source[first : first + boards], on_board[first : first + boards]
-            buffers[0, : portion.size] = portion.reshape(-1)
-            for part in self._parts:
-                part(buffers, portion.shape[:3], mask)
-            out[first : first + boards] = buffers[0, : portion.size].reshape(portion.shape)
-        return out
+        return aligned((self._levels, count * grid.rows * self._max_channels))
+
+    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+        """Replaces the tensor in `new_buffers`, [count, rows, channels], by what the last block returns for it.
+
+        on_board: As `Grid.mask` returns it.
+        """
+        for part in self._parts:
+            part(buffers, count, grid, on_board)
 
     def _add_blocks(self, blocks: tuple[BlockDesc, ...], values: Values, channels: int, level: int) -> None:
         """Adds the steps of blocks that work on the buffer of a level, which has this many channels."""
@@ -304,9 +398,9 @@ class CompiledBlocks:
         elif isinstance(block, PoolingBlockDesc):
             self._add_pooling_block(block, values, channels, level)
         elif isinstance(block, AttentionBlockDesc):
-            self._add_transformer(Attention(block, values, self._half), channels, level)
+            self._add_transformer(Attention(block, values, self._products), channels, level)
         elif isinstance(block, FeedForwardBlockDesc):
-            self._add_transformer(FeedForward(block, values, self._half), channels, level)
+            self._add_transformer(FeedForward(block, values, self._products), channels, level)
         else:
             assert isinstance(block, OrdinaryBlockDesc)
             before = values.activation("pre_norm", block.pre_act, channels)
@@ -338,8 +432,9 @@ class CompiledBlocks:
         shifted: bool = False,
     ) -> None:
         """Adds a convolution; see `_Run.add_convolution`. The default of `channels` is what the convolution reads."""
-        conv = ActivatedConv(activation, convs, self._half)
+        conv = ActivatedConv(activation, convs, self._products)
         channels = channels or whole_lanes(len(conv.scale))
+        self._weights += sum(each.weight.size for each in convs)
         self._levels = max(self._levels, target + 1)
         self._max_channels = max(self._max_channels, channels, len(conv.bias))
         self._run().add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)
@@ -351,7 +446,7 @@ class CompiledBlocks:
     def _run(self) -> _Run:
         """Returns the run to add steps to: the last one, or a new one after a transformer block."""
         if not self._parts or not isinstance(self._parts[-1], _Run):
-            self._parts.append(_Run(self._half))
+            self._parts.append(_Run(self._products))
         run = self._parts[-1]
         assert isinstance(run, _Run)
         return run
@@ -371,4 +466,4 @@ class _Concatenation:
         return self._size - part.size
 
     def array(self) -> np.ndarray:
-        return np.concatenate(self._parts)
+        return np.concatenate(self._parts, out=aligned((self._size,)))

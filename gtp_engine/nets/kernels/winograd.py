@@ -8,13 +8,15 @@ Transforms are in float32, products in float32 or bfloat16. The norm and activat
 added after it, are part of the same pass, which runs on the thread that calls it.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ...base.jit import njit
-from .llvm import LANES
-from .matmul import data_address, multiply_blocks, pack_matrices
+from .emit import LANES, data_address
+from .matmul import multiply_blocks, pack_matrices
 from .scalars import activate
-from .tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
+from .winograd_tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
 
 # Tiles that are worked on together, at least: enough rows for the products.
 _LEAST_TILES = 36
@@ -27,6 +29,7 @@ _ROW_BYTES_PER_TILE = 8
 def convolve_3x3(
     x: np.ndarray,
     on_board: np.ndarray,
+    width: int,
     scale: np.ndarray,
     shift: np.ndarray,
     kind: int,
@@ -39,8 +42,9 @@ def convolve_3x3(
     """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
 
     Args:
-        x: float32 [n, h, w, channels or more], of which the first len(scale) are read.
-        on_board: bool [n, h, w], or [0, ...] if all points are on the board.
+        x: float32 [n, points, channels or more], of which the first len(scale) are read.
+        on_board: bool [n, points], or [0, ...] if all points are on the board.
+        width: The width of the board.
         scale: float32 [channels].
         shift: float32 [1 or n, channels].
         kind: The activation, one of the values of `scalars.KINDS`.
@@ -48,9 +52,11 @@ def convolve_3x3(
         weights: The kernel from `pack_kernel` for tiles of this side.
         bias: float32 [out channels].
         adds: Add to what is in `out`, in place of the bias.
-        out: float32 [n, h, w, out channels].
+        out: float32 [n, points, out channels].
     """
-    count, height, width, _ = x.shape
+    count, points, _ = x.shape
+    height = points // width
+    boards, target = x.reshape((count, height, width, x.shape[2])), out.reshape((count, height, width, out.shape[2]))
     blocks, cells, steps, columns = weights.shape
     channels, columns = steps * 4 // weights.itemsize, columns * weights.itemsize // 4
     across, down = (width + side - 1) // side, (height + side - 1) // side
@@ -70,19 +76,28 @@ def convolve_3x3(
         chunk = min(images, count - first)
         for image in range(first, first + chunk):
             if len(on_board) > 0:
-                mask = on_board[image]
+                mask = on_board[image].reshape((height, width))
             # The shift has one row for all images, or one for each.
-            activate(x[image], 0, scale, shift[min(image, len(shift) - 1)], kind, mask, padded, 1)
+            activate(boards[image], 0, scale, shift[min(image, len(shift) - 1)], kind, mask, padded, 1)
             _transform_input(padded, transformed, (image - first) * tiles, side, down, across)
         # Block by block, so that the products are transformed back while they are still in the cache.
         for block in range(blocks):
-            cell_stride, row_stride, _ = products.strides
             multiply_blocks(
-                transformed, chunk * tiles, weights[block], zeros, data_address(products), cell_stride, row_stride
+                data_address(transformed),
+                transformed.strides[0],
+                transformed.strides[1],
+                chunk * tiles,
+                weights[block],
+                data_address(zeros),
+                0,
+                0,
+                data_address(products),
+                products.strides[0],
+                products.strides[1],
             )
             start = block * columns
             for image in range(chunk):
-                _transform_output(products, image * tiles, side, bias[start:], adds, out, first + image, start)
+                _transform_output(products, image * tiles, side, bias[start:], adds, target, first + image, start)
 
 
 @njit
@@ -147,13 +162,13 @@ def best_tile_side(height: int, width: int) -> int:
     return min((3, 4), key=lambda side: (side + 2) ** 2 * -(-height // side) * -(-width // side))
 
 
-def pack_kernel(weight: np.ndarray, side: int, half: bool) -> np.ndarray:
+def pack_kernel(weight: np.ndarray, side: int, products: "np.dtype[Any]") -> np.ndarray:
     """Transforms and packs a kernel for `convolve_3x3`.
 
     Args:
         weight: float32 [out channels, channels, 3, 3].
         side: The side of the output tiles.
-        half: Whether products are of bfloat16.
+        products: The type of the packed weights.
 
     Returns:
         [blocks of columns, cells of a tile, steps, columns]; see `matmul.pack_matrices`.
@@ -163,4 +178,4 @@ def pack_kernel(weight: np.ndarray, side: int, half: bool) -> np.ndarray:
     matrix = np.array(WINOGRAD_MATRICES[side][1], np.float64)
     # The transform from both sides, matrix @ kernel @ matrix.T, is one product with the kernel as a row of 9 values.
     transformed = np.kron(matrix, matrix) @ weight.reshape(-1, 9).T.astype(np.float64)
-    return pack_matrices(transformed.astype(np.float32).reshape(-1, outputs, inputs), half)
+    return pack_matrices(transformed.astype(np.float32).reshape(-1, outputs, inputs), products)

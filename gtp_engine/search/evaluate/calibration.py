@@ -9,13 +9,15 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...base import folders
 from ...base.errors import UserError, error_text
 from ...go.game import Game
-from ...nets.kernels.network import CompiledNetwork, has_bfloat16
+from ...nets.kernels.matmul import FLOAT32
+from ...nets.kernels.network import CompiledNetwork, half_products, has_bfloat16
 from ...nets.library import network_name
 from ...nets.quantisation import Loss, Positions, Quantised, block_of, quantise, read_quantised, save_quantised
 from ...nets.schema import METADATA
@@ -87,11 +89,11 @@ def make_quantised(network: StoredNetwork) -> Quantised:
     """Rounds a network's matrices to 8-bit integers, but not those of blocks that would lose too much."""
     rounding, held_back = _positions(network.config.suicide_areas)
     matrices = quantise(network, rounding)
-    exact = _outputs(network, False, {}, held_back)
+    exact = _outputs(network, FLOAT32, {}, held_back)
 
     def loss(paths: Mapping[str, object]) -> Loss:
         values = Quantised({path: matrices[path] for path in paths}, LARGEST_LOSS).values()
-        rounded = _outputs(network, has_bfloat16(), values, held_back)
+        rounded = _outputs(network, half_products() if has_bfloat16() else FLOAT32, values, held_back)
         return _difference(exact, rounded, output_scale(network.config).lead)
 
     found = loss(matrices)
@@ -134,10 +136,10 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def _outputs(
-    network: StoredNetwork, half: bool, quantised: Mapping[str, np.ndarray], positions: list[Positions]
+    network: StoredNetwork, products: "np.dtype[Any]", quantised: Mapping[str, np.ndarray], positions: list[Positions]
 ) -> list[RawOutputs[np.ndarray]]:
     """Returns the outputs of the compiled network; a network that imitates people is told nothing of the players."""
-    compiled, outputs = CompiledNetwork(network, half, quantised), []
+    compiled, outputs = CompiledNetwork(network, products, quantised), []
     for planes, scalars in positions:
         nobody = np.zeros((len(planes), METADATA), np.float32) if network.config.metadata_version else None
         outputs.append(compiled(planes, scalars, nobody, full_board=True))

@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from .llvm import (
+from .emit import (
     FLOATS,
     INTEGERS,
     LANES,
@@ -19,6 +19,7 @@ from .llvm import (
     is_half,
     load,
     plus,
+    splat,
     store,
     times,
 )
@@ -208,17 +209,12 @@ def _linear_combination(builder: Any, factors: Sequence[Fraction], vectors: list
         if factor == 0:
             continue
         if total is None:
-            total = vector if factor == 1 else builder.fmul(vector, _splat(float(factor)))
+            total = vector if factor == 1 else builder.fmul(vector, splat(float(factor)))
         elif factor == 1:
             total = builder.fadd(total, vector)
         else:
-            total = fused_multiply_add(builder, vector, _splat(float(factor)), total)
+            total = fused_multiply_add(builder, vector, splat(float(factor)), total)
     return total
-
-
-def _splat(value: float) -> Any:
-    """Returns a vector with the same value in all lanes."""
-    return ir.Constant(FLOATS, [value] * LANES)
 
 
 def _cell_address(builder: Any, base: Any, i: int, row: Any, j: int, column: Any) -> Any:

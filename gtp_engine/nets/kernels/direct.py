@@ -1,0 +1,248 @@
+"""Convolutions in the tiles of AMX: products of the rows of points, shifted to each cell of the kernel.
+
+The rows lie as `grid.Grid` has them, so that the same 16 rows, shifted, are the neighbours of 16 points. The sums of
+all cells stay in the tiles, and nothing is rearranged: such a convolution is faster than Winograd's with its fewer
+products (`winograd`), which wait for memory, and it loses less precision.
+"""
+
+import numpy as np
+
+from ...base.jit import njit
+from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_tiles, end_tiles, finish_panel, multiply_tiles
+from .emit import LANES, data_address
+from .grid import aligned_rows
+from .matmul import even_chunk, input_count
+from .passes import activate_rows, panel_key
+
+_ONE = np.int16(0x3F80)  # 1 as bfloat16
+# From this many channels on, the activation of the next convolution is computed while the products are: then it saves
+# more waiting for memory than it costs (192 channels: 8 to 16 % of a convolution, 64 channels: -10 %).
+MANY_CHANNELS = 128
+NONE_PENDING = (0,) * 10
+
+
+@njit
+def convolve_directly(
+    x: np.ndarray,
+    on_board: np.ndarray,
+    pitch: int,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    weights: np.ndarray,
+    bias: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
+
+    Args:
+        x: float32 [n, rows, channels or more], of which the first len(scale) are read.
+        on_board: bool [n, rows].
+        pitch: The number of rows from a point to the one below.
+        scale: float32 [channels].
+        shift: float32 [1 or n, channels].
+        kind: The activation, one of the values of `scalars.KINDS`.
+        weights: The packed kernel [blocks, 1 or 9, steps, columns], for tiles.
+        bias: float32 [out channels].
+        out: float32 [n, rows, out channels]. Rows that are no points get values that mean nothing.
+    """
+    activated = zeros_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
+    offsets = kernel_offsets(weights, pitch, activated.strides[0])
+    begin_tiles(weights)
+    for image in range(len(x)):
+        activate_board(x[image], on_board[image], scale, shift[min(image, len(shift) - 1)], kind, pitch, activated)
+        add_products(activated, offsets, weights, bias, False, out[image])
+    end_tiles(weights)
+
+
+@njit
+def zeros_like(rows: int, columns: int, like: np.ndarray) -> np.ndarray:
+    """Returns zeros [rows, columns] of the type of `like`."""
+    return aligned_rows(rows, columns * like.itemsize // 4).view(like.dtype)
+
+
+@njit
+def kernel_offsets(weights: np.ndarray, pitch: int, stride: int) -> np.ndarray:
+    """Returns what a kernel of 1 or 9 cells adds to the address of a row's first neighbour, in bytes, for each step."""
+    cells = weights.shape[1]
+    steps = weights.shape[2] // TILE_ROWS
+    offsets = np.empty(cells * steps, np.int64)
+    for cell in range(cells):
+        place = cell // 3 * pitch + cell % 3 if cells == 9 else pitch + 1
+        for step in range(steps):
+            offsets[cell * steps + step] = place * stride + step * 64
+    return offsets
+
+
+@njit
+def activate_board(
+    x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, shift: np.ndarray, kind: int, pitch: int, out: np.ndarray
+) -> None:
+    """Writes the activated rows of a board between margins of 0; see `convolve_directly`.
+
+    out: [margin + rows + margin, inputs], for margins of a line of the board and a point.
+    """
+    clear_margins(out, pitch, len(scale))
+    activate_rows(x, on_board, scale, shift, kind, out[pitch + 1 : len(out) - pitch - 1])
+
+
+@njit
+def clear_margins(out: np.ndarray, pitch: int, channels: int) -> None:
+    """Writes 0 into the margins of a board's rows, and into inputs beyond the channels."""
+    out[: pitch + 1] = 0
+    out[len(out) - pitch - 1 :] = 0
+    if out.shape[1] > channels:
+        out[:, channels:] = 0
+
+
+@njit
+def add_products(
+    left: np.ndarray, offsets: np.ndarray, weights: np.ndarray, bias: np.ndarray, adds: bool, out: np.ndarray
+) -> None:
+    """Computes out = start + the sum over the steps of the kernel of the rows of `left`, shifted, times its matrices.
+
+    Args:
+        left: [rows and more, inputs], of the type of the weights.
+        offsets: What is added to the address of a row for each step, int64.
+        weights: The packed matrices [blocks, cells of the kernel, steps, columns], for tiles.
+        bias: float32 [outputs], the start of each row.
+        adds: Start from what is in `out` instead.
+        out: float32 [rows, outputs].
+    """
+    stride = out.strides[0]
+    panel = even_chunk(len(out))
+    for first in range(0, len(out), panel):
+        rows = min(panel, len(out) - first)
+        source, target = data_address(left) + first * left.strides[0], data_address(out) + first * stride
+        start = data_address(bias)
+        for block in range(len(weights)):
+            if adds:
+                _multiply(rows, source, left, offsets, weights, block, target, stride, target, stride, NONE_PENDING)
+            else:
+                _multiply(rows, source, left, offsets, weights, block, start, 0, target, stride, NONE_PENDING)
+            start += 4 * LANES
+            target += 4 * LANES
+
+
+@njit
+def add_and_activate(
+    left: np.ndarray,
+    offsets: np.ndarray,
+    weights: np.ndarray,
+    bias: np.ndarray,
+    adds: bool,
+    stores: bool,
+    x: np.ndarray,
+    on_board: np.ndarray,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    out: np.ndarray,
+) -> None:
+    """Computes a convolution and the activation of the next one, while its sums are in the first-level cache.
+
+    Args (further ones are those of `add_products`):
+        adds: Whether to add to what is in `x`.
+        stores: Whether to write the sums to `x`.
+        x: float32 [rows, outputs].
+        on_board: bool [rows].
+        scale: float32 [outputs], of the next convolution's norm, as are the next two.
+        shift: float32 [outputs].
+        kind: The activation, one of the values of `scalars.KINDS`.
+        out: [rows, outputs or more], of the type of the weights.
+    """
+    # The sums of two panels: while one is multiplied, the activation of the one before is computed.
+    sums = aligned_rows(2 * MAX_TILE_ROWS, LANES)
+    scratch, other = data_address(sums), data_address(sums) + 4 * LANES * MAX_TILE_ROWS
+    key, pending = panel_key(kind, adds, stores), NONE_PENDING
+    panel = even_chunk(len(x))
+    for first in range(0, len(x), panel):
+        rows = min(panel, len(x) - first)
+        source, target = data_address(left) + first * left.strides[0], data_address(out) + first * out.strides[0]
+        values, mask = data_address(x) + first * x.strides[0], data_address(on_board) + first
+        for block in range(len(weights)):
+            begin = block * 4 * LANES
+            start = data_address(bias) + begin
+            _multiply(rows, source, left, offsets, weights, block, start, 0, scratch, 4 * LANES, pending)
+            pending = (
+                rows,
+                key,
+                scratch,
+                values + begin,
+                x.strides[0],
+                data_address(scale) + begin,
+                data_address(shift) + begin,
+                mask,
+                target + block * out.itemsize * LANES,
+                out.strides[0],
+            )
+            scratch, other = other, scratch
+    finish_panel(pending)
+
+
+@njit
+def _multiply(
+    rows: int,
+    source: int,
+    left: np.ndarray,
+    offsets: np.ndarray,
+    weights: np.ndarray,
+    block: int,
+    start: int,
+    start_stride: int,
+    target: int,
+    stride: int,
+    pending: tuple[int, ...],
+) -> None:
+    """Computes the products of a panel of rows, from the address `source` on, and a block; see `multiply_tiles`."""
+    multiply_tiles(
+        rows,
+        source,
+        left.strides[0],
+        data_address(offsets),
+        data_address(weights) + block * weights.strides[0],
+        start,
+        start_stride,
+        target,
+        stride,
+        len(offsets),
+        pending,
+    )
+
+
+@njit
+def convolve_planes_directly(
+    planes: np.ndarray, pitch: int, side: int, weights: np.ndarray, start: np.ndarray, out: np.ndarray
+) -> None:
+    """Computes a convolution of few channels: each row holds the points around one on its line of the board.
+
+    Args:
+        planes: uint8 [n, h, w, channels], 0 or 1.
+        pitch: The number of rows from a point to the one below.
+        side: The side of the kernel, an odd number.
+        weights: The packed kernel [blocks, lines of the kernel, steps, columns], for tiles; for each line a matrix
+            of [outputs, side * channels], and there may be several of such kernels, which are added.
+        start: [n, outputs], what is added to every point of an image.
+        out: float32 [n, rows, outputs].
+    """
+    count, height, width, channels = planes.shape
+    rows, inputs, margin = out.shape[1], input_count(weights[:, 0]), side // 2
+    window = side * channels
+    left = zeros_like(rows + (side - 1) * pitch, inputs, weights)
+    line = np.zeros((width + 2 * margin) * channels, left.dtype)
+    steps = weights.shape[2] // TILE_ROWS
+    offsets = np.empty(weights.shape[1] * steps, np.int64)
+    for index in range(len(offsets)):
+        offsets[index] = index // steps % side * pitch * left.strides[0] + index % steps * 64
+    begin_tiles(weights)
+    for image in range(count):
+        for y in range(height):
+            source, target = planes[image, y].reshape(width * channels), line[margin * channels :]
+            for k in range(width * channels):
+                target[k] = source[k] * _ONE
+            for x in range(width):
+                row, part = left[(y + margin) * pitch + x], line[x * channels : x * channels + window]
+                for k in range(window):
+                    row[k] = part[k]
+        add_products(left, offsets, weights, start[image], False, out[image])
+    end_tiles(weights)

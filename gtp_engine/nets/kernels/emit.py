@@ -1,0 +1,157 @@
+"""What all generators of LLVM code share: types, addresses, loads and stores, vectors.
+
+numba has no expression for a block of sums that stays in registers, nor for products of bfloat16 or 8-bit integers.
+Hence the functions of `llvm`, `amx` and `tiles` build LLVM's intermediate representation themselves, with llvmlite.
+
+Compiled code calls them with addresses, and distances in bytes. A vector has 16 float32 values; LLVM splits it on CPUs
+with shorter vectors.
+
+llvmlite's objects are created by the callbacks that numba calls while it compiles, and have no types that mypy knows:
+`builder`, values and addresses are `Any`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from ...base.jit import njit
+from ...base.target import target
+
+LANES = 16  # float32 values in a vector of 512 bits
+
+FEATURES = dict.fromkeys(target().needs, True)
+HAS_AVX512 = bool(FEATURES.get("avx512f") and FEATURES.get("avx512dq"))
+
+
+class _BFloat16(ir.Type):
+    """LLVM's type `bfloat`, which llvmlite does not know."""
+
+    # llvmlite hands its code to LLVM as text, so that a type needs no more than a name.
+    def __str__(self) -> str:
+        return "bfloat"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _BFloat16)
+
+    def __hash__(self) -> int:
+        return hash(_BFloat16)
+
+
+I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
+# Vectors of 16 float32, int32 and int16, of 16 times four bytes, of 16 bfloat16, and of 16 pairs of bfloat16.
+FLOATS, INTEGERS, SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), I32, I16))
+BYTES = ir.VectorType(ir.IntType(8), 4 * LANES)
+HALVES, PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
+
+
+def emit_switch(builder: Any, key: Any, cases: Mapping[int, Callable[[Any], None]]) -> None:
+    """Emits code that executes the case with the number `key`."""
+    end = builder.append_basic_block("end")
+    switch = builder.switch(key, end)
+    for number, emit in cases.items():
+        block = builder.append_basic_block(f"case{number}")
+        switch.add_case(int64(number), block)
+        builder.position_at_end(block)
+        emit(builder)
+        builder.branch(end)
+    builder.position_at_end(end)
+
+
+def lanes(builder: Any, vector: Any, chosen: Sequence[int], other: Any = None) -> Any:
+    """Returns some lanes of a vector, or of two one after the other."""
+    if other is None and len(chosen) == vector.type.count and chosen == range(len(chosen)):
+        return vector
+    mask = ir.Constant(ir.VectorType(I32, len(chosen)), list(chosen))
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined) if other is None else other, mask)
+
+
+def broadcast(builder: Any, address: Any, kind: Any) -> Any:
+    """Returns a vector with the value at `address` in all lanes."""
+    return fill(builder, load(builder, address, kind.element), kind)
+
+
+def fill(builder: Any, value: Any, kind: Any) -> Any:
+    """Returns a vector with the same value in all lanes."""
+    # LLVM's idiom, which becomes part of the instruction that loads.
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, int32(0))
+    return lanes(builder, first, [0] * LANES)
+
+
+def interleave(builder: Any, first: Any, second: Any) -> Any:
+    """Returns 16 pairs of bfloat16 from two vectors of float32, as int32: the first ones are the lower halves."""
+    low, high = (
+        builder.zext(builder.bitcast(builder.fptrunc(value, HALVES), SHORTS), INTEGERS) for value in (first, second)
+    )
+    return builder.or_(low, builder.shl(high, ir.Constant(INTEGERS, [16] * LANES)))
+
+
+def fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
+    signature = ir.FunctionType(FLOATS, [FLOATS] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.fma.v16f32"), [a, b, c])
+
+
+def round_vector(builder: Any, a: Any) -> Any:
+    """Returns the nearest whole numbers as float32."""
+    signature = ir.FunctionType(FLOATS, [FLOATS])
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.rint.v16f32"), [a])
+
+
+def int32(value: int) -> Any:
+    return ir.Constant(I32, value)
+
+
+def int64(value: int) -> Any:
+    return ir.Constant(I64, value)
+
+
+def plus(builder: Any, a: Any, b: Any) -> Any:
+    return builder.add(a, b)
+
+
+def times(builder: Any, value: Any, factor: int) -> Any:
+    return builder.mul(value, int64(factor))
+
+
+def load(builder: Any, address: Any, kind: Any) -> Any:
+    # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing unless
+    # they cross a cache line.
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=2)
+
+
+def load_vectors(builder: Any, address: Any, kind: Any, count: int) -> list[Any]:
+    """Returns vectors of 64 bytes that lie one after the other."""
+    return [load(builder, plus(builder, address, int64(64 * number)), kind) for number in range(count)]
+
+
+def store_vectors(builder: Any, vectors: list[Any], address: Any) -> None:
+    for number, vector in enumerate(vectors):
+        store(builder, vector, plus(builder, address, int64(64 * number)), False)
+
+
+def store(builder: Any, value: Any, address: Any, half: bool) -> None:
+    value = builder.fptrunc(value, HALVES) if half else value
+    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=2)
+
+
+def is_half(like: Any) -> bool:
+    """Whether an array holds bfloat16: for vectors, or for tiles."""
+    return like.dtype in (types.uint16, types.int16)
+
+
+def splat(value: Any) -> Any:
+    """Returns a vector with the same value in all lanes."""
+    return ir.Constant(FLOATS, [float(value)] * LANES)
+
+
+@njit
+def data_address(array: np.ndarray) -> Any:
+    """Returns the address of an array's first element, as generated code takes it.
+
+    The caller has to keep the array alive.
+    """
+    return np.int64(array.ctypes.data)

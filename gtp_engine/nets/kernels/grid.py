@@ -1,0 +1,79 @@
+"""How the points of boards lie in the rows of a tensor, and memory whose rows begin where the kernels like it.
+
+A tensor of points is float32 [boards, rows, channels]. Its rows are a board's points, one after the other; or, for
+products in the tiles of AMX, each line of the board ends with a row that stands for no point, and further ones fill the
+tensor up. All neighbours of a point then lie at the same distances, and outside of the board there is always such a
+row: a 3x3 convolution is nine products of the same rows, shifted. Masks treat these rows as points off the board.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base.jit import njit
+from .emit import LANES
+
+# Rows fill tiles of 16, and two of them the step of a product over the points.
+_ROWS = 32
+_ALIGNMENT = 64  # bytes: a cache line, and a row of a tile
+
+EVERY_ROW = np.zeros((0, 1), np.bool_)
+"""The mask of a batch all of whose rows are points on the board."""
+
+
+class Grid(NamedTuple):
+    """The rows of a board of one size.
+
+    Attributes:
+        height: The height of the board.
+        width: Its width.
+        pitch: The number of rows from a point to the one below.
+        rows: The number of rows.
+    """
+
+    height: int
+    width: int
+    pitch: int
+    rows: int
+
+    @classmethod
+    def of(cls, height: int, width: int, in_tiles: bool) -> "Grid":
+        """Returns the rows of a board; in_tiles: whether products are computed in tiles."""
+        if not in_tiles:
+            return cls(height, width, width, height * width)
+        return cls(height, width, width + 1, -(-height * (width + 1) // _ROWS) * _ROWS)
+
+    def mask(self, on_board: np.ndarray | None, count: int) -> np.ndarray:
+        """Returns which rows are points on the board: bool [n, rows], or `EVERY_ROW`.
+
+        Args:
+            on_board: bool [n, height, width]; None if all boards fill the grid.
+            count: n.
+        """
+        if self.rows == self.height * self.width:
+            return EVERY_ROW if on_board is None else on_board.reshape(count, self.rows)
+        found = np.zeros((count, self.rows), np.bool_)
+        self.points(found[:, :, None])[..., 0] = True if on_board is None else on_board
+        return found
+
+    def points(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the points of [n, rows, channels] as a view [n, height, width, channels]."""
+        lines = rows[:, : self.height * self.pitch]
+        return lines.reshape(len(rows), self.height, self.pitch, rows.shape[2])[:, :, : self.width]
+
+
+def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+    """Returns an uninitialised array that begins at a cache line; a whole vector may be read at its end."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.empty(size + 2 * _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+@njit
+def aligned_rows(rows: int, columns: int) -> np.ndarray:
+    """Returns zeros, float32 [rows, columns], that begin at a cache line."""
+    memory = np.zeros(rows * columns + LANES, np.float32)
+    start = -memory.ctypes.data % _ALIGNMENT // 4
+    return memory[start : start + rows * columns].reshape((rows, columns))

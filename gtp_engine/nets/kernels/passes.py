@@ -1,0 +1,458 @@
+"""What is computed for rows of points between products, as LLVM code: norms, activations, softmax.
+
+`scalars` has the same functions for loops over single values. Results that are rounded to bfloat16 anyway have an
+exponential of three terms, and a reciprocal of 14 bits in place of a division where there is one.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from ...base.jit import njit
+from ..schema import IDENTITY, MISH, RELU, SILU
+from .emit import (
+    FLOATS,
+    HAS_AVX512,
+    I8,
+    I16,
+    I32,
+    INTEGERS,
+    LANES,
+    data_address,
+    emit_switch,
+    fill,
+    fused_multiply_add,
+    int64,
+    is_half,
+    lanes,
+    load,
+    plus,
+    round_vector,
+    splat,
+    store,
+    times,
+)
+from .scalars import (
+    C1,
+    C2,
+    C3,
+    C4,
+    C5,
+    C6,
+    F0,
+    F1,
+    F2,
+    F3,
+    HIGH,
+    KINDS,
+    LOG2_E,
+    ONE,
+    R0,
+    R1,
+    R2,
+    R3,
+    fast_max,
+    llvm_function,
+)
+
+_FALSE = ir.Constant(I8, 0)
+
+
+@llvm_function
+def activate_vectors(typing: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, out: Any, vectors: Any) -> Any:
+    """Writes activation(x * scale + shift) of the vectors of a row.
+
+    Args:
+        like: An array of the type of the result: float32 or bfloat16.
+        kind: One of the values of `scalars.KINDS`.
+        x: Address of the row, float32.
+        scale: Address of the factors.
+        shift: Address of what is added.
+        out: Address of the result.
+        vectors: How many vectors of 16 values.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, kind, *operands, vectors = arguments
+        half = is_half(like)
+
+        def emit_for(activation: Callable[[Any, Any], Any]) -> Callable[[Any], None]:
+            def emit(builder: Any) -> None:
+                with cgutils.for_range(builder, vectors) as loop:
+                    offset = times(builder, loop.index, 4 * LANES)
+                    value, factor, term = (load(builder, plus(builder, at, offset), FLOATS) for at in operands[:3])
+                    result = activation(builder, fused_multiply_add(builder, value, factor, term))
+                    store(
+                        builder,
+                        result,
+                        plus(builder, operands[3], _offset(builder, loop.index, half)),
+                        half,
+                    )
+
+            return emit
+
+        cases = {number: emit_for(activation) for number, activation in _activations(half).items()}
+        emit_switch(builder, kind, cases)
+        return context.get_dummy_value()
+
+    return types.void(like, *[types.int64] * 6), code
+
+
+@njit
+def activate_rows(
+    x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, shift: np.ndarray, kind: int, out: np.ndarray
+) -> None:
+    """Writes activation(x * scale + shift) of the rows of a board, and 0 off the board.
+
+    Args:
+        x: float32 [rows, channels or more].
+        on_board: bool [rows], or [0] if all rows are on the board.
+        scale: float32 [channels], a multiple of `LANES`.
+        shift: float32 [channels].
+        kind: One of the values of `scalars.KINDS`.
+        out: float32 or bfloat16 [rows, channels or more]; further channels stay as they are.
+    """
+    channels = len(scale)
+    source, target = data_address(x), data_address(out)
+    for row in range(len(x)):
+        if len(on_board) > 0 and not on_board[row]:
+            out[row, :channels] = 0
+        else:
+            activate_vectors(out, kind, source, data_address(scale), data_address(shift), target, channels // LANES)
+        source, target = source + x.strides[0], target + out.strides[0]
+
+
+@llvm_function
+def pool_vector(typing: Any, kind: Any, x: Any, stride: Any, on_board: Any, rows: Any, total: Any, largest: Any) -> Any:
+    """Writes the sums and the largest values of 16 activated channels over the points on the board.
+
+    Args:
+        kind: The activation, one of the values of `scalars.KINDS`.
+        x: Address of the channels of the first row, float32.
+        stride: Distance of its rows.
+        on_board: Address of the mask, bool [rows].
+        rows: How many rows.
+        total: Address of the sums, float32.
+        largest: Address of the largest values, float32.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, x, stride, on_board, rows, total, largest = arguments
+
+        def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
+            found = [cgutils.alloca_once_value(builder, splat(value)) for value in (0.0, -np.inf)]
+            with cgutils.for_range(builder, rows) as loop:
+                value = load(builder, plus(builder, x, builder.mul(loop.index, stride)), FLOATS)
+                value = activation(builder, value)
+                inside = builder.icmp_signed("!=", load(builder, plus(builder, on_board, loop.index), I8), _FALSE)
+                sums, most = (builder.load(place) for place in found)
+                builder.store(builder.fadd(sums, builder.select(inside, value, splat(0.0))), found[0])
+                builder.store(_larger(builder, builder.select(inside, value, splat(-np.inf)), most), found[1])
+            for place, address in zip(found, (total, largest), strict=True):
+                store(builder, builder.load(place), address, False)
+
+        emit_switch(builder, kind, {number: partial(emit, each) for number, each in _activations(False).items()})
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 7), code
+
+
+class Pending(NamedTuple):
+    """The sums of a panel of 16 channels, whose activation is still to be computed; values of LLVM.
+
+    Attributes:
+        rows: How many rows, a multiple of 4.
+        key: See `panel_key`.
+        sums: Address of the sums, float32 [rows, 16].
+        x: Address of the first row of values, float32: a value is a sum, or a sum and what lies there.
+        x_stride: Distance of its rows.
+        scale: Address of the factors of the channels.
+        shift: Address of what is added.
+        on_board: Address of the mask, bool [rows].
+        out: Address of the result, bfloat16: activation(value * scale + shift), and 0 off the board.
+        out_stride: Distance of its rows.
+    """
+
+    rows: Any
+    key: Any
+    sums: Any
+    x: Any
+    x_stride: Any
+    scale: Any
+    shift: Any
+    on_board: Any
+    out: Any
+    out_stride: Any
+
+
+@njit
+def panel_key(kind: int, adds: bool, stores: bool) -> int:
+    """Returns what stands for an activation of `scalars.KINDS`, and whether values are added to and stored at `x`."""
+    return kind * 3 + (2 if adds else 1 if stores else 0)
+
+
+def emit_rows(builder: Any, pending: Pending, first: Any, count: int) -> None:
+    """Emits the activation of some rows of a panel, from the row `first` on."""
+
+    def emit(activation: Callable[[Any, Any], Any], adds: bool, stores: bool, builder: Any) -> None:
+        factor, term = load(builder, pending.scale, FLOATS), load(builder, pending.shift, FLOATS)
+        for row in (plus(builder, first, int64(number)) for number in range(count)):
+            value = load(builder, plus(builder, pending.sums, times(builder, row, 4 * LANES)), FLOATS)
+            at_x = plus(builder, pending.x, builder.mul(row, pending.x_stride))
+            if adds:
+                value = builder.fadd(value, load(builder, at_x, FLOATS))
+            if stores:
+                store(builder, value, at_x, False)
+            result = activation(builder, fused_multiply_add(builder, value, factor, term))
+            inside = builder.icmp_signed(
+                "!=", load(builder, plus(builder, pending.on_board, row), I8), ir.Constant(I8, 0)
+            )
+            result = builder.select(inside, result, splat(0.0))
+            store(builder, result, plus(builder, pending.out, builder.mul(row, pending.out_stride)), True)
+
+    cases = {
+        number * 3 + way: partial(emit, activation, way == 2, way > 0)
+        for number, activation in _activations(True).items()
+        for way in range(3)
+    }
+    emit_switch(builder, pending.key, cases)
+
+
+@llvm_function
+def gate_vectors(typing: Any, like: Any, gated: Any, x: Any, gate: Any, out: Any, vectors: Any) -> Any:
+    """Writes silu(x), times what lies at `gate` if `gated`, of the vectors of a row.
+
+    Args:
+        like: An array of the type of the result: float32 or bfloat16.
+        gated: Whether there is a gate (SwiGLU, Shazeer 2020).
+        x: Address of the row, float32.
+        gate: Address of the gates, float32.
+        out: Address of the result.
+        vectors: How many vectors of 16 values.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, gated, x, gate, out, vectors = arguments
+        half = is_half(like)
+
+        def emit(has_gate: bool, builder: Any) -> None:
+            with cgutils.for_range(builder, vectors) as loop:
+                offset = times(builder, loop.index, 4 * LANES)
+                value = _silu(builder, load(builder, plus(builder, x, offset), FLOATS), half)
+                if has_gate:
+                    value = builder.fmul(value, load(builder, plus(builder, gate, offset), FLOATS))
+                store(builder, value, plus(builder, out, _offset(builder, loop.index, half)), half)
+
+        emit_switch(builder, gated, {0: partial(emit, False), 1: partial(emit, True)})
+        return context.get_dummy_value()
+
+    return types.void(like, *[types.int64] * 5), code
+
+
+@llvm_function
+def scale_vectors(typing: Any, like: Any, x: Any, scale: Any, factor: Any, out: Any, vectors: Any) -> Any:
+    """Writes x * scale * factor of the vectors of a row.
+
+    Args:
+        like: An array of the type of the result: float32 or bfloat16.
+        x: Address of the row, float32.
+        scale: Address of the scales of its values.
+        factor: The factor of all, float32.
+        out: Address of the result.
+        vectors: How many vectors of 16 values.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, x, scale, factor, out, vectors = arguments
+        half, factors = is_half(like), fill(builder, factor, FLOATS)
+        with cgutils.for_range(builder, vectors) as loop:
+            offset = times(builder, loop.index, 4 * LANES)
+            value, own = (load(builder, plus(builder, at, offset), FLOATS) for at in (x, scale))
+            value = builder.fmul(builder.fmul(value, own), factors)
+            store(builder, value, plus(builder, out, _offset(builder, loop.index, half)), half)
+        return context.get_dummy_value()
+
+    return types.void(like, types.int64, types.int64, types.float32, types.int64, types.int64), code
+
+
+@llvm_function
+def power_vectors(typing: Any, like: Any, scores: Any, peak: Any, out: Any, sums: Any, vectors: Any) -> Any:
+    """Writes 2^(score - peak) of the vectors of a row, and adds these powers lane by lane to 16 sums.
+
+    Args:
+        like: An array of the type of the result: float32 or bfloat16, which is also how exact it is.
+        scores: Address of the row, float32.
+        peak: What is subtracted, float32.
+        out: Address of the result.
+        sums: Address of the sums, float32.
+        vectors: How many vectors of 16 values.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, scores, peak, out, sums, vectors = arguments
+        half, peaks = is_half(like), fill(builder, peak, FLOATS)
+        total = cgutils.alloca_once_value(builder, load(builder, sums, FLOATS))
+        with cgutils.for_range(builder, vectors) as loop:
+            score = load(builder, plus(builder, scores, times(builder, loop.index, 4 * LANES)), FLOATS)
+            power = exp2(builder, builder.fsub(score, peaks), half)
+            store(builder, power, plus(builder, out, _offset(builder, loop.index, half)), half)
+            builder.store(builder.fadd(builder.load(total), power), total)
+        store(builder, builder.load(total), sums, False)
+        return context.get_dummy_value()
+
+    return types.void(like, types.int64, types.float32, types.int64, types.int64, types.int64), code
+
+
+@njit
+def largest_of(values: np.ndarray) -> Any:
+    """Returns the largest of float32 values."""
+    largest = values[0]
+    for k in range(len(values)):
+        largest = fast_max(largest, values[k])
+    return largest
+
+
+@llvm_function
+def sum_vector(typing: Any, x: Any) -> Any:
+    """Returns the sum of the 16 float32 values at an address."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _sum_lanes(builder, load(builder, arguments[0], FLOATS))
+
+    return types.float32(types.int64), code
+
+
+@llvm_function
+def sum_of_squares(typing: Any, x: Any, vectors: Any) -> Any:
+    """Returns the sum of the squares of the float32 values of some vectors of 16, from the address `x` on."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, vectors = arguments
+        total = cgutils.alloca_once_value(builder, splat(0.0))
+        with cgutils.for_range(builder, vectors) as loop:
+            value = load(builder, plus(builder, x, times(builder, loop.index, 4 * LANES)), FLOATS)
+            builder.store(fused_multiply_add(builder, value, value, builder.load(total)), total)
+        return _sum_lanes(builder, builder.load(total))
+
+    return types.float32(types.int64, types.int64), code
+
+
+def _sum_lanes(builder: Any, vector: Any) -> Any:
+    """Returns the sum of a vector's lanes."""
+    first = ir.Constant(FLOATS.element, -0.0)
+    signature = ir.FunctionType(FLOATS.element, [FLOATS.element, FLOATS])
+    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.vector.reduce.fadd.v{LANES}f32")
+    return builder.call(function, [first, vector], fastmath=("reassoc",))
+
+
+@llvm_function
+def transpose_units(typing: Any, source: Any, stride: Any, target: Any, target_stride: Any) -> Any:
+    """Transposes a square of 16 times 16 units of 4 bytes.
+
+    Args:
+        source: Address of the first row.
+        stride: Distance of its rows.
+        target: Address of the first row of the result.
+        target_stride: Distance of its rows.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source, stride, target, target_stride = arguments
+        rows = [load(builder, plus(builder, source, times(builder, stride, row)), INTEGERS) for row in range(LANES)]
+        # Squares of 1, 2, 4 and 8 units change places across the diagonals of squares twice as large.
+        for size in (1, 2, 4, 8):
+            for row in (row for row in range(LANES) if not row & size):
+                one, other = rows[row], rows[row + size]
+                upper = [lane if not lane & size else LANES + lane - size for lane in range(LANES)]
+                lower = [lane + size if not lane & size else LANES + lane for lane in range(LANES)]
+                rows[row], rows[row + size] = (lanes(builder, one, chosen, other) for chosen in (upper, lower))
+        for row, value in enumerate(rows):
+            store(builder, value, plus(builder, target, times(builder, target_stride, row)), False)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), code
+
+
+def _offset(builder: Any, index: Any, half: bool) -> Any:
+    """Returns the distance of a row's vector from its beginning, in a row of bfloat16 or float32."""
+    return times(builder, index, (2 if half else 4) * LANES)
+
+
+def _activations(half: bool) -> dict[int, Callable[[Any, Any], Any]]:
+    """Returns the activations by the values of `scalars.KINDS`, each of a builder and a vector."""
+    return {
+        KINDS[IDENTITY]: lambda _, x: x,
+        KINDS[RELU]: lambda builder, x: _larger(builder, x, splat(0.0)),
+        KINDS[MISH]: lambda builder, x: _mish(builder, x, half),
+        KINDS[SILU]: lambda builder, x: _silu(builder, x, half),
+    }
+
+
+def _mish(builder: Any, x: Any, rough: bool) -> Any:
+    # As in `scalars.mish`.
+    e = _exponential(builder, x, rough)
+    w = builder.fmul(e, builder.fadd(e, splat(2.0)))
+    return builder.fmul(x, _divide(builder, w, builder.fadd(w, splat(2.0)), rough))
+
+
+def _silu(builder: Any, x: Any, rough: bool) -> Any:
+    e = _exponential(builder, x, rough)
+    return builder.fmul(x, _divide(builder, e, builder.fadd(e, splat(1.0)), rough))
+
+
+def _divide(builder: Any, a: Any, b: Any, rough: bool) -> Any:
+    if not (rough and HAS_AVX512):
+        return builder.fdiv(a, b)
+    signature = ir.FunctionType(FLOATS, [FLOATS, FLOATS, I16])
+    reciprocal = cgutils.get_or_insert_function(builder.module, signature, "llvm.x86.avx512.rcp14.ps.512")
+    return builder.fmul(a, builder.call(reciprocal, [b, splat(0.0), ir.Constant(I16, -1)]))
+
+
+def _exponential(builder: Any, x: Any, rough: bool) -> Any:
+    """Returns e^x, where x is at most as large as in `scalars`."""
+    return exp2(builder, builder.fmul(_smaller(builder, x, splat(HIGH)), splat(LOG2_E)), rough)
+
+
+def exp2(builder: Any, x: Any, rough: bool) -> Any:
+    """Returns 2^x, as exact as float32, or as bfloat16 if `rough`; at least 2^127, or infinity, if x is too large."""
+    if rough and HAS_AVX512:
+        # The rest after rounding down, and a multiplication by 2^(x rounded down), which may underflow: an instruction
+        # each.
+        rest = _avx512(builder, "reduce", x, ir.Constant(I32, 1))
+        series = splat(F3)
+        for term in (F2, F1, F0):
+            series = fused_multiply_add(builder, series, rest, splat(term))
+        return _avx512(builder, "scalef", series, x)
+    x = _smaller(builder, _larger(builder, x, splat(-126.0)), splat(127.0))
+    whole = round_vector(builder, x)
+    rest = builder.fsub(x, whole)
+    terms = (R3, R2, R1, R0) if rough else (C6, C5, C4, C3, C2, C1, ONE)
+    series = splat(terms[0])
+    for term in terms[1:]:
+        series = fused_multiply_add(builder, series, rest, splat(term))
+    # Adding to the bits of the exponent multiplies by the power of two.
+    exponent = builder.shl(builder.fptosi(whole, INTEGERS), ir.Constant(INTEGERS, [23] * LANES))
+    return builder.bitcast(builder.add(builder.bitcast(series, INTEGERS), exponent), FLOATS)
+
+
+def _avx512(builder: Any, name: str, a: Any, b: Any) -> Any:
+    """Returns what an instruction of AVX-512 with a mask and a mode of rounding makes of all lanes."""
+    mode = ir.Constant(I32, 4)  # that of the thread
+    arguments = [a, b, a, ir.Constant(I16, -1), mode]
+    signature = ir.FunctionType(FLOATS, [argument.type for argument in arguments])
+    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.x86.avx512.mask.{name}.ps.512")
+    return builder.call(function, arguments)
+
+
+def _larger(builder: Any, a: Any, b: Any) -> Any:
+    """Returns the larger of two vectors' values, neither of them NaN."""
+    return builder.select(builder.fcmp_ordered(">", a, b, flags=("nnan", "nsz")), a, b)
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b, flags=("nnan", "nsz")), a, b)
