@@ -104,6 +104,7 @@ def wheel_with_code(source: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return path
 
 
+@pytest.mark.timeout(900)  # the code is compiled for three processors
 @pytest.mark.skipif(wheel_target() is None, reason="wheels bring no code for this processor")
 def test_with_its_code_the_wheel_compiles_nothing(wheel_with_code: Path, tmp_path: Path) -> None:
     """In another folder, with other times, read-only; a damaged file is compiled again, into the cache."""

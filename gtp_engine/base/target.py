@@ -14,6 +14,7 @@ _V3 = (
     *("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
 )
 _V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+_PRODUCTS, _AMX = ("avx512bf16", "avx512vnni"), ("amx-tile", "amx-bf16", "amx-int8")
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,15 @@ class Target:
         return all(features.get(name) for name in self.needs) and not features.get(self.lacks)
 
 
-# The levels of the x86-64 ABI; LLVM makes vectors of 256 bits of ours for the fourth one unless it is told not to.
+# The levels of the x86-64 ABI; LLVM makes vectors of 256 bits of ours for the fourth one unless it is told not to. The
+# first target that suits a processor is taken. A process that may not use AMX runs code for vectors of that target.
 WHEEL_TARGETS = (
-    Target("x86-64-v4", "+avx512bf16,+avx512vnni,-prefer-256-bit", frozenset((*_V4, "avx512bf16", "avx512vnni"))),
+    Target(
+        "x86-64-v4",
+        "+avx512bf16,+avx512vnni,+amx-tile,+amx-bf16,+amx-int8,-prefer-256-bit",
+        frozenset((*_V4, *_PRODUCTS, *_AMX)),
+    ),
+    Target("x86-64-v4", "+avx512bf16,+avx512vnni,-prefer-256-bit", frozenset((*_V4, *_PRODUCTS))),
     Target("x86-64-v3", "", frozenset(_V3), lacks="avx512f"),
 )
 

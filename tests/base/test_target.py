@@ -9,8 +9,7 @@ from gtp_engine.base import jit, target
 from gtp_engine.base.jit import CodeFolder
 from gtp_engine.base.target import WHEEL_TARGETS
 
-V3 = dict.fromkeys(WHEEL_TARGETS[1].needs, True)
-V4 = dict.fromkeys(WHEEL_TARGETS[0].needs, True)
+AMX, V4, V3 = (dict.fromkeys(known.needs, True) for known in WHEEL_TARGETS)
 
 
 def tell_numba(name: str | None, features: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,11 +18,20 @@ def tell_numba(name: str | None, features: str | None, monkeypatch: pytest.Monke
 
 
 def test_a_processor_gets_code_that_it_executes_fast() -> None:
-    avx512, avx2 = WHEEL_TARGETS
+    _, avx512, avx2 = WHEEL_TARGETS
     assert avx512.suits(V4) and not avx512.suits(V3) and not avx512.suits(V4 | {"avx512bf16": False})
     assert avx2.suits(V3) and not avx2.suits({}) and not avx2.suits(V3 | {"fma": False})
     # With AVX-512 alone code for AVX2 would be slow: it is compiled there.
     assert not avx2.suits(V3 | {"avx512f": True}) and not avx2.suits(V4)
+
+
+@pytest.mark.parametrize(("features", "number"), [(AMX, 0), (V4, 1), (AMX | {"amx-bf16": False}, 1), (V3, 2)])
+def test_a_processor_gets_the_first_code_that_suits_it(
+    features: dict[str, bool], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "_host_features", Mock(return_value=features))
+    tell_numba(None, None, monkeypatch)
+    assert target.wheel_target() == WHEEL_TARGETS[number]
 
 
 def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +84,7 @@ def test_the_name_of_an_arm_processor_tells_what_it_has(
 
 
 def test_each_target_has_a_folder_of_its_own() -> None:
-    assert len({jit._fingerprint(processor) for processor in (*WHEEL_TARGETS, target.target())}) == 3
+    assert len({jit._fingerprint(processor) for processor in (*WHEEL_TARGETS, target.target())}) == 4
 
 
 def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +95,7 @@ def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytes
     assert folder.name == "compiled" and jit._find_wheel_code() is None
     (tmp_path / jit._fingerprint(WHEEL_TARGETS[0])).mkdir()
     assert jit._find_wheel_code() is None  # for another processor
-    code = CodeFolder(tmp_path / jit._fingerprint(WHEEL_TARGETS[1]))
+    code = CodeFolder(tmp_path / jit._fingerprint(WHEEL_TARGETS[2]))
     code.write("one", b"1")
     assert jit._find_wheel_code() is None  # not complete
     code.mark_complete()
