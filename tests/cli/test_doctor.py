@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
 from gtp_engine.clients.cli import main
-from gtp_engine.clients.cli.doctor import client_lines, doctor, engine_command, network_options
+from gtp_engine.clients.cli.doctor import client_lines, doctor, engine_command, network_kernels, network_options
 from gtp_engine.go.rules import parse_rules
+from gtp_engine.nets.kernels import llvm, network
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
@@ -52,6 +54,30 @@ def test_folders_that_cannot_be_made_are_marked(
     output = capsys.readouterr().out
     assert f"  games        {tmp_path / 'file' / 'games'}  (not writable)\n" in output
     assert f"  data         {tmp_path / 'new' / 'data'}\n" in output
+
+
+@pytest.mark.parametrize(
+    ("knows", "has", "is_faster", "expected"),
+    [
+        (False, False, True, "used: products are about 1.9 times as fast as in float32"),
+        (True, True, True, "used: products in AMX tiles are about 1.9 times as fast as in float32"),
+        (
+            *(True, False, False),
+            "not used: products are about 1.9 times as fast as in float32; "
+            "the CPU's AMX tiles, which are faster, are used only where Linux permits it",
+        ),
+    ],
+)
+def test_tiles_for_bfloat16_are_named(
+    knows: bool, has: bool, is_faster: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llvm, "KNOWS_TILES", knows)
+    monkeypatch.setattr(llvm, "HAS_TILES", has)
+    answers = {"bfloat16_is_faster": is_faster, "has_bfloat16": True, "has_float32": True, "has_int8": False}
+    for name, answer in answers.items():
+        monkeypatch.setattr(network, name, Mock(return_value=answer))
+    monkeypatch.setattr(network, "product_gain", Mock(return_value=1.94))
+    assert dict(network_kernels())["bfloat16"] == expected
 
 
 def test_lines_for_other_programs() -> None:

@@ -319,17 +319,21 @@ def gpu() -> str:
 def network_kernels() -> list[tuple[str, str]]:
     """Returns titles and texts: what computes networks on this CPU and in which precisions; compiles some products."""
     try:
-        from ...nets.kernels.llvm import VECTORS
+        from ...nets.kernels.llvm import HAS_TILES, KNOWS_TILES, VECTORS
         from ...nets.kernels.network import bfloat16_is_faster, has_bfloat16, has_float32, has_int8, product_gain
     except (ImportError, OSError) as error:
         return [("kernels", f"unknown, numba cannot be loaded: {error_text(error)}")]
     if not has_float32():
         return [("kernels", "none for this CPU: PyTorch computes networks")]
     half = "not used: this CPU has no instructions for it (AVX-512 BF16, ARM BF16)"
-    gain = "products are about {:.2g} times as fast as in float32"
+    gain = "products {}are about {:.2g} times as fast as in float32"
     if has_bfloat16():
-        half = f"{'used' if bfloat16_is_faster() else 'not used'}: {gain.format(product_gain('bfloat16'))}"
+        place = "in AMX tiles " if HAS_TILES else ""
+        half = f"{'used' if bfloat16_is_faster() else 'not used'}: {gain.format(place, product_gain('bfloat16'))}"
+        if KNOWS_TILES and not HAS_TILES:
+            half += "; the CPU's AMX tiles, which are faster, are used only where Linux permits it"
     integers = "not used: this CPU has no instructions for it (VNNI, ARM I8MM)"
     if has_int8():
-        integers = f"used for networks that were rounded with --precision int8: {gain.format(product_gain('int8'))}"
+        use = "only with --precision int8" if HAS_TILES else "used for networks that were rounded with --precision int8"
+        integers = f"{use}: {gain.format('', product_gain('int8'))}"
     return [("kernels", f"compiled code for {VECTORS}"), ("bfloat16", half), ("int8", integers)]
