@@ -19,7 +19,7 @@ from numba.core.caching import NullCache
 from gtp_engine.base import jit
 from gtp_engine.base.target import WHEEL_TARGETS
 from gtp_engine.nets.config import parse_config
-from gtp_engine.nets.kernels.amx import begin_tiles, end_tiles
+from gtp_engine.nets.kernels.amx import begin_products, end_products
 from gtp_engine.nets.kernels.direct import convolve_directly
 from gtp_engine.nets.kernels.grid import Grid
 from gtp_engine.nets.kernels.llvm import KNOWS_TILES
@@ -34,9 +34,9 @@ Outputs = tuple[np.ndarray, ...]
 
 @jit.njit
 def multiply(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, out: np.ndarray) -> None:
-    begin_tiles(weights)
+    state = begin_products(weights)
     matmul(left, rows, weights, start, out)
-    end_tiles(weights)
+    end_products(weights, state)
 
 
 @needs_tiles

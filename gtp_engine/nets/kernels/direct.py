@@ -8,7 +8,7 @@ products (`winograd`), which wait for memory, and it loses less precision.
 import numpy as np
 
 from ...base.jit import njit
-from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_tiles, end_tiles, finish_panel, multiply_tiles
+from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
 from .emit import LANES, data_address
 from .grid import aligned_rows
 from .matmul import even_chunk, input_count
@@ -48,11 +48,11 @@ def convolve_directly(
     """
     activated = zeros_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
     offsets = kernel_offsets(weights, pitch, activated.strides[0])
-    begin_tiles(weights)
+    state = begin_products(weights)
     for image in range(len(x)):
         activate_board(x[image], on_board[image], scale, shift[min(image, len(shift) - 1)], kind, pitch, activated)
         add_products(activated, offsets, weights, bias, False, out[image])
-    end_tiles(weights)
+    end_products(weights, state)
 
 
 @njit
@@ -234,7 +234,7 @@ def convolve_planes_directly(
     offsets = np.empty(weights.shape[1] * steps, np.int64)
     for index in range(len(offsets)):
         offsets[index] = index // steps % side * pitch * left.strides[0] + index % steps * 64
-    begin_tiles(weights)
+    state = begin_products(weights)
     for image in range(count):
         for y in range(height):
             source, target = planes[image, y].reshape(width * channels), line[margin * channels :]
@@ -245,4 +245,4 @@ def convolve_planes_directly(
                 for k in range(window):
                     row[k] = part[k]
         add_products(left, offsets, weights, start[image], False, out[image])
-    end_tiles(weights)
+    end_products(weights, state)

@@ -3,7 +3,7 @@
 Factors are float32, bfloat16, or 8-bit integers seen as uint8; results are float32. Everything runs on the thread that
 calls it. The type of the packed weights says how products are computed: `FLOAT32`, `BFLOAT16` in vectors, or `TILES`,
 which is bfloat16 in the tiles of AMX. With tiles, rows begin at cache lines and there are multiples of 16 of them, and
-the caller of `matmul` has begun to use tiles (`amx.begin_tiles`).
+the caller of `matmul` has begun products (`amx.begin_products`).
 
 A row of 8-bit integers of a left factor holds values divided by a scale, -127 to 127, plus 128, and then the scale, a
 float32: the CPU multiplies unsigned bytes by signed ones. The scale follows from the row's largest value, so that
@@ -21,7 +21,7 @@ import numpy as np
 
 from ...base.jit import njit
 from ..quantisation import LARGEST
-from .amx import MAX_TILE_ROWS, TILE_ROWS, is_for_tiles
+from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, is_for_tiles
 from .emit import LANES, data_address
 from .grid import aligned, aligned_rows
 from .llvm import KNOWS_TILES, MAX_ROWS, multiply_panel, store_row
@@ -215,6 +215,7 @@ def convolve_1x1(
     values = aligned_rows(CHUNK, inputs)
     left = values.view(weights.dtype)
     mask = np.zeros(0, np.bool_)
+    state = begin_products(weights)
     # Chunks end with the image, because each image may have its own shift.
     for image in range(count):
         image_shift = shift[min(image, len(shift) - 1)]
@@ -227,6 +228,7 @@ def convolve_1x1(
             encode_rows(values, end - start, inputs, weights)
             target = out[image, start:end]
             matmul(left, end - start, weights, target if adds else bias_row, target)
+    end_products(weights, state)
 
 
 @njit

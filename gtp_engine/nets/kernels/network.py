@@ -31,7 +31,7 @@ from ..schema import (
     walk,
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
-from .amx import begin_tiles, end_tiles
+from .amx import begin_products, end_products
 from .direct import convolve_planes_directly
 from .emit import LANES, data_address
 from .grid import Grid, aligned
@@ -373,6 +373,6 @@ def product_gain(precision: str) -> float:
 
 @njit
 def _multiply_once(left: np.ndarray, weights: np.ndarray, start: np.ndarray, out: np.ndarray) -> None:
-    begin_tiles(weights)
+    state = begin_products(weights)
     matmul(left, CHUNK, weights, start, out)
-    end_tiles(weights)
+    end_products(weights, state)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...base.jit import njit
 from ..schema import AttentionBlockDesc, FeedForwardBlockDesc, LearnedRopeDesc, fixed_frequencies
-from .amx import begin_tiles, end_tiles, is_for_tiles
+from .amx import begin_products, end_products, is_for_tiles
 from .emit import LANES, data_address
 from .grid import Grid, aligned_rows
 from .layers import Matrix, Values, filled, joined
@@ -95,7 +95,7 @@ def attend(
     masked = score_mask.reshape(blocks * key_columns)
     masked[points:] = _MASKED
     image_mask = np.zeros(0, np.bool_)
-    begin_tiles(like)
+    state = begin_products(like)
     for image in range(count):
         if len(on_board) > 0:
             image_mask = on_board[image]
@@ -103,7 +103,7 @@ def attend(
                 masked[point] = ZERO if image_mask[point] else _MASKED
         _project(x[image], image_mask, scale, epsilon, weights, angles, queries, keys, values)
         _add_attention(queries, keys, values, score_mask, out_weights, x[image])
-    end_tiles(like)
+    end_products(like, state)
 
 
 @njit
@@ -381,7 +381,7 @@ def feed_forward(
     normalised, hidden = aligned_rows(CHUNK, input_count(weights)), aligned_rows(CHUNK, columns + LANES)
     left, factor = normalised.view(weights.dtype), hidden.view(out_weights.dtype)
     first, gate, zeros = aligned_rows(CHUNK, width), aligned_rows(CHUNK, width), aligned_rows(1, width)
-    begin_tiles(weights)
+    state = begin_products(weights)
     for start in range(0, len(x), CHUNK):
         rows = min(CHUNK, len(x) - start)
         rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised, weights)
@@ -395,7 +395,7 @@ def feed_forward(
             encode_rows(hidden, rows, columns, out_weights)
         # The residual sum costs nothing: the product starts from x, and writes to it.
         matmul(factor, rows, out_weights, x[start:], x[start:])
-    end_tiles(weights)
+    end_products(weights, state)
 
 
 @njit

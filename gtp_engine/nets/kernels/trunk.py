@@ -24,7 +24,7 @@ from ..schema import (
     PoolingBlockDesc,
     TrunkDesc,
 )
-from .amx import begin_tiles, end_tiles, is_for_tiles
+from .amx import begin_products, end_products, is_for_tiles
 from .direct import MANY_CHANNELS, activate_board, add_and_activate, add_products, clear_margins, kernel_offsets
 from .grid import Grid, aligned
 from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
@@ -104,6 +104,7 @@ def run_steps(
         on_board: As `Grid.mask` returns it.
         buffers: float32 [levels, capacity], each of which holds [count, rows, channels].
     """
+    state = begin_products(weights)
     rows = count * grid.rows
     pooled = np.zeros((count, 1), np.float32)
     # In tiles: what the last step and this one wrote for the next, the activated rows of all boards.
@@ -128,6 +129,7 @@ def run_steps(
             is_fed, fed, feed = step["feeds"] > 0, feed, fed
         else:
             _convolve(step, weights, integers, values, pooled, source, grid, on_board, out)
+    end_products(weights, state)
 
 
 @njit
@@ -158,7 +160,6 @@ def _convolve_in_tiles(
     scale, shift = values[step["scale"] : step["scale"] + step["inputs"]], _shift_of(step, values, pooled)
     next_scale, next_shift = values[follower["scale"] :][:outputs], values[follower["shift"] :][:outputs]
     feeds, next_inputs = step["feeds"] > 0, 2 * follower["lines"]
-    begin_tiles(weights)
     for image in range(len(x)):
         left = fed[image * rows * inputs : (image + 1) * rows * inputs].reshape((rows, inputs))
         offsets = kernel_offsets(kernels, grid.pitch, left.strides[0])
@@ -174,7 +175,6 @@ def _convolve_in_tiles(
         adds, stores = step["adds"] > 0, step["stores"] > 0
         after = next_scale, next_shift, follower["activation"]
         add_and_activate(left, offsets, kernels, bias, adds, stores, out[image], on_board[image], *after, inside)
-    end_tiles(weights)
 
 
 @njit

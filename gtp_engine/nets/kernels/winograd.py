@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...base.jit import njit
+from .amx import begin_products, end_products
 from .emit import LANES, data_address
 from .matmul import multiply_blocks, pack_matrices
 from .scalars import activate
@@ -72,6 +73,7 @@ def convolve_3x3(
     products = np.empty((cells, images * tiles + 1, columns), np.float32)
     zeros = np.zeros((1, columns), np.float32)
     mask = np.zeros((0, 0), np.bool_)
+    state = begin_products(weights)
     for first in range(0, count, images):
         chunk = min(images, count - first)
         for image in range(first, first + chunk):
@@ -98,6 +100,7 @@ def convolve_3x3(
             start = block * columns
             for image in range(chunk):
                 _transform_output(products, image * tiles, side, bias[start:], adds, target, first + image, start)
+    end_products(weights, state)
 
 
 @njit

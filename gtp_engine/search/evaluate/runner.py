@@ -120,7 +120,7 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
         network: The network.
         path: Its file, next to which there may be its 8-bit integers (`calibration`), and whose name is for messages.
         device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
-        precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it, and
+        precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it and
             no tiles for bfloat16, and the network's 8-bit integers were made before and lose little; else bfloat16 if
             the kernels have it and a quick measurement shows that it is faster; else float32.
 
