@@ -1,16 +1,18 @@
 """Products of matrices, and the instructions that LLVM makes of them."""
 
 import importlib.util
+import platform
 from typing import Any
 
 import numpy as np
 import pytest
-from compiled import needs_int8
+from compiled import needs_int8, needs_kernels
 from llvmlite import binding, ir
 
-from gtp_engine.base import target
+from gtp_engine.base import jit, target
 from gtp_engine.base.target import Target
 from gtp_engine.nets.kernels import emit
+from gtp_engine.nets.kernels.amx import begin_products, end_products
 from gtp_engine.nets.kernels.matmul import encode_rows, matmul, pack_integers, packed_integers_size, whole_lanes
 
 
@@ -110,3 +112,20 @@ def loop_of_panel(llvm: Any, processor: str, half: bool) -> list[str]:
     first = lines.index(next(line for line in lines if line.startswith(".LBB0_1:")))
     last = next(number for number, line in enumerate(lines) if number > first and line.startswith("\tb."))
     return lines[first + 1 : last + 1]
+
+
+@jit.njit
+def square_during_products(x: np.ndarray, out: np.ndarray) -> None:
+    state = begin_products(x)
+    for k in range(len(x)):
+        out[k] = x[k] * x[k]
+    end_products(x, state)
+
+
+@needs_kernels
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86-64 processor")
+def test_denormal_numbers_are_0_during_products_only() -> None:
+    x, out = np.array([1e-20, 1e-15, 3], np.float32), np.ones(3, np.float32)
+    square_during_products(x, out)
+    assert out[0] == 0 and (out[1:] == x[1:] * x[1:]).all()
+    assert 0 < (x * x)[0] < 1e-38

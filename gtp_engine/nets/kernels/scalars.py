@@ -114,16 +114,6 @@ def fused_multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 @llvm_function
-def add_in_any_order(typing: Any, x: Any, y: Any) -> Any:
-    """Returns x + y of a sum whose order does not matter, so that LLVM may sum whole vectors."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fadd(*arguments, flags=("reassoc",))
-
-    return types.float32(types.float32, types.float32), code
-
-
-@llvm_function
 def fast_max(typing: Any, x: Any, y: Any) -> Any:
     """Returns the larger of two values, neither of them NaN: checks for NaN would keep LLVM from making vectors."""
 
@@ -146,16 +136,6 @@ def exp2(x: Any) -> Any:
     series = fused_multiply_add(f, series, C2)
     series = fused_multiply_add(f, series, C1)
     return fused_multiply_add(f, series, ONE) * _exp2_whole(n)
-
-
-@njit
-def rough_exp2(x: Any) -> Any:
-    """Returns 2^x for a float32 of -126 to 127, with a relative error of at most 7.5e-5."""
-    n = _round(x)
-    f = x - n
-    series = fused_multiply_add(f, R3, R2)
-    series = fused_multiply_add(f, series, R1)
-    return fused_multiply_add(f, series, R0) * _exp2_whole(n)
 
 
 @njit
