@@ -161,7 +161,9 @@ def _convolve_in_tiles(
     next_scale, next_shift = values[follower["scale"] :][:outputs], values[follower["shift"] :][:outputs]
     feeds, next_inputs = step["feeds"] > 0, 2 * follower["lines"]
     for image in range(len(x)):
-        left = fed[image * rows * inputs : (image + 1) * rows * inputs].reshape((rows, inputs))
+        # What is activated here is needed once: the same memory for all boards stays in the cache.
+        first = image * rows * inputs if is_fed else 0
+        left = fed[first : first + rows * inputs].reshape((rows, inputs))
         offsets = kernel_offsets(kernels, grid.pitch, left.strides[0])
         if not is_fed:
             of_image = shift[min(image, len(shift) - 1)]
