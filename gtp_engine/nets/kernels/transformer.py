@@ -390,7 +390,9 @@ def feed_forward(
             matmul(left, rows, weights[block:end], zeros, first)
             if gated:
                 matmul(left, rows, gate_weights[block:end], zeros, gate)
-            _gate(first, gate, rows, gated, hidden, block * block_width(weights), out_weights)
+            # The last group may have fewer blocks: what lies beyond them would not fit into a row of `hidden`.
+            column, stop = block * block_width(weights), end * block_width(weights)
+            _gate(first[:, : stop - column], gate, rows, gated, hidden, column, out_weights)
         if out_weights.itemsize == 1:
             encode_rows(hidden, rows, columns, out_weights)
         # The residual sum costs nothing: the product starts from x, and writes to it.
