@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -27,6 +28,7 @@ from torch.nn import functional
 
 from gtp_engine.base.jit import config
 from gtp_engine.clients.cli import doctor
+from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
@@ -71,6 +73,38 @@ def test_numbers_are_rounded_to_bfloat16_as_by_torch() -> None:
 @pytest.mark.parametrize("products", PRODUCTS)
 def test_channels_need_not_fill_vectors(name: str, products: Products) -> None:
     check_against_torch(compiled, name, products)
+
+
+@needs_kernels
+@pytest.mark.parametrize("three_by_three", ["value", "policy"])
+def test_convolutions_of_the_heads_may_differ_in_size(three_by_three: str) -> None:
+    """Either there are kernels for such a network, or `can_compile` says that there are none."""
+    config = parse_config("b2c16")
+    head, names = getattr(config, three_by_three), {"value": ["conv"], "policy": ["conv", "pool_conv"]}[three_by_three]
+    larger = {name: replace(getattr(head, name), height=3, width=3) for name in names}
+    config = replace(config, **{three_by_three: replace(head, **larger)})
+    if not kernels.can_compile(config, "float32"):
+        return
+    torch.manual_seed(1)
+    model = Model(config).initialise().eval()
+    planes, scalars = torch.ones(2, 22, 5, 5), torch.rand(2, 19)
+    with torch.inference_mode():
+        expected, found = model(planes, scalars).raw, compiled(model.stored())(planes, scalars, full_board=True)
+    for one, other in zip(expected, found, strict=True):
+        check_near(one, other, FLOAT32)
+
+
+@needs_kernels
+@pytest.mark.parametrize("products", PRODUCTS)
+def test_positions_need_not_lie_side_by_side(products: Products) -> None:
+    model = random_model(17, 5)
+    network, choice = kernels.CompiledNetwork(model.stored(), products), np.random.default_rng(1)
+    planes = (choice.random((6, 9, 9, 22)) < 0.2).astype(np.uint8)
+    planes[..., 0] = 1
+    scalars, metadata = choice.random((6, 19)).astype(np.float32), choice.random((6, 192)).astype(np.float32)
+    expected = network(planes[::2].copy(), scalars[::2].copy(), metadata[::2].copy())
+    found = network(planes[::2], scalars[::2], metadata[::2])
+    assert all(map(np.array_equal, found, expected))
 
 
 @pytest.mark.parametrize("products", [pytest.param(None, id="prepared"), *HALF_PRODUCTS])

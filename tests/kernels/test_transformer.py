@@ -1,5 +1,7 @@
 """Compiled transformer blocks compared with torch's."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,7 +76,7 @@ def test_attention_is_torchs(
 
 @pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
 @pytest.mark.parametrize("full_board", [True, False])
-@pytest.mark.parametrize("hidden", [64, 40])
+@pytest.mark.parametrize("hidden", [64, 40, 80, 160])  # the last two end with a group of fewer blocks
 @pytest.mark.parametrize("gated", [True, False])
 def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, precision: str, tolerance: float) -> None:
     record = FeedForwardBlockDesc(
@@ -90,14 +92,69 @@ def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, prec
     check(FeedForwardBlock(record), record, FeedForward, full_board, precision, tolerance)
 
 
+@pytest.mark.parametrize(
+    ("precision", "tolerance"),
+    [
+        pytest.param("float32", 1e-4),
+        # Queries and keys are rounded by 2^-9, and scores of 300 with them.
+        pytest.param("bfloat16", 0.5, marks=needs_bfloat16),
+        pytest.param("tiles", 0.5, marks=needs_tiles),
+    ],
+)
+@pytest.mark.parametrize("full_board", [True, False])
+@pytest.mark.parametrize("score", [-300, -130, -101, -99, 99, 101, 130, 300])
+def test_scores_of_attention_may_be_large(score: int, full_board: bool, precision: str, tolerance: float) -> None:
+    """Their powers of two vanish, or are infinite, unless the largest score is subtracted."""
+    record = AttentionBlockDesc(
+        name="a",
+        heads=1,
+        kv_heads=1,
+        query_channels=16,
+        value_channels=16,
+        use_rope=False,
+        learnable_rope=False,
+        norm=RMSNormDesc("n", CHANNELS, 1e-6),
+        query=MatMulDesc("q", CHANNELS, 16),
+        key=MatMulDesc("k", CHANNELS, 16),
+        value=MatMulDesc("v", CHANNELS, 16),
+        out=MatMulDesc("o", 16, CHANNELS),
+        rope=None,
+    )
+
+    def prepare(block: nn.Module, x: torch.Tensor) -> None:
+        """All scores are near the given one: a channel has the same value everywhere, others add a little."""
+        assert isinstance(block, AttentionBlock)
+        x[:, 0] = 3.0
+        block.norm.weight[:] = 1.0
+        normalised = 3.0 / (1 + 8 / CHANNELS) ** 0.5
+        for matrix, product in ((block.query, score / math.log2(math.e) * 4), (block.key, 1.0)):
+            matrix.weight.mul_(0.02)
+            matrix.weight[0, 0] = product / normalised
+
+    check(AttentionBlock(record), record, Attention, full_board, precision, tolerance, prepare)
+
+
 @torch.no_grad()
-def check(block: nn.Module, record: Any, compiled: Any, full_board: bool, precision: str, tolerance: float) -> None:
-    """With random numbers, and more points than are worked on together, an odd number of them."""
+def check(
+    block: nn.Module,
+    record: Any,
+    compiled: Any,
+    full_board: bool,
+    precision: str,
+    tolerance: float,
+    prepare: Callable[[nn.Module, torch.Tensor], None] | None = None,
+) -> None:
+    """With random numbers, and more points than are worked on together, an odd number of them.
+
+    `prepare` may change the numbers of the block and its input [n, channels, h, w] in place.
+    """
     torch.manual_seed(1)
     for parameter in block.parameters():
         nn.init.normal_(parameter, 0.5 if parameter.dim() == 1 else 0.0, parameter.shape[-1] ** -0.5)
-    scales = round_matrices(block) if "int8" in precision else {}
     x = torch.randn(2, CHANNELS, 9, 13)
+    if prepare is not None:
+        prepare(block, x)
+    scales = round_matrices(block) if "int8" in precision else {}
     planes = torch.ones(2, 1, 9, 13)
     if not full_board:
         planes[0, :, 7:] = planes[1, :, :, 9:] = 0
