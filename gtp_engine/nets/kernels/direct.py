@@ -10,7 +10,7 @@ import numpy as np
 from ...base.jit import njit
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
 from .emit import LANES, data_address
-from .grid import aligned_rows
+from .grid import aligned_like, aligned_rows
 from .matmul import even_chunk, input_count
 from .passes import activate_rows, panel_key
 
@@ -46,19 +46,13 @@ def convolve_directly(
         bias: float32 [out channels].
         out: float32 [n, rows, out channels]. Rows that are no points get values that mean nothing.
     """
-    activated = zeros_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
+    activated = aligned_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
     offsets = kernel_offsets(weights, pitch, activated.strides[0])
     state = begin_products(weights)
     for image in range(len(x)):
         activate_board(x[image], on_board[image], scale, shift[min(image, len(shift) - 1)], kind, pitch, activated)
         add_products(activated, offsets, weights, bias, False, out[image])
     end_products(weights, state)
-
-
-@njit
-def zeros_like(rows: int, columns: int, like: np.ndarray) -> np.ndarray:
-    """Returns zeros [rows, columns] of the type of `like`."""
-    return aligned_rows(rows, columns * like.itemsize // 4).view(like.dtype)
 
 
 @njit
@@ -142,7 +136,7 @@ def add_and_activate(
     """Computes a convolution and the activation of the next one, while its sums are in the first-level cache.
 
     Args (further ones are those of `add_products`):
-        adds: Whether to add to what is in `x`.
+        adds: Whether to add to what is in `x`; the bias is 0 then.
         stores: Whether to write the sums to `x`.
         x: float32 [rows, outputs].
         on_board: bool [rows].
@@ -228,7 +222,7 @@ def convolve_planes_directly(
     count, height, width, channels = planes.shape
     rows, inputs, margin = out.shape[1], input_count(weights[:, 0]), side // 2
     window = side * channels
-    left = zeros_like(rows + (side - 1) * pitch, inputs, weights)
+    left = aligned_like(rows + (side - 1) * pitch, inputs, weights)
     line = np.zeros((width + 2 * margin) * channels, left.dtype)
     steps = weights.shape[2] // TILE_ROWS
     offsets = np.empty(weights.shape[1] * steps, np.int64)

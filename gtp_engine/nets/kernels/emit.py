@@ -1,7 +1,8 @@
 """What all generators of LLVM code share: types, addresses, loads and stores, vectors.
 
 numba has no expression for a block of sums that stays in registers, nor for products of bfloat16 or 8-bit integers.
-Hence the functions of `llvm`, `amx` and `tiles` build LLVM's intermediate representation themselves, with llvmlite.
+Hence the functions of `llvm`, `amx`, `passes` and `winograd_tiles` build LLVM's intermediate representation themselves,
+with llvmlite.
 
 Compiled code calls them with addresses, and distances in bytes. A vector has 16 float32 values; LLVM splits it on CPUs
 with shorter vectors.

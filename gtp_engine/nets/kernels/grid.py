@@ -64,7 +64,7 @@ class Grid(NamedTuple):
 
 
 def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
-    """Returns an uninitialised array that begins at a cache line; a whole vector may be read at its end."""
+    """Returns an uninitialised array that begins at a cache line; a whole vector may be read beyond its end."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     memory = np.empty(size + 2 * _ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % _ALIGNMENT
@@ -73,7 +73,13 @@ def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
 
 @njit
 def aligned_rows(rows: int, columns: int) -> np.ndarray:
-    """Returns zeros, float32 [rows, columns], that begin at a cache line."""
+    """Returns zeros, float32 [rows, columns], that begin at a cache line; nothing beyond their end may be read."""
     memory = np.zeros(rows * columns + LANES, np.float32)
     start = -memory.ctypes.data % _ALIGNMENT // 4
     return memory[start : start + rows * columns].reshape((rows, columns))
+
+
+@njit
+def aligned_like(rows: int, columns: int, like: np.ndarray) -> np.ndarray:
+    """Returns such zeros of the type of `like`, rows of a multiple of 4 bytes."""
+    return aligned_rows(rows, columns * like.itemsize // 4).view(like.dtype)

@@ -178,7 +178,7 @@ class ActivatedConv:
         return out
 
     def packed(self, grid: Grid) -> np.ndarray:
-        """Returns the kernels packed as `convolve` takes them: [blocks, cells, steps, columns]."""
+        """Returns the kernels packed [blocks, cells, steps, columns], one cell of a 1x1 kernel."""
         side = self.tile_side(grid)
         if side == DIRECT:
             cells = self._weight.reshape(*self._weight.shape[:2], -1).transpose(2, 0, 1)
@@ -213,7 +213,7 @@ def filled(values: np.ndarray) -> np.ndarray:
 def global_pool(
     x: np.ndarray, first: int, channels: int, kind: int, on_board: np.ndarray, with_max: bool, out: np.ndarray
 ) -> None:
-    """Pools activated channels over each board: see `network.layers.Board.pool` and `value_pool`.
+    """Pools activated channels over each board: see `nets.layers.Board.pool` and `value_pool`.
 
     Args:
         x: float32 [n, rows, first + channels or more].

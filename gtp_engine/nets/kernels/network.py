@@ -1,8 +1,9 @@
 """Whole networks as compiled code: from the inputs to the heads' raw outputs, all of them numpy arrays.
 
 Products of the trunk are float32 or bfloat16, or of 8-bit integers where the network was quantised; tensors between
-them, the first convolution and the heads, a few percent of the work, are float32. How much faster products are in other
-precisions on this CPU is measured; which one is used is stored with the compiled code.
+them are float32. So are the products of the first convolution and the heads, a few percent of the work, unless tiles
+are used. How much faster products are in other precisions on this CPU is measured; which one is used is stored with the
+compiled code.
 """
 
 import contextlib
@@ -66,7 +67,8 @@ def can_compile(config: NetworkConfig, precision: str) -> bool:
     if not has.get(precision):
         return False
     first, policy = config.trunk.conv, config.policy
-    alike = [(policy.conv, policy.pool_conv)]  # convolutions that are computed as one
+    # Convolutions that are computed as one.
+    alike = [(policy.conv, policy.pool_conv), (policy.conv, config.value.conv)]
     alike += [(part.conv1, part.pool_conv) for part in walk(config) if isinstance(part, PoolingBlockDesc)]
     convs = [part for part in walk(config) if isinstance(part, ConvDesc)]
     return (
@@ -112,6 +114,7 @@ class CompiledNetwork:
         products: "np.dtype[Any]",
         quantised: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
+        assert products != TILES or HAS_TILES  # without permission the first instruction would end the process
         self._takes_metadata = network.config.metadata_version > 0
         values, trunk = Values({**fold_norms(network), **quantised}), network.config.trunk
         self._in_tiles = products == TILES
@@ -208,7 +211,7 @@ class _Input:
                 metadata = layer(metadata)
             start[:, : self._channels] += metadata
         if self._in_tiles:
-            convolve_planes_directly(planes, grid.pitch, self._side, self._kernel, start, out)
+            convolve_planes_directly(np.ascontiguousarray(planes), grid.pitch, self._side, self._kernel, start, out)
         else:
             convolve_im2col(planes, self._kernel, self._side, start, out)
 

@@ -450,7 +450,7 @@ def _avx512(builder: Any, name: str, a: Any, b: Any) -> Any:
 
 
 def _larger(builder: Any, a: Any, b: Any) -> Any:
-    """Returns the larger of two vectors' values, neither of them NaN."""
+    """Returns the larger of two vectors' values; the second one's if any is NaN."""
     return builder.select(builder.fcmp_ordered(">", a, b, flags=("nnan", "nsz")), a, b)
 
 

@@ -27,7 +27,7 @@ C4, C5, C6 = np.float32(0.009618129107628477), np.float32(0.0013333558146428443)
 # For results that are rounded to bfloat16 anyway: the polynomial of degree 3 with the least relative error, 7.5e-5 (by
 # iterated least squares), where bfloat16's rounding is up to 2e-3.
 R0, R1, R2, R3 = (np.float32(c) for c in (0.99992807, 0.69326099, 0.24261113, 0.05517167))
-# The same of 0 <= f < 1, where the whole part is what f is more than: 7.5e-5.
+# The same for 0 <= f < 1, when x is rounded down: 7.5e-5.
 F0, F1, F2, F3 = (np.float32(c) for c in (0.99992524, 0.69583344, 0.22606721, 0.07802458))
 # Arguments of e^x are clamped to these: beyond them mish and silu are x or 0 in float32. Squares of e^x stay finite.
 HIGH, LOW = np.float32(20.0), np.float32(-80.0)

@@ -17,7 +17,7 @@ from ...base.jit import njit
 from ..schema import AttentionBlockDesc, FeedForwardBlockDesc, LearnedRopeDesc, fixed_frequencies
 from .amx import begin_products, end_products, is_for_tiles
 from .emit import LANES, data_address
-from .grid import Grid, aligned_rows
+from .grid import Grid, aligned_like, aligned_rows
 from .layers import Matrix, Values, filled, joined
 from .llvm import MAX_ROWS, rotate_pairs, store_step
 from .matmul import (
@@ -39,9 +39,8 @@ from .scalars import LOG2_E, ONE, ZERO, fast_max
 _MASKED = np.float32(-1e30)
 # Columns that are computed together, so that they stay in a first-level cache until they are used.
 _GROUP = 64
-# Between these the sum of the powers of scores is exact: some power is at least 2^-110, where others that vanish are no
-# loss, and none is near infinity.
-_LEAST_SUM, _LARGEST_SUM = np.float32(2.0**-100), np.float32(2.0**100)
+# Between these no power is infinite, and those that vanish, or are 2^-126 instead, are too small to matter.
+_LEAST_SUM, _LARGEST_SUM = np.float32(2.0**-60), np.float32(2.0**100)
 # Widths of the blocks of keys in vectors, the best first: those that `multiply_panel` has rows enough for.
 _KEY_VECTORS = np.array([vectors for vectors in sorted(MAX_ROWS, reverse=True) if vectors > 1 or len(MAX_ROWS) == 1])
 
@@ -81,13 +80,13 @@ def attend(
     in_tiles = is_for_tiles(like)
     columns, key_columns = choose_block_width(value_width, in_tiles), _choose_key_columns(points, in_tiles)
     # Allocated once for all boards. Keys and values are written in the packed form that `matmul` reads as weights.
-    queries = _memory(like, heads, points, 2 * pairs)
+    queries = aligned_like(heads * points, 2 * pairs, like).reshape((heads, points, 2 * pairs))
     blocks, key_steps = (points + key_columns - 1) // key_columns, 2 * pairs // per_step
-    keys = _memory(like, kv_heads * blocks, key_steps, key_columns * per_step).reshape(
+    keys = aligned_like(kv_heads * blocks * key_steps, key_columns * per_step, like).reshape(
         (kv_heads, blocks, key_steps, key_columns * per_step)
     )
     steps = (points + per_step - 1) // per_step
-    values = _memory(like, kv_heads * value_width // columns, steps, columns * per_step).reshape(
+    values = aligned_like(kv_heads * value_width // columns * steps, columns * per_step, like).reshape(
         (kv_heads, value_width // columns, steps, columns * per_step)
     )
     # What the scores start from: 0, or _MASKED for points off the board and for columns that fill the last block.
@@ -104,13 +103,6 @@ def attend(
         _project(x[image], image_mask, scale, epsilon, weights, angles, queries, keys, values)
         _add_attention(queries, keys, values, score_mask, out_weights, x[image])
     end_products(like, state)
-
-
-@njit
-def _memory(like: np.ndarray, parts: int, rows: int, columns: int) -> np.ndarray:
-    """Returns zeros [parts, rows, columns] of the type of `like`, rows of a multiple of 4 bytes."""
-    values = aligned_rows(parts * rows, columns * like.itemsize // 4)
-    return values.view(like.dtype).reshape((parts, rows, columns))
 
 
 @njit
@@ -154,7 +146,7 @@ def _project(
     # of points is filled up with.
     projected = aligned_rows(CHUNK + 1, len(weights) * block_width(weights) + LANES)
     zeros = aligned_rows(1, projected.shape[1])
-    rotated = _memory(queries, 1, CHUNK + LANES, width)[0]
+    rotated = aligned_like(CHUNK, width, queries)
     chunk = even_chunk(points)
     for start in range(0, points, chunk):
         rows = min(chunk, points - start)
@@ -251,7 +243,7 @@ def _add_attention(
     heads, points, _ = queries.shape
     head_width = values.shape[1] * block_width(values[0])
     # Rows are a cache line longer than they need to be: a power of two apart they would evict each other.
-    shares = _memory(queries, 1, CHUNK, score_mask.size + 2 * LANES)[0]
+    shares = aligned_like(CHUNK, score_mask.size + 2 * LANES, queries)
     sums, part = aligned_rows(CHUNK, LANES), aligned_rows(CHUNK, head_width)
     attended = aligned_rows(CHUNK, max(heads * head_width, input_count(weights)))
     left, item = attended.view(weights.dtype), 4 if weights.itemsize == 1 else weights.itemsize
@@ -512,7 +504,11 @@ class FeedForward:
         self._gated = block.gate is not None
         self._weights = values.matrix("first").packed(products)
         self._gate_weights = values.matrix("gate").packed(products) if self._gated else self._weights
-        self._out_weights = values.matrix("second").packed(products)
+        second = values.matrix("second")
+        assert (second.scales is None) == (
+            values.matrix("first").scales is None
+        )  # `feed_forward` prepares for one type
+        self._out_weights = second.packed(products)
 
     def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""

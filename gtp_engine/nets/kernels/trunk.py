@@ -19,10 +19,13 @@ from ..schema import (
     AttentionBlockDesc,
     BlockDesc,
     BottleneckBlockDesc,
+    ConvDesc,
     FeedForwardBlockDesc,
+    MatMulDesc,
     OrdinaryBlockDesc,
     PoolingBlockDesc,
     TrunkDesc,
+    walk_paths,
 )
 from .amx import begin_products, end_products, is_for_tiles
 from .direct import MANY_CHANNELS, activate_board, add_and_activate, add_products, clear_margins, kernel_offsets
@@ -37,8 +40,8 @@ from .winograd import best_tile_side, convolve_3x3
 # 9 % faster with 64 boards of 19x19, 6 % with 100 of 9x9 (Zen 5), and smaller networks no slower. Weights that are
 # larger than the cache are read from memory again for every portion, which therefore has a few boards at least.
 _PORTION_VALUES, _PORTION_BOARDS = 750_000, 8
-# In tiles products take so little time that tensors have to stay in the second-level cache, unless there are more
-# weights than fit into it: b6c64 is 6 % faster in portions of 4 boards of 19x19 than of 8, b15c192 5 % slower.
+# In tiles products take so little time that tensors have to stay in the second-level cache: b6c64 is 6 % faster in
+# portions of 4 boards of 19x19 than of 8. Weights that do not fit into it are worth more boards (b15c192: 5 %).
 _TILE_PORTION_VALUES, _CACHED_WEIGHTS = 300_000, 2_000_000
 
 _CONVOLUTION, _POOLING = 0, 1
@@ -361,6 +364,10 @@ class CompiledBlocks:
         self._products = products
         self._parts: list[_Run | _Transformer] = []
         self._levels, self._max_channels, self._weights = 1, whole_lanes(trunk.conv.out_channels), 0
+        for part in (desc for block in trunk.blocks for _, desc in walk_paths(block, "")):
+            if isinstance(part, ConvDesc | MatMulDesc):
+                size = part.height * part.width if isinstance(part, ConvDesc) else 1
+                self._weights += size * part.in_channels * part.out_channels
         self._add_blocks(trunk.blocks, values.at("blocks"), trunk.conv.out_channels, 0)
 
     def portion(self, grid: Grid) -> int:
@@ -436,7 +443,6 @@ class CompiledBlocks:
         """Adds a convolution; see `_Run.add_convolution`. The default of `channels` is what the convolution reads."""
         conv = ActivatedConv(activation, convs, self._products)
         channels = channels or whole_lanes(len(conv.scale))
-        self._weights += sum(each.weight.size for each in convs)
         self._levels = max(self._levels, target + 1)
         self._max_channels = max(self._max_channels, channels, len(conv.bias))
         self._run().add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)
