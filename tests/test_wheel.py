@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.target import wheel_target
+from gtp_engine.base.target import wheel_targets
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER_SCRIPT = "from gtp_engine.base import jit; print(jit._wheel_folder.path, jit.is_cold())"
@@ -105,7 +105,7 @@ def wheel_with_code(source: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.mark.timeout(900)  # the code is compiled for three processors
-@pytest.mark.skipif(wheel_target() is None, reason="wheels bring no code for this processor")
+@pytest.mark.skipif(not wheel_targets(), reason="wheels bring no code for this processor")
 def test_with_its_code_the_wheel_compiles_nothing(wheel_with_code: Path, tmp_path: Path) -> None:
     """In another folder, with other times, read-only; a damaged file is compiled again, into the cache."""
     programs = environment(tmp_path / "venv")

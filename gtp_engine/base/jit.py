@@ -270,11 +270,12 @@ def _prepare_cache() -> tuple[CodeFolder | None, str]:
 
 def _find_wheel_code() -> CodeFolder | None:
     """Returns the folder with the code that came with the package, if it fits this processor, Python and numba."""
-    parent, processor = _PACKAGE / COMPILED, target.wheel_target()
-    if processor is None or not parent.is_dir():
+    parent = _PACKAGE / COMPILED
+    if not parent.is_dir():
         return None
-    folder = CodeFolder(parent / _fingerprint(processor), is_kept=True)
-    return folder if folder.is_complete else None
+    # A wheel holds code for the targets that the machine which built it could execute.
+    folders = (CodeFolder(parent / _fingerprint(processor), is_kept=True) for processor in target.wheel_targets())
+    return next((folder for folder in folders if folder.is_complete), None)
 
 
 whole_program.install()

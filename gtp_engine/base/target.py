@@ -65,12 +65,12 @@ def target() -> Target:
     return Target(name, listed, has)
 
 
-def wheel_target() -> Target | None:
-    """Returns the target of wheels whose code suits this processor; None if there is none, or if numba has another."""
+def wheel_targets() -> list[Target]:
+    """Returns the targets of wheels whose code suits this processor, the best first; none if numba has another."""
     if config.CPU_NAME is not None or config.CPU_FEATURES is not None:  # type: ignore[attr-defined]
-        return None
+        return []
     features = _host_features()
-    return next((target for target in WHEEL_TARGETS if target.suits(features)), None)
+    return [target for target in WHEEL_TARGETS if target.suits(features)]
 
 
 def _host_features() -> dict[str, bool]:

@@ -31,14 +31,14 @@ def test_a_processor_gets_the_first_code_that_suits_it(
 ) -> None:
     monkeypatch.setattr(target, "_host_features", Mock(return_value=features))
     tell_numba(None, None, monkeypatch)
-    assert target.wheel_target() == WHEEL_TARGETS[number]
+    assert target.wheel_targets()[0] == WHEEL_TARGETS[number]
 
 
 def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
     for known in WHEEL_TARGETS:
         tell_numba(known.name, known.features, monkeypatch)
         assert target.target() == known
-        assert target.wheel_target() is None  # who sets them wants code for that
+        assert not target.wheel_targets()  # who sets them wants code for that
     monkeypatch.setattr(target.config, "CPU_NAME", "x86-64")
     assert target.target().name == "x86-64"
 
@@ -53,7 +53,7 @@ def test_only_what_numba_uses_of_a_processor_counts(monkeypatch: pytest.MonkeyPa
     tell_numba(None, None, monkeypatch)
     monkeypatch.setattr(target.config, "ENABLE_AVX", 0)
     assert not any(feature.startswith("avx") for feature in target.target().needs)
-    assert target.wheel_target() is None
+    assert not target.wheel_targets()
 
 
 # By triple, name and list, as LLVM finds them on a machine: what its list does not say follows from the name.
@@ -80,7 +80,7 @@ def test_the_name_of_an_arm_processor_tells_what_it_has(
     monkeypatch.setattr(target, "get_host_cpu_features", Mock(return_value=features))
     tell_numba(None, None, monkeypatch)
     assert target.target() == target.Target(name, features, frozenset({"neon", *expected}))
-    assert target.wheel_target() is None
+    assert not target.wheel_targets()
 
 
 def test_each_target_has_a_folder_of_its_own() -> None:
@@ -101,6 +101,20 @@ def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytes
     code.mark_complete()
     found = jit._find_wheel_code()
     assert found is not None and found.read("one") == b"1"
+
+
+def test_code_for_less_than_the_processor_has_is_used_if_there_is_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=AMX))
+    tell_numba(None, None, monkeypatch)
+    monkeypatch.setattr(jit, "COMPILED", str(tmp_path))
+    for number in (1, 0):  # built on a machine without AMX, and on one that has it
+        code = CodeFolder(tmp_path / jit._fingerprint(WHEEL_TARGETS[number]))
+        code.write("one", b"1")
+        code.mark_complete()
+        found = jit._find_wheel_code()
+        assert found is not None and found.path == code.path
 
 
 def test_damaged_code_of_the_wheel_is_left_out_and_left_there(tmp_path: Path) -> None:
