@@ -9,10 +9,11 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from compiled import needs_int8
+from compiled import needs_int8, needs_tiles
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.kernels.matmul import BFLOAT16, FLOAT32
 from gtp_engine.nets.quantisation import Loss, Positions, block_of, quantisable, save_quantised
 from gtp_engine.nets.stored import StoredNetwork
 from gtp_engine.search.evaluate import calibration, runner
@@ -89,8 +90,13 @@ def test_the_file_next_to_the_network_comes_first(file: Path, network: StoredNet
 @needs_int8
 @pytest.mark.parametrize("damage", ["text", "folder"])
 def test_only_who_asks_for_integers_needs_their_file(
-    damage: str, file: Path, network: StoredNetwork, caplog: pytest.LogCaptureFixture
+    damage: str,
+    file: Path,
+    network: StoredNetwork,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(runner, "half_products", lambda: BFLOAT16)
     beside = file.with_name("tiny.int8.npz")
     if damage == "folder":
         beside.mkdir()
@@ -157,6 +163,7 @@ def test_a_network_that_loses_too_much_is_refused(file: Path, monkeypatch: pytes
 def test_the_default_uses_integers_that_were_made(
     file: Path, network: StoredNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(runner, "half_products", lambda: BFLOAT16)
     assert make_runner(network, file, "cpu").precision != "int8"
     assert make_runner(network, file, "cpu", "int8").precision == "int8"
     assert make_runner(network, file, "cpu").precision == "int8"
@@ -165,11 +172,17 @@ def test_the_default_uses_integers_that_were_made(
     assert make_runner(network, file, "cpu").precision != "int8"
 
 
+@needs_tiles
+def test_with_tiles_the_default_uses_no_integers(file: Path, network: StoredNetwork) -> None:
+    assert make_runner(network, file, "cpu", "int8").precision == "int8"
+    assert make_runner(network, file, "cpu").precision == "bfloat16"
+
+
 @needs_int8
 def test_outputs_are_near_those_in_float32(file: Path, network: StoredNetwork) -> None:
     _, (of_19x19, *_) = calibration._positions(False)
-    exact = calibration._outputs(network, False, {}, [of_19x19])
-    rounded = calibration._outputs(network, False, find_or_make_quantised(network, file).values(), [of_19x19])
+    exact = calibration._outputs(network, FLOAT32, {}, [of_19x19])
+    rounded = calibration._outputs(network, FLOAT32, find_or_make_quantised(network, file).values(), [of_19x19])
     loss = calibration._difference(exact, rounded, 1.0)
     assert 0 < loss.policy < 0.02
 
