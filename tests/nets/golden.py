@@ -143,7 +143,7 @@ def check_values(predicted: Predictions, record: Record) -> None:
 
 
 def check_nearness(half: Network, model: Model, found: list[Record]) -> None:
-    """In bfloat16: win rate and policy to 5e-3 on average; its first move has nine tenths of the best prior."""
+    """In bfloat16: win rate and policy to 5e-3 on average; its first move has 0.85 of the best prior."""
     winrate, policy = 0.0, 0.0
     for record in found:
         given = inputs(record)
@@ -154,5 +154,5 @@ def check_nearness(half: Network, model: Model, found: list[Record]) -> None:
             )
         winrate += float((exact.value - near.value)[0, 0].abs()) / len(found)
         policy += float((exact.policy - near.policy).abs().mean()) / len(found)
-        assert exact.policy[0, near.policy.argmax()] >= 0.9 * exact.policy.max()
+        assert exact.policy[0, near.policy.argmax()] >= 0.85 * exact.policy.max()
     assert winrate < 5e-3 and policy < 5e-3
