@@ -212,7 +212,7 @@ except KeyboardInterrupt:
 
 
 @needs_bfloat16
-@pytest.mark.skipif(not KNOWS_TILES or platform.system() != "Linux", reason="there is no code for tiles to refuse")
+@pytest.mark.skipif(not KNOWS_TILES or platform.system() != "Linux", reason="needs code for AMX tiles, and Linux")
 def test_without_permission_vectors_are_used() -> None:
     """A stack for signals that is too small for the contents of tiles makes Linux refuse them."""
     script = """

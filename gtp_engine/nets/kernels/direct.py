@@ -36,7 +36,7 @@ def convolve_directly(
     """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
 
     Args:
-        x: float32 [n, rows, channels or more], of which the first len(scale) are read.
+        x: float32 [n, rows, channels or more]; only the first len(scale) channels are read.
         on_board: bool [n, rows].
         pitch: The number of rows from a point to the one below.
         scale: float32 [channels].
@@ -44,7 +44,7 @@ def convolve_directly(
         kind: The activation, one of the values of `scalars.KINDS`.
         weights: The packed kernel [blocks, 1 or 9, steps, columns], for tiles.
         bias: float32 [out channels].
-        out: float32 [n, rows, out channels]. Rows that are no points get values that mean nothing.
+        out: float32 [n, rows, out channels]. The values of rows that are not points are meaningless.
     """
     activated = aligned_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
     offsets = kernel_offsets(weights, pitch, activated.strides[0])

@@ -301,7 +301,7 @@ class _PolicyHead:
 
 
 class _ValueHead:
-    """From the convolutions of the trunk's tip, the first of which is its own, to result, scores and ownership."""
+    """Computes result, scores and ownership from the convolutions of the trunk's tip; the first one is its own."""
 
     def __init__(self, head: ValueHeadDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._channels, self._kind = head.conv.out_channels, KINDS[head.act.kind]

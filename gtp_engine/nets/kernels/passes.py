@@ -209,9 +209,7 @@ def emit_rows(builder: Any, pending: Pending, first: Any, count: int) -> None:
             if stores:
                 store(builder, value, at_x, False)
             result = activation(builder, fused_multiply_add(builder, value, factor, term))
-            inside = builder.icmp_signed(
-                "!=", load(builder, plus(builder, pending.on_board, row), I8), ir.Constant(I8, 0)
-            )
+            inside = builder.icmp_signed("!=", load(builder, plus(builder, pending.on_board, row), I8), _FALSE)
             result = builder.select(inside, result, splat(0.0))
             store(builder, result, plus(builder, pending.out, builder.mul(row, pending.out_stride)), True)
 

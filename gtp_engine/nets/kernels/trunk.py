@@ -105,7 +105,7 @@ def run_steps(
         count: The number of boards.
         grid: The rows of a board.
         on_board: As `Grid.mask` returns it.
-        buffers: float32 [levels, capacity], each of which holds [count, rows, channels].
+        buffers: float32 [levels, capacity]; each level holds a tensor [count, rows, channels].
     """
     state = begin_products(weights)
     rows = count * grid.rows
@@ -163,11 +163,11 @@ def _convolve_in_tiles(
     scale, shift = values[step["scale"] : step["scale"] + step["inputs"]], _shift_of(step, values, pooled)
     next_scale, next_shift = values[follower["scale"] :][:outputs], values[follower["shift"] :][:outputs]
     feeds, next_inputs = step["feeds"] > 0, 2 * follower["lines"]
+    offsets = kernel_offsets(kernels, grid.pitch, inputs * kernels.itemsize)
     for image in range(len(x)):
         # What is activated here is needed once: the same memory for all boards stays in the cache.
         first = image * rows * inputs if is_fed else 0
         left = fed[first : first + rows * inputs].reshape((rows, inputs))
-        offsets = kernel_offsets(kernels, grid.pitch, left.strides[0])
         if not is_fed:
             of_image = shift[min(image, len(shift) - 1)]
             activate_board(x[image], on_board[image], scale, of_image, step["activation"], grid.pitch, left)

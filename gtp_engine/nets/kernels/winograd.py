@@ -43,7 +43,7 @@ def convolve_3x3(
     """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
 
     Args:
-        x: float32 [n, points, channels or more], of which the first len(scale) are read.
+        x: float32 [n, points, channels or more]; only the first len(scale) channels are read.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
         width: The width of the board.
         scale: float32 [channels].
