@@ -1,13 +1,17 @@
-"""Matrices of networks as 8-bit integers, which CPUs multiply faster than bfloat16 and float32.
+"""Matrices and convolutions of networks as 8-bit integers, which CPUs multiply faster than bfloat16 and float32.
 
 Each row of a matrix, an output channel, gets a scale, and its values become whole multiples of it, -127 to 127.
 Rounding each value to the nearest multiple would cost four times the accuracy (b7c96h3tfrs, 90 positions of 19x19:
 0.0040 nats of the policy instead of 0.0010, 0.44 points of the lead instead of 0.11). Instead the error of each rounded
 column is made up for by the columns that are not rounded yet, by how the inputs go together in positions of games: GPTQ
 (Frantar et al. 2022). What a matrix multiplies is rounded when it is computed (`kernels.matmul`).
+
+In the tiles of AMX convolutions are computed with integers instead, and their inputs are rounded by what they were in
+positions of games. The nearest multiples are good enough there: the weights lose a fifth of what the inputs lose (g170e
+b15c192, 24 positions: 0.0008 nats and 0.05 points instead of 0.0038 and 0.08).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,23 +46,41 @@ class Loss(NamedTuple):
     lead: float
 
 
-class Quantised(NamedTuple):
-    """Matrices of a network as 8-bit integers.
+class Rounded(NamedTuple):
+    """A matrix or a convolution as 8-bit integers.
 
     Attributes:
-        matrices: By the paths of the layers in the config: int8 [outputs, inputs], and the scale of each output,
-            float32 [outputs].
+        integers: int8 [outputs, inputs], or [outputs, inputs, side, side] for tiles.
+        scales: The scale of each output, float32 [outputs].
+        inputs: For tiles, the least and the largest input, float32 [2]; else None.
+    """
+
+    integers: np.ndarray
+    scales: np.ndarray
+    inputs: np.ndarray | None = None
+
+
+class Quantised(NamedTuple):
+    """Layers of a network as 8-bit integers: matrices, or convolutions for tiles.
+
+    Attributes:
+        layers: By their paths in the config.
         loss: What is lost by them all.
     """
 
-    matrices: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    layers: Mapping[str, Rounded]
     loss: Loss
 
-    def values(self) -> dict[str, np.ndarray]:
-        """Returns what replaces values of the network: for each matrix "weight", the rounded one, and "scales"."""
+    def values(self, in_tiles: bool) -> dict[str, np.ndarray]:
+        """Returns what replaces values of the network: for each layer "weight", "scales", and for tiles "inputs"."""
         found = {}
-        for path, (integers, scales) in self.matrices.items():
-            found[f"{path}.weight"], found[f"{path}.scales"] = integers * scales[:, None], scales
+        for path, (integers, scales, inputs) in self.layers.items():
+            if (inputs is not None) != in_tiles:
+                continue
+            found[f"{path}.weight"] = integers * scales.reshape(-1, *[1] * (integers.ndim - 1))
+            found[f"{path}.scales"] = scales
+            if inputs is not None:
+                found[f"{path}.inputs"] = inputs
         return found
 
 
@@ -69,87 +91,121 @@ class Positions(NamedTuple):
     scalars: np.ndarray
 
 
-def quantisable(config: NetworkConfig) -> list[str]:
-    """Returns the paths of the layers that can be of 8-bit integers: the trunk's 1x1 convolutions and transformers."""
-    return [path for path, _ in _matrices(config)]
+def quantisable(config: NetworkConfig, in_tiles: bool) -> list[str]:
+    """Returns the paths of the layers that can be of 8-bit integers.
+
+    They are the convolutions of the trunk's blocks in tiles, and else the 1x1 convolutions and transformers' matrices.
+    """
+    return [path for path, _ in _layers(config, in_tiles)]
 
 
-def _matrices(config: NetworkConfig) -> Iterator[tuple[str, MatMulDesc | ConvDesc]]:
+def _layers(config: NetworkConfig, in_tiles: bool) -> Iterator[tuple[str, MatMulDesc | ConvDesc]]:
     # The first two transformer blocks would lose most: they work on what the first convolution and the scalar inputs
     # say. On 60 positions of 9x9 whose leads are large, block 0 of b7c96h3tfrs alone costs 0.013 nats and 2.7 points of
-    # the lead, block 1 0.003 and 1.0, each other one less than 0.001 and 0.6.
+    # the lead, block 1 0.003 and 1.0, each other one less than 0.001 and 0.6. In tiles they are faster in bfloat16.
     left_out = 2
-    # A 3x3 convolution would have four times the products that it has with Winograd's tiles of 4x4 points, in which 8
-    # bits lose too much: tiles are faster in bfloat16, and as fast in float32.
+    # Without tiles a 3x3 convolution would have four times the products that it has with Winograd's tiles of 4x4
+    # points, in which 8 bits lose too much: these are faster in bfloat16, and as fast in float32.
     for number, block in enumerate(config.trunk.blocks):
         for path, desc in walk_paths(block, f"trunk.blocks.{number}"):
-            if isinstance(desc, AttentionBlockDesc | FeedForwardBlockDesc):
+            if isinstance(desc, ConvDesc):
+                if in_tiles or (desc.height, desc.width) == (1, 1):
+                    yield path, desc
+            elif isinstance(desc, AttentionBlockDesc | FeedForwardBlockDesc) and not in_tiles:
                 if left_out > 0:
                     left_out -= 1
                     continue
                 yield from ((name, part) for name, part in walk_paths(desc, path) if isinstance(part, MatMulDesc))
-            elif isinstance(desc, ConvDesc) and (desc.height, desc.width) == (1, 1):
-                yield path, desc
 
 
 def block_of(path: str) -> str:
-    """Returns the path of the block that a layer is in, whose matrices are quantised together or not at all."""
+    """Returns the path of the block that a layer is in, whose layers are quantised together or not at all."""
     return path.rpartition(".")[0]
 
 
-def quantise(network: StoredNetwork, positions: Sequence[Positions]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Rounds the matrices of a network by the inputs that they have in some positions; imports torch.
+def quantise(network: StoredNetwork, positions: Sequence[Positions], in_tiles: bool) -> dict[str, Rounded]:
+    """Rounds layers of a network by the inputs that they have in some positions; imports torch.
 
     Returns:
-        The integers and scales of each matrix, as `Quantised` has them.
+        The layers, as `Quantised` has them.
 
     Raises:
         UserError: A weight is not a finite number.
     """
-    products = _input_products(network, positions)
-    values = fold_norms(network)
-    broken = [path for path in products if not np.isfinite(values[f"{path}.weight"]).all()]
-    if broken:
+    paths, values = quantisable(network.config, in_tiles), fold_norms(network)
+    weights = {path: values[f"{path}.weight"] for path in paths}
+    if broken := [path for path, weight in weights.items() if not np.isfinite(weight).all()]:
         raise UserError(f"the network has weights that are not numbers: {broken[0]}")
+    if in_tiles:
+        ranges = _input_ranges(network, positions)
+        return {path: _nearest(weights[path], ranges[path]) for path in paths}
     # A 1x1 convolution has two axes more.
-    matrices = {path: values[f"{path}.weight"].reshape(-1, len(product)) for path, product in products.items()}
-    return {path: round_matrix(matrix, products[path]) for path, matrix in matrices.items()}
+    return {
+        path: round_matrix(weights[path].reshape(-1, len(product)), product)
+        for path, product in _input_products(network, positions).items()
+    }
+
+
+def _nearest(weight: np.ndarray, inputs: np.ndarray) -> Rounded:
+    """Returns a convolution with each weight rounded to the nearest multiple of its output's scale."""
+    scales = (np.abs(weight).max((1, 2, 3)) / LARGEST).astype(np.float32)
+    divisors = np.where(scales > 0, scales, 1)[:, None, None, None]
+    return Rounded(np.rint(weight / divisors).astype(np.int8), scales, inputs)
+
+
+def _input_ranges(network: StoredNetwork, positions: Sequence[Positions]) -> dict[str, np.ndarray]:
+    """Returns the least and the largest input of each convolution for tiles, float32 [2]."""
+    ranges: dict[str, np.ndarray] = {}
+
+    def widen(path: str, inputs: "Tensor") -> None:
+        least, largest = ranges.get(path, (np.float32(0), np.float32(0)))
+        ranges[path] = np.array([min(least, float(inputs.min())), max(largest, float(inputs.max()))], np.float32)
+
+    _observe_inputs(network, positions, quantisable(network.config, True), widen)
+    return ranges
 
 
 def _input_products(network: StoredNetwork, positions: Sequence[Positions]) -> dict[str, np.ndarray]:
     """Returns the sums of x @ x.T over the inputs x of each matrix, float32 [inputs, inputs]."""
+    products: dict[str, Any] = {}
+
+    def add(path: str, inputs: "Tensor") -> None:
+        points = inputs if inputs.dim() == 3 else inputs.permute(0, 2, 3, 1)
+        rows = points.flatten(0, -2).numpy()
+        products[path] = products.get(path, np.float32(0)) + rows.T @ rows
+
+    _observe_inputs(network, positions, quantisable(network.config, False), add)
+    return products
+
+
+def _observe_inputs(
+    network: StoredNetwork, positions: Sequence[Positions], paths: list[str], observe: Callable[[str, "Tensor"], None]
+) -> None:
+    """Evaluates positions, and calls `observe` with the path and the input of these layers, batch by batch."""
     import torch
 
     from .model import prepare_for_inference
 
+    def hook(path: str, _: Any, inputs: "tuple[Tensor]") -> None:
+        observe(path, inputs[0])
+
     model = prepare_for_inference(network)
-    products: dict[str, Any] = {}
-
-    def add(path: str, _: Any, inputs: "tuple[Tensor]") -> None:
-        points = inputs[0] if inputs[0].dim() == 3 else inputs[0].permute(0, 2, 3, 1)
-        rows = points.flatten(0, -2).numpy()
-        products[path] = products.get(path, np.float32(0)) + rows.T @ rows
-
-    for path in quantisable(network.config):
-        model.get_submodule(path).register_forward_pre_hook(partial(add, path))
+    for path in paths:
+        model.get_submodule(path).register_forward_pre_hook(partial(hook, path))
     with torch.inference_mode():
         for planes, scalars in positions:
             for start in range(0, len(planes), _BATCH):
                 batch = torch.from_numpy(planes[start : start + _BATCH]).permute(0, 3, 1, 2).float()
                 nobody = torch.zeros(len(batch), METADATA) if network.config.metadata_version else None
                 model(batch, torch.from_numpy(scalars[start : start + _BATCH]), nobody, full_board=True)
-    return products
 
 
-def round_matrix(weight: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def round_matrix(weight: np.ndarray, products: np.ndarray) -> Rounded:
     """Rounds a matrix so that its outputs change little for the inputs that it has.
 
     Args:
         weight: float32 [outputs, inputs].
         products: [inputs, inputs], the sum of x @ x.T over inputs x.
-
-    Returns:
-        int8 [outputs, inputs], and the scale of each output, float32 [outputs].
     """
     scales = (np.abs(weight).max(1) / LARGEST).astype(np.float32)
     divisors = np.where(scales > 0, scales, 1)[:, None]
@@ -163,18 +219,20 @@ def round_matrix(weight: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, 
         integers[:, column] = rounded
         error = (rest[:, column] - rounded) / factor[column, column]
         rest[:, column + 1 :] -= np.outer(error, factor[column, column + 1 :])
-    return integers, scales
+    return Rounded(integers, scales)
 
 
 def save_quantised(found: Quantised, network: StoredNetwork, path: Path) -> None:
-    """Writes the matrices to an .npz file.
+    """Writes the layers to an .npz file.
 
     Raises:
         OSError: The file cannot be written.
     """
     arrays: dict[str, Any] = {"format": _FORMAT, "network": network.fingerprint, "loss": np.array(found.loss)}
-    for name, (integers, scales) in found.matrices.items():
-        arrays[f"{name}.integers"], arrays[f"{name}.scales"] = integers, scales
+    for name, layer in found.layers.items():
+        for part, array in layer._asdict().items():
+            if array is not None:
+                arrays[f"{name}.{part}"] = array
 
     def write(temporary: Path) -> None:
         with open(temporary, "wb") as file:
@@ -217,19 +275,27 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
     """Returns what is in the arrays of a file, None for another network's; any error says that they are damaged."""
     if str(arrays["network"]) != network.fingerprint:
         return None
-    known, matrices = dict(_matrices(network.config)), {}
+    known = {path: desc for in_tiles in (True, False) for path, desc in _layers(network.config, in_tiles)}
+    layers: dict[str, Rounded] = {}
     for name in arrays:
         path, _, kind = name.rpartition(".")
         if kind != "integers":
             continue
         integers, scales = arrays[name].astype(np.int8), arrays[f"{path}.scales"].astype(np.float32)
-        outputs, inputs = known[path].out_channels, known[path].in_channels
-        if integers.shape != (outputs, inputs) or scales.shape != (outputs,) or not np.isfinite(scales).all():
+        desc, inputs = known[path], arrays.get(f"{path}.inputs")
+        shape: tuple[int, ...] = (desc.out_channels, desc.in_channels)
+        if inputs is not None and isinstance(desc, ConvDesc):
+            shape = (*shape, desc.height, desc.width)
+        numbers = [scales] if inputs is None else [scales, inputs]
+        if integers.shape != shape or scales.shape != shape[:1] or not all(np.isfinite(each).all() for each in numbers):
             raise ValueError(f"wrong shape or scales of {path}")
-        matrices[path] = integers, scales
+        if inputs is not None and not (inputs.shape == (2,) and inputs[0] <= inputs[1]):
+            raise ValueError(f"wrong range of the inputs of {path}")
+        layers[path] = Rounded(integers, scales, inputs)
     if not np.isfinite(arrays["loss"]).all():
         raise ValueError("wrong loss")
-    blocks = {block_of(path) for path in matrices}
-    if any(path not in matrices for path in known if block_of(path) in blocks):
+    in_tiles = any(layer.inputs is not None for layer in layers.values())
+    blocks = {block_of(path) for path in layers}
+    if any(path not in layers for path in quantisable(network.config, in_tiles) if block_of(path) in blocks):
         raise ValueError("incomplete")
-    return Quantised(matrices, Loss(*arrays["loss"].tolist()))
+    return Quantised(layers, Loss(*arrays["loss"].tolist()))

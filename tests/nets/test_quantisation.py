@@ -19,7 +19,7 @@ from gtp_engine.nets.quantisation import (
     round_matrix,
     save_quantised,
 )
-from gtp_engine.nets.stored import StoredNetwork
+from gtp_engine.nets.stored import StoredNetwork, fold_norms
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 
@@ -29,7 +29,7 @@ def test_whole_multiples_stay_what_they_are() -> None:
     integers = generator.integers(-127, 128, (5, 8))
     integers[:, 0] = 127
     scales = np.array([0.5, 1, 2, 0.25, 4], np.float32)
-    found, found_scales = round_matrix((integers * scales[:, None]).astype(np.float32), np.eye(8))
+    found, found_scales, _ = round_matrix((integers * scales[:, None]).astype(np.float32), np.eye(8))
     assert (found == integers).all() and (found_scales == scales).all()
 
 
@@ -37,7 +37,7 @@ def test_inputs_that_go_together_make_up_for_errors() -> None:
     """Two inputs that are always the same: what one weight is rounded down by, the other is rounded up by."""
     weight = np.array([[127, 0.4, 0.4]], np.float32)
     inputs = np.array([[1, 0, 0], [0, 1, 1]], np.float64)
-    found, scales = round_matrix(weight, inputs.T @ inputs)
+    found, scales, _ = round_matrix(weight, inputs.T @ inputs)
     assert scales == [1] and found.tolist() == [[127, 0, 1]]
 
 
@@ -45,7 +45,7 @@ def test_outputs_change_less_than_by_rounding_to_the_nearest() -> None:
     generator = np.random.default_rng(1)
     inputs = generator.standard_normal((1000, 8)) @ generator.standard_normal((8, 32))
     weight = generator.standard_normal((16, 32)).astype(np.float32)
-    integers, scales = round_matrix(weight, inputs.T @ inputs)
+    integers, scales, _ = round_matrix(weight, inputs.T @ inputs)
     nearest = np.rint(weight / scales[:, None]) * scales[:, None]
 
     def error(rounded: np.ndarray) -> float:
@@ -55,15 +55,19 @@ def test_outputs_change_less_than_by_rounding_to_the_nearest() -> None:
 
 
 def test_a_row_of_zeros_and_unused_inputs() -> None:
-    integers, scales = round_matrix(np.zeros((2, 3), np.float32), np.zeros((3, 3)))
+    integers, scales, _ = round_matrix(np.zeros((2, 3), np.float32), np.zeros((3, 3)))
     assert not integers.any() and not scales.any()
 
 
 def test_which_layers_can_be_of_integers() -> None:
-    assert quantisable(parse_config("b3c36-mish")) == []
+    assert quantisable(parse_config("b3c36-mish"), in_tiles=False) == []
+    assert quantisable(parse_config("b3c36-mish"), in_tiles=True)[:2] == [
+        "trunk.blocks.0.conv1",
+        "trunk.blocks.0.conv2",
+    ]
     of_bottlenecks = ["trunk.blocks.0.pre_conv", "trunk.blocks.0.post_conv"]
-    assert quantisable(parse_config("b2c20nbt"))[:2] == of_bottlenecks
-    paths = quantisable(read_katago_file(TINY).config)
+    assert quantisable(parse_config("b2c20nbt"), in_tiles=False)[:2] == of_bottlenecks
+    paths = quantisable(read_katago_file(TINY).config, in_tiles=False)
     assert paths and all(path.startswith("trunk.blocks.") for path in paths)
 
 
@@ -72,32 +76,43 @@ def network() -> StoredNetwork:
     """A random network that has transformer blocks beyond the first two."""
     stored = (random_model(17, seed).stored() for seed in range(1, 99))
     return next(
-        each for each in stored if "query" in str(quantisable(each.config)) and not each.config.metadata_version
+        each for each in stored if "query" in str(quantisable(each.config, False)) and not each.config.metadata_version
     )
 
 
+@pytest.fixture(scope="module", params=[False, True], ids=["matrices", "tiles"])
+def in_tiles(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
 @pytest.fixture(scope="module")
-def found(network: StoredNetwork) -> Quantised:
+def found(network: StoredNetwork, in_tiles: bool) -> Quantised:
     generator = np.random.default_rng(1)
     planes = (generator.random((3, 7, 7, 22)) < 0.2).astype(np.uint8)
     planes[..., 0] = 1
-    return Quantised(quantise(network, [Positions(planes, np.ones((3, 19), np.float32))]), Loss(0.001, 0.1))
+    positions = [Positions(planes, np.ones((3, 19), np.float32))]
+    return Quantised(quantise(network, positions, in_tiles), Loss(0.001, 0.1))
 
 
-def test_every_matrix_is_rounded(network: StoredNetwork, found: Quantised) -> None:
-    assert list(found.matrices) == quantisable(network.config)
-    for path, (integers, scales) in found.matrices.items():
-        error = np.abs(integers * scales[:, None] - network.values[f"{path}.weight"].reshape(integers.shape))
-        assert error.max() < 8 * scales.max()
+def test_every_layer_is_rounded(network: StoredNetwork, found: Quantised, in_tiles: bool) -> None:
+    assert list(found.layers) == quantisable(network.config, in_tiles)
+    rounded, exact = found.values(in_tiles), fold_norms(network)
+    assert found.values(not in_tiles) == {}
+    for path, layer in found.layers.items():
+        error = np.abs(rounded[f"{path}.weight"] - exact[f"{path}.weight"].reshape(layer.integers.shape))
+        assert error.max() < (0.51 if in_tiles else 8) * layer.scales.max()
+        assert (layer.inputs is not None) == in_tiles
+        if layer.inputs is not None:
+            assert layer.inputs[0] <= 0 < layer.inputs[1]
 
 
 def test_a_file_keeps_what_was_made(network: StoredNetwork, found: Quantised, tmp_path: Path) -> None:
     path = tmp_path / "net.int8.npz"
     save_quantised(found, network, path)
     again = read_quantised(path, network)
-    assert again.loss == pytest.approx(found.loss) and list(again.matrices) == list(found.matrices)
-    for name, arrays in found.matrices.items():
-        assert all((one == other).all() for one, other in zip(arrays, again.matrices[name], strict=True))
+    assert again.loss == pytest.approx(found.loss) and list(again.layers) == list(found.layers)
+    for name, arrays in found.layers.items():
+        assert all(np.array_equal(one, other) for one, other in zip(arrays, again.layers[name], strict=True))
 
 
 def test_a_file_of_another_network_is_refused(found: Quantised, network: StoredNetwork, tmp_path: Path) -> None:
@@ -108,20 +123,24 @@ def test_a_file_of_another_network_is_refused(found: Quantised, network: StoredN
         read_quantised(path, other)
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "incomplete", "loss"])
+@pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "incomplete", "loss", "range"])
 def test_a_damaged_file_is_one_clear_error(
-    damage: str, found: Quantised, network: StoredNetwork, tmp_path: Path
+    damage: str, found: Quantised, network: StoredNetwork, in_tiles: bool, tmp_path: Path
 ) -> None:
+    if damage == "range" and not in_tiles:
+        pytest.skip("matrices have no range of inputs")
     path = tmp_path / "net.int8.npz"
     save_quantised(found, network, path)
     whole = path.read_bytes()
     if damage == "array":
         np.save(path.open("wb"), np.zeros(3))
-    elif damage in ("incomplete", "loss"):
+    elif damage in ("incomplete", "loss", "range"):
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}
         if damage == "loss":
             arrays["loss"] = np.array([0.001, np.nan])
+        elif damage == "range":
+            arrays[next(name for name in arrays if name.endswith(".inputs"))] = np.array([1, 0], np.float32)
         else:
             del arrays[next(name for name in arrays if name.endswith(".integers"))]
         np.savez(path, **arrays)
@@ -143,10 +162,10 @@ def test_a_file_of_another_version_is_refused(found: Quantised, network: StoredN
         read_quantised(path, network)
 
 
-def test_weights_that_are_not_numbers_are_refused(network: StoredNetwork) -> None:
-    path = quantisable(network.config)[0]
+def test_weights_that_are_not_numbers_are_refused(network: StoredNetwork, in_tiles: bool) -> None:
+    path = quantisable(network.config, in_tiles)[0]
     weight = network.values[f"{path}.weight"] * np.float32(np.nan)
     planes = np.ones((1, 7, 7, 22), np.uint8)
     with pytest.raises(UserError, match=f"weights that are not numbers: {path}"):
         broken = StoredNetwork(network.config, {**network.values, f"{path}.weight": weight})
-        quantise(broken, [Positions(planes, np.ones((1, 19), np.float32))])
+        quantise(broken, [Positions(planes, np.ones((1, 19), np.float32))], in_tiles)

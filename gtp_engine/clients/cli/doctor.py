@@ -334,6 +334,7 @@ def network_kernels() -> list[tuple[str, str]]:
             half += "; the CPU's AMX tiles, which are faster, are used only where Linux permits it"
     integers = "not used: this CPU has no instructions for it (VNNI, ARM I8MM)"
     if has_int8():
-        use = "only with --precision int8" if HAS_TILES else "used for networks that were rounded with --precision int8"
-        integers = f"{use}: {gain.format('', product_gain('int8'))}"
+        networks = "networks of convolutions" if HAS_TILES else "networks"
+        detail = "products are computed in AMX tiles" if HAS_TILES else gain.format("", product_gain("int8"))
+        integers = f"used for {networks} that were rounded with --precision int8: {detail}"
     return [("kernels", f"compiled code for {VECTORS}"), ("bfloat16", half), ("int8", integers)]

@@ -5,7 +5,8 @@ A tile is a register of 16 rows of 64 bytes. One instruction adds the products o
 those of `matmul.pack_matrices` with blocks of 16 columns: steps of 4 bytes in its rows, one column after the other.
 
 Arrays whose products are computed in tiles have types of their own, so that the code of a function follows from its
-arguments and nothing of this is compiled for other processors: bfloat16 is seen as int16 (elsewhere as uint16).
+arguments and nothing of this is compiled for other processors: bfloat16 is seen as int16 (elsewhere as uint16), 8-bit
+integers are seen as int8 (elsewhere as uint8): 0 to 255 in the left factor, -127 to 127 in the right one.
 
 Rows are read and written 16 at a time. They have to begin at multiples of 64 bytes: from others a tile takes six times
 as long to load (Sapphire Rapids).
@@ -13,6 +14,7 @@ as long to load (Sapphire Rapids).
 
 import ctypes
 import platform
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +22,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from .emit import FEATURES, I8, I32, I64, emit_switch, int64, load, plus, times
+from .emit import FEATURES, I8, I32, I64, emit_switch, int64, is_integer, load, plus, times
 from .passes import Pending, emit_rows
 from .scalars import llvm_function
 
@@ -98,7 +100,7 @@ def _set_float_mode(builder: Any, mode: Any) -> None:
 
 def uses_tiles(like: Any) -> bool:
     """Whether products of the type of an array are computed in tiles."""
-    return like.dtype == types.int16
+    return like.dtype in (types.int16, types.int8)
 
 
 @llvm_function
@@ -128,6 +130,8 @@ class TilePanel(NamedTuple):
 @llvm_function
 def multiply_tiles(
     typing: Any,
+    like: Any,
+    feed: Any,
     rows: Any,
     left: Any,
     stride: Any,
@@ -140,51 +144,66 @@ def multiply_tiles(
     steps: Any,
     pending: Any,
 ) -> Any:
-    """Computes out[rows, 16] = start[rows, 16] + the sum over steps of left[rows, 32 inputs] @ right[step].
+    """Computes out[rows, 16] = start[rows, 16] + the sum over steps of left[rows, 64 bytes] @ right[step].
 
     Args:
+        like: An array of the type of the factors: bfloat16, whose sums are float32, or 8-bit integers, whose are int32.
+        feed: An array of the type of what becomes of the pending panel.
         rows: 16, 32, 48 or 64.
-        left: Address of the left factor, bfloat16.
+        left: Address of the left factor.
         stride: Distance of its rows.
         offsets: Address of what is added to `left` for each step, int64.
-        right: Address of the right factor [steps, 16 pairs of inputs, 16 columns].
-        start: Address of what the sums start from, float32.
+        right: Address of the right factor [steps, 16 times 4 bytes of inputs, 16 columns].
+        start: Address of what the sums start from.
         start_stride: Distance of its rows.
-        out: Address of the result, float32.
+        out: Address of the result.
         out_stride: Distance of its rows.
         steps: How many steps.
-        pending: A tuple of int64, the fields of `passes.Pending`: a panel whose activation is computed meanwhile, by
-            the units that the tiles leave idle. There is none if it has 0 rows.
+        pending: A tuple of int64, the fields of `passes.Pending`: a panel of sums of the same type whose activation is
+            computed meanwhile, by the units that the tiles leave idle. There is none if it has 0 rows.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows, *operands, pending = arguments
-        fields = Pending(*cgutils.unpack_tuple(builder, pending))
-        emit_tile_panel(builder, rows, TilePanel(*operands), fields)
+        _, _, rows, *operands, pending = arguments
+        finish = _finisher(like, feed, cgutils.unpack_tuple(builder, pending))
+        emit_tile_panel(builder, like, rows, TilePanel(*operands), finish)
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 10, pending), code
+    return types.void(like, feed, *[types.int64] * 10, pending), code
 
 
 @llvm_function
-def finish_panel(typing: Any, pending: Any) -> Any:
+def finish_panel(typing: Any, like: Any, feed: Any, pending: Any) -> Any:
     """Computes the activation of a panel; see `multiply_tiles`."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        fields = Pending(*cgutils.unpack_tuple(builder, arguments[0]))
-        _emit_rest(builder, fields, cgutils.alloca_once_value(builder, int64(0)))
+        finish = _finisher(like, feed, cgutils.unpack_tuple(builder, arguments[2]))
+        _emit_rest(builder, finish, cgutils.alloca_once_value(builder, int64(0)))
         return context.get_dummy_value()
 
-    return types.void(pending), code
+    return types.void(like, feed, pending), code
 
 
-def emit_tile_panel(builder: Any, rows: Any, panel: TilePanel, pending: Pending | None = None) -> None:
+class _Finisher(NamedTuple):
+    """The rows of a pending panel, and what emits the activation of `_ROWS_A_STEP` of them, from a row on."""
+
+    rows: Any
+    emit: Callable[[Any, Any], None]
+
+
+def _finisher(like: Any, feed: Any, pending: list[Any]) -> _Finisher:
+    fields = Pending(*pending)
+    return _Finisher(fields.rows, lambda builder, first: emit_rows(builder, like, feed, fields, first, _ROWS_A_STEP))
+
+
+def emit_tile_panel(builder: Any, like: Any, rows: Any, panel: TilePanel, pending: _Finisher | None = None) -> None:
     """Emits the code of `multiply_tiles`."""
-    cases = {TILE_ROWS * tiles: partial(_emit_panel, tiles, panel, pending) for tiles in range(1, 5)}
+    product = "tdpbusd" if is_integer(like) else "tdpbf16ps"
+    cases = {TILE_ROWS * tiles: partial(_emit_panel, product, tiles, panel, pending) for tiles in range(1, 5)}
     emit_switch(builder, rows, cases)
 
 
-def _emit_panel(tiles: int, panel: TilePanel, pending: Pending | None, builder: Any) -> None:
+def _emit_panel(product: str, tiles: int, panel: TilePanel, pending: _Finisher | None, builder: Any) -> None:
     for number, address in enumerate(_tile_addresses(builder, panel.start, panel.start_stride, tiles)):
         _call(builder, "tileloadd64", _tile(number), address, panel.start_stride)
     done = cgutils.alloca_once(builder, I64)
@@ -195,11 +214,11 @@ def _emit_panel(tiles: int, panel: TilePanel, pending: Pending | None, builder: 
         if panel.offsets is not None:
             offset = load(builder, plus(builder, panel.offsets, times(builder, step.index, 8)), I64)
         right = plus(builder, panel.right, times(builder, step.index, TILE_BYTES))
-        _emit_step(builder, plus(builder, panel.left, offset), panel.stride, right, tiles)
+        _emit_step(builder, product, plus(builder, panel.left, offset), panel.stride, right, tiles)
         if pending is not None:
             first = builder.load(done)
             with builder.if_then(builder.icmp_signed("<", first, pending.rows)):
-                emit_rows(builder, pending, first, _ROWS_A_STEP)
+                pending.emit(builder, first)
                 builder.store(plus(builder, first, int64(_ROWS_A_STEP)), done)
     if pending is not None:
         _emit_rest(builder, pending, done)
@@ -207,7 +226,7 @@ def _emit_panel(tiles: int, panel: TilePanel, pending: Pending | None, builder: 
         _call(builder, "tilestored64", _tile(number), address, panel.out_stride)
 
 
-def _emit_rest(builder: Any, pending: Pending, done: Any) -> None:
+def _emit_rest(builder: Any, pending: _Finisher, done: Any) -> None:
     """Emits the activation of the rows of a panel that is not computed yet; `done` points to their number."""
     head, body, end = (builder.append_basic_block(name) for name in ("rest", "rows", "finished"))
     builder.branch(head)
@@ -215,18 +234,18 @@ def _emit_rest(builder: Any, pending: Pending, done: Any) -> None:
     first = builder.load(done)
     builder.cbranch(builder.icmp_signed("<", first, pending.rows), body, end)
     builder.position_at_end(body)
-    emit_rows(builder, pending, first, _ROWS_A_STEP)
+    pending.emit(builder, first)
     builder.store(plus(builder, first, int64(_ROWS_A_STEP)), done)
     builder.branch(head)
     builder.position_at_end(end)
 
 
-def _emit_step(builder: Any, left: Any, stride: Any, right: Any, tiles: int) -> None:
+def _emit_step(builder: Any, product: str, left: Any, stride: Any, right: Any, tiles: int) -> None:
     _call(builder, "tileloadd64", _tile(_RIGHT), _pointer(builder, right), int64(64))
     for number, address in enumerate(_tile_addresses(builder, left, stride, tiles)):
         register = _LEFT[number % len(_LEFT)]
         _call(builder, "tileloadd64", _tile(register), address, stride)
-        _call(builder, "tdpbf16ps", _tile(number), _tile(register), _tile(_RIGHT))
+        _call(builder, product, _tile(number), _tile(register), _tile(_RIGHT))
 
 
 def _tile_addresses(builder: Any, base: Any, stride: Any, tiles: int) -> list[Any]:

@@ -5,20 +5,52 @@ all cells stay in the tiles, and nothing is rearranged: such a convolution is fa
 products (`winograd`), which wait for memory, and it loses less precision.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...base.jit import njit
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
-from .emit import LANES, data_address
+from .emit import LANES, data_address, keep_alive
 from .grid import aligned_like, aligned_rows
 from .matmul import even_chunk, input_count
-from .passes import activate_rows, panel_key
+from .passes import NOT_ACTIVATED, Pending, activate_rows, panel_key, zero_of
 
 _ONE = np.int16(0x3F80)  # 1 as bfloat16
 # From this many channels on, the activation of the next convolution is computed while the products are: then it saves
 # more waiting for memory than it costs (192 channels: 8 to 16 % of a convolution, 64 channels: -10 %).
 MANY_CHANNELS = 128
-NONE_PENDING = (0,) * 10
+NONE_PENDING = (0,) * len(Pending._fields)
+
+
+class Kernel(NamedTuple):
+    """A convolution's kernel for tiles.
+
+    Attributes:
+        weights: The packed matrices [blocks, 1 or 9, steps, columns].
+        factors: float32 [outputs], the factors of the sums if the weights are 8-bit integers.
+        bias: float32 [outputs], what is added.
+    """
+
+    weights: np.ndarray
+    factors: np.ndarray
+    bias: np.ndarray
+
+
+class Before(NamedTuple):
+    """What precedes a convolution: activation(x * scale + shift).
+
+    Attributes:
+        kind: The activation, one of the values of `scalars.KINDS`, or `passes.NOT_ACTIVATED`.
+        scale: float32 [channels].
+        shift: float32 [channels].
+        encoding: As `passes.encoding` returns it, if the convolution's weights are 8-bit integers.
+    """
+
+    kind: int
+    scale: np.ndarray
+    shift: np.ndarray
+    encoding: np.ndarray
 
 
 @njit
@@ -26,32 +58,30 @@ def convolve_directly(
     x: np.ndarray,
     on_board: np.ndarray,
     pitch: int,
-    scale: np.ndarray,
+    before: Before,
     shift: np.ndarray,
-    kind: int,
-    weights: np.ndarray,
-    bias: np.ndarray,
+    kernel: Kernel,
     out: np.ndarray,
 ) -> None:
-    """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
+    """Computes a convolution of an activation; points off the board count as 0.
 
     Args:
-        x: float32 [n, rows, channels or more]; only the first len(scale) channels are read.
+        x: float32 [n, rows, channels or more]; only the first channels, as many as there are scales, are read.
         on_board: bool [n, rows].
         pitch: The number of rows from a point to the one below.
-        scale: float32 [channels].
-        shift: float32 [1 or n, channels].
-        kind: The activation, one of the values of `scalars.KINDS`.
-        weights: The packed kernel [blocks, 1 or 9, steps, columns], for tiles.
-        bias: float32 [out channels].
+        before: What precedes the convolution.
+        shift: float32 [1 or n, channels], in place of that of `before`.
+        kernel: The kernel.
         out: float32 [n, rows, out channels]. The values of rows that are not points are meaningless.
     """
+    weights = kernel.weights
     activated = aligned_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
     offsets = kernel_offsets(weights, pitch, activated.strides[0])
     state = begin_products(weights)
     for image in range(len(x)):
-        activate_board(x[image], on_board[image], scale, shift[min(image, len(shift) - 1)], kind, pitch, activated)
-        add_products(activated, offsets, weights, bias, False, out[image])
+        own = Before(before.kind, before.scale, shift[min(image, len(shift) - 1)], before.encoding)
+        activate_board(x[image], on_board[image], own, pitch, activated)
+        convolve_board(activated, offsets, kernel, False, out[image])
     end_products(weights, state)
 
 
@@ -69,24 +99,34 @@ def kernel_offsets(weights: np.ndarray, pitch: int, stride: int) -> np.ndarray:
 
 
 @njit
-def activate_board(
-    x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, shift: np.ndarray, kind: int, pitch: int, out: np.ndarray
-) -> None:
+def activate_board(x: np.ndarray, on_board: np.ndarray, before: Before, pitch: int, out: np.ndarray) -> None:
     """Writes the activated rows of a board between margins of 0; see `convolve_directly`.
 
     out: [margin + rows + margin, inputs], for margins of a line of the board and a point.
     """
-    clear_margins(out, pitch, len(scale))
-    activate_rows(x, on_board, scale, shift, kind, out[pitch + 1 : len(out) - pitch - 1])
+    clear_margins(out, pitch, before)
+    inside = out[pitch + 1 : len(out) - pitch - 1]
+    activate_rows(x, on_board, before.scale, before.shift, before.kind, before.encoding, inside)
 
 
 @njit
-def clear_margins(out: np.ndarray, pitch: int, channels: int) -> None:
+def clear_margins(out: np.ndarray, pitch: int, before: Before) -> None:
     """Writes 0 into the margins of a board's rows, and into inputs beyond the channels."""
-    out[: pitch + 1] = 0
-    out[len(out) - pitch - 1 :] = 0
+    zero, channels = zero_of(out, before.encoding), len(before.scale)
+    out[: pitch + 1] = zero
+    out[len(out) - pitch - 1 :] = zero
     if out.shape[1] > channels:
         out[:, channels:] = 0
+
+
+@njit
+def convolve_board(left: np.ndarray, offsets: np.ndarray, kernel: Kernel, adds: bool, out: np.ndarray) -> None:
+    """Computes a convolution of a board's activated rows, or adds it to `out`, float32 [rows, outputs]."""
+    if kernel.weights.itemsize == 1:
+        nothing = Before(NOT_ACTIVATED, kernel.bias, kernel.bias, kernel.bias)
+        add_and_activate(left, offsets, kernel, adds, True, out, np.zeros(0, np.bool_), nothing, left)
+    else:
+        add_products(left, offsets, kernel.weights, kernel.bias, adds, out)
 
 
 @njit
@@ -110,10 +150,9 @@ def add_products(
         source, target = data_address(left) + first * left.strides[0], data_address(out) + first * stride
         start = data_address(bias)
         for block in range(len(weights)):
-            if adds:
-                _multiply(rows, source, left, offsets, weights, block, target, stride, target, stride, NONE_PENDING)
-            else:
-                _multiply(rows, source, left, offsets, weights, block, start, 0, target, stride, NONE_PENDING)
+            begin, step = (target, stride) if adds else (start, 0)
+            # No pending panel: what becomes of it has any type.
+            _multiply(rows, source, left, offsets, weights, block, begin, step, target, stride, left, NONE_PENDING)
             start += 4 * LANES
             target += 4 * LANES
 
@@ -122,56 +161,61 @@ def add_products(
 def add_and_activate(
     left: np.ndarray,
     offsets: np.ndarray,
-    weights: np.ndarray,
-    bias: np.ndarray,
+    kernel: Kernel,
     adds: bool,
     stores: bool,
     x: np.ndarray,
     on_board: np.ndarray,
-    scale: np.ndarray,
-    shift: np.ndarray,
-    kind: int,
+    after: Before,
     out: np.ndarray,
 ) -> None:
-    """Computes a convolution and the activation of the next one, while its sums are in the first-level cache.
+    """Computes a convolution and what precedes the next one, while its sums are in the first-level cache.
 
-    Args (further ones are those of `add_products`):
-        adds: Whether to add to what is in `x`; the bias is 0 then.
-        stores: Whether to write the sums to `x`.
+    Args:
+        left: [rows and more, inputs], of the type of the weights.
+        offsets: As `kernel_offsets` returns them.
+        kernel: The kernel. If it is of bfloat16 and `adds`, its bias is 0.
+        adds: Whether to add to what is in `x`.
+        stores: Whether to write the values to `x`.
         x: float32 [rows, outputs].
         on_board: bool [rows].
-        scale: float32 [outputs], of the next convolution's norm, as are the next two.
-        shift: float32 [outputs].
-        kind: The activation, one of the values of `scalars.KINDS`.
-        out: [rows, outputs or more], of the type of the weights.
+        after: What precedes the next convolution.
+        out: [rows, outputs or more], of the type of the next convolution's weights.
     """
     # The sums of two panels: while one is multiplied, the activation of the one before is computed.
     sums = aligned_rows(2 * MAX_TILE_ROWS, LANES)
     scratch, other = data_address(sums), data_address(sums) + 4 * LANES * MAX_TILE_ROWS
-    key, pending = panel_key(kind, adds, stores), NONE_PENDING
-    panel = even_chunk(len(x))
+    zeros = aligned_rows(1, LANES)
+    key, pending = panel_key(after.kind, adds, stores), NONE_PENDING
+    weights, panel = kernel.weights, even_chunk(len(x))
     for first in range(0, len(x), panel):
         rows = min(panel, len(x) - first)
         source, target = data_address(left) + first * left.strides[0], data_address(out) + first * out.strides[0]
         values, mask = data_address(x) + first * x.strides[0], data_address(on_board) + first
         for block in range(len(weights)):
             begin = block * 4 * LANES
-            start = data_address(bias) + begin
-            _multiply(rows, source, left, offsets, weights, block, start, 0, scratch, 4 * LANES, pending)
+            bias = data_address(kernel.bias) + begin
+            # Sums of integers start from 0: the bias is added when they have become float32.
+            start = data_address(zeros) if weights.itemsize == 1 else bias
+            _multiply(rows, source, left, offsets, weights, block, start, 0, scratch, 4 * LANES, out, pending)
             pending = (
                 rows,
                 key,
                 scratch,
+                data_address(kernel.factors) + begin,
+                bias,
                 values + begin,
                 x.strides[0],
-                data_address(scale) + begin,
-                data_address(shift) + begin,
+                data_address(after.scale) + begin,
+                data_address(after.shift) + begin,
+                data_address(after.encoding),
                 mask,
                 target + block * out.itemsize * LANES,
                 out.strides[0],
             )
             scratch, other = other, scratch
-    finish_panel(pending)
+    finish_panel(weights, out, pending)
+    keep_alive(sums)
 
 
 @njit
@@ -186,10 +230,13 @@ def _multiply(
     start_stride: int,
     target: int,
     stride: int,
+    feed: np.ndarray,
     pending: tuple[int, ...],
 ) -> None:
     """Computes the products of a panel of rows, from the address `source` on, and a block; see `multiply_tiles`."""
     multiply_tiles(
+        weights,
+        feed,
         rows,
         source,
         left.strides[0],

@@ -144,6 +144,11 @@ def is_half(like: Any) -> bool:
     return like.dtype in (types.uint16, types.int16)
 
 
+def is_integer(like: Any) -> bool:
+    """Whether an array holds 8-bit integers for tiles."""
+    return like.dtype == types.int8
+
+
 def splat(value: Any) -> Any:
     """Returns a vector with the same value in all lanes."""
     return ir.Constant(FLOATS, [float(value)] * LANES)
@@ -153,6 +158,11 @@ def splat(value: Any) -> Any:
 def data_address(array: np.ndarray) -> Any:
     """Returns the address of an array's first element, as generated code takes it.
 
-    The caller has to keep the array alive.
+    The caller has to keep the array alive: numba frees what a function allocated after its last mention (`keep_alive`).
     """
     return np.int64(array.ctypes.data)
+
+
+@njit
+def keep_alive(array: np.ndarray) -> None:
+    """Does nothing, but mentions an array whose address was in use until now."""

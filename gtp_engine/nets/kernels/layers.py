@@ -12,10 +12,11 @@ import numpy as np
 
 from ...base.jit import njit
 from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .direct import convolve_directly
+from .direct import Before, Kernel, convolve_directly
 from .emit import LANES, data_address
 from .grid import EVERY_ROW, Grid, aligned, aligned_rows
 from .matmul import (
+    INTEGER_TILES,
     TILES,
     convolve_1x1,
     pack_integers,
@@ -25,7 +26,7 @@ from .matmul import (
     whole_inputs,
     whole_lanes,
 )
-from .passes import pool_vector
+from .passes import NO_ENCODING, encoding, pool_vector
 from .scalars import IDENTITY_KIND, KINDS, activate
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
@@ -46,11 +47,15 @@ class Activation(NamedTuple):
 
 
 class Conv(NamedTuple):
-    """A convolution: float32 [outputs, inputs, side, side] and [outputs]; `scales` of a 1x1 one as in `Matrix`."""
+    """A convolution: float32 [outputs, inputs, side, side] and [outputs]; `scales` as in `Matrix`.
+
+    `inputs`, float32 [2], are the least and the largest input that 8-bit integers in tiles are to express.
+    """
 
     weight: np.ndarray
     bias: np.ndarray
     scales: np.ndarray | None = None
+    inputs: np.ndarray | None = None
 
     def after(self, channels: int) -> "Conv":
         """Returns the same with inputs before the others that it does not use."""
@@ -103,7 +108,8 @@ class Values:
         weight, scales = self.matrix(name)
         bias = self._values.get(f"{self._path}.{name}.bias")
         bias = np.zeros(len(weight), np.float32) if bias is None else bias
-        return Conv(weight if scales is None else weight[:, :, None, None], bias, scales)
+        weight = weight[:, :, None, None] if weight.ndim == 2 else weight
+        return Conv(weight, bias, scales, self._values.get(f"{self._path}.{name}.inputs"))
 
     def matrix(self, name: str) -> Matrix:
         """Returns a matrix, with the scales that `quantisation` gave it, if it did."""
@@ -140,6 +146,8 @@ class ActivatedConv:
 
     Attributes:
         is_of_integers: Whether products are of 8-bit integers.
+        factors: The factors of the sums of integers in tiles, float32 [outputs].
+        encoding: How such inputs are encoded (`passes.encoding`).
     """
 
     def __init__(self, activation: Activation | None, convs: list[Conv], products: "np.dtype[Any]") -> None:
@@ -148,7 +156,14 @@ class ActivatedConv:
         self.is_of_integers = self._scales is not None
         _, inputs, self._kernel_side, _ = self._weight.shape
         # Whole vectors: the kernels have no code for a remainder.
-        self.bias = filled(np.concatenate([conv.bias for conv in convs]))
+        bias = np.concatenate([conv.bias for conv in convs])
+        self.factors, self.encoding = np.zeros(len(bias), np.float32), NO_ENCODING
+        if self._scales is not None and (expressed := convs[0].inputs) is not None:  # all have the same input
+            self.encoding = encoding(*expressed.tolist())
+            self.factors = self._scales / self.encoding[0]
+            # Inputs are `zero` too large.
+            bias = bias - self.encoding[1] * self.factors * self._integers().sum((1, 2, 3))
+        self.bias, self.factors = filled(bias), filled(self.factors)
         self.kind, scale, shift = activation or plain_activation(IDENTITY, inputs)
         self.scale, self.shift = filled(scale), filled(shift)[None]
         self._products = products
@@ -170,7 +185,9 @@ class ActivatedConv:
             self._packed[side] = self.packed(grid)
         kernels, activation = self._packed[side], (self.scale, shift, self.kind)
         if side == DIRECT:
-            convolve_directly(x, on_board, grid.pitch, *activation, kernels, self.bias, out)
+            before = Before(self.kind, self.scale, self.shift[0], self.encoding)
+            kernel = Kernel(kernels, self.factors, self.bias)
+            convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
         elif side == 1:
             convolve_1x1(x, on_board, *activation, kernels[:, 0], self.bias, False, out)
         else:
@@ -181,25 +198,35 @@ class ActivatedConv:
         """Returns the kernels packed [blocks, cells, steps, columns], one cell of a 1x1 kernel."""
         side = self.tile_side(grid)
         if side == DIRECT:
-            cells = self._weight.reshape(*self._weight.shape[:2], -1).transpose(2, 0, 1)
-            return pack_matrices(cells, self._products)
+            weight = self._integers() if self.is_of_integers else self._weight
+            cells = weight.reshape(*weight.shape[:2], -1).transpose(2, 0, 1)
+            return pack_matrices(cells, self._tile_type())
         if side == 1:
             return Matrix(self._weight[:, :, 0, 0], self._scales).packed(self._products)[:, None]
         return pack_kernel(self._weight, side, self._products)
 
     def packed_size(self, grid: Grid) -> int:
         """Returns the number of elements of the packed kernels, without packing them."""
-        if self.is_of_integers:
-            return packed_integers_size(len(self.bias), len(self.scale))
         side = self.tile_side(grid)
+        if self.is_of_integers and side != DIRECT:
+            return packed_integers_size(len(self.bias), len(self.scale))
         cells = self._kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
-        return cells * len(self.bias) * whole_inputs(len(self.scale), self._products)
+        return cells * len(self.bias) * whole_inputs(len(self.scale), self._tile_type())
 
     def tile_side(self, grid: Grid) -> int:
         """Returns the side of Winograd's tiles, 1 for the product of a 1x1 convolution, or `DIRECT`."""
-        if self._products == TILES and not self.is_of_integers:
+        if self._products == TILES:
             return DIRECT
         return 1 if self._kernel_side == 1 else best_tile_side(grid.height, grid.width)
+
+    def _tile_type(self) -> "np.dtype[Any]":
+        """Returns the type of packed weights; in tiles that of 8-bit integers if it is one."""
+        return INTEGER_TILES if self.is_of_integers else self._products
+
+    def _integers(self) -> np.ndarray:
+        """Returns the weights as multiples of their scales."""
+        assert self._scales is not None
+        return np.rint(self._weight / np.where(self._scales > 0, self._scales, 1)[:, None, None, None])
 
 
 def filled(values: np.ndarray) -> np.ndarray:

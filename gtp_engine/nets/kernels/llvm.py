@@ -48,8 +48,8 @@ VECTORS = "AVX-512" if FEATURES.get("avx512f") else "NEON" if FEATURES.get("neon
 """The vector instructions that code is generated for, if there are any."""
 # Products of bfloat16 take vectors of that type since LLVM 16.
 HAS_BFLOAT16 = bool(FEATURES.get("avx512bf16") or FEATURES.get("bf16")) and llvm.llvm_version_info >= (16,)
-# Products of bfloat16 in tiles of AMX: whether there is code for them, and whether this process may execute it.
-KNOWS_TILES = HAS_BFLOAT16 and bool(FEATURES.get("amx-tile") and FEATURES.get("amx-bf16"))
+# Products in tiles of AMX: whether there is code for them, and whether this process may execute it.
+KNOWS_TILES = HAS_BFLOAT16 and all(FEATURES.get(name) for name in ("amx-tile", "amx-bf16", "amx-int8"))
 HAS_TILES = KNOWS_TILES and tiles_are_permitted()
 # Products of unsigned by signed 8-bit integers: VNNI with vectors of 512 or 256 bits, or ARM's I8MM.
 HAS_INT8 = HAS_FLOAT32 and any(FEATURES.get(name) for name in ("avx512vnni", "avxvnni", "i8mm"))
@@ -100,7 +100,7 @@ def multiply_panel(
             left, stride, right, _, start, start_stride, out, out_stride, steps = operands
             steps = builder.lshr(steps, int64(4))  # each of 16 units
             tiles = TilePanel(left, stride, None, right, start, start_stride, out, out_stride, steps)
-            emit_tile_panel(builder, rows, tiles)
+            emit_tile_panel(builder, like, rows, tiles)
             return context.get_dummy_value()
         emit_loop = _integer_panel_loop if like.dtype == types.uint8 else partial(_panel_loop, is_half(like))
         # The number of registers has to be known when code is generated: one loop for each shape, and a switch. Rows

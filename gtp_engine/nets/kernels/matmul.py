@@ -3,7 +3,8 @@
 Factors are float32, bfloat16, or 8-bit integers seen as uint8; results are float32. Everything runs on the thread that
 calls it. The type of the packed weights says how products are computed: `FLOAT32`, `BFLOAT16` in vectors, or `TILES`,
 which is bfloat16 in the tiles of AMX. With tiles, rows begin at cache lines and there are multiples of 16 of them, and
-the caller of `matmul` has begun products (`amx.begin_products`).
+the caller of `matmul` has begun products (`amx.begin_products`). 8-bit integers in tiles (`INTEGER_TILES`) are for
+convolutions alone (`direct`).
 
 A row of 8-bit integers of a left factor holds values divided by a scale, -127 to 127, plus 128, and then the scale, a
 float32: the CPU multiplies unsigned bytes by signed ones. The scale follows from the row's largest value, so that
@@ -25,11 +26,13 @@ from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, is_for_
 from .emit import LANES, data_address
 from .grid import aligned, aligned_rows
 from .llvm import KNOWS_TILES, MAX_ROWS, multiply_panel, store_row
-from .passes import activate_rows
+from .passes import NO_ENCODING, activate_rows
 from .scalars import ONE, ZERO, fast_max
 
 FLOAT32, BFLOAT16, TILES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
 """The types of packed weights that are not 8-bit integers."""
+INTEGER_TILES = np.dtype(np.int8)
+"""The type of those of 8-bit integers for tiles."""
 
 # Points that are worked on together: what is computed for them stays in a second-level cache of 1 MiB.
 CHUNK = MAX_TILE_ROWS if KNOWS_TILES else 48
@@ -148,7 +151,7 @@ def block_width(weights: np.ndarray) -> int:
 @njit
 def weight_steps(weights: np.ndarray) -> int:
     """Returns the number of steps in a block of packed matrices."""
-    return weights.shape[1] - (_HEAD_ROWS if weights.itemsize == 1 else 0)
+    return weights.shape[1] - (_HEAD_ROWS if weights.itemsize == 1 and not is_for_tiles(weights) else 0)
 
 
 @njit
@@ -223,7 +226,7 @@ def convolve_1x1(
             end = min(start + CHUNK, points)
             if len(on_board) > 0:
                 mask = on_board[image, start:end]
-            activate_rows(x[image, start:end], mask, scale, image_shift, kind, values)
+            activate_rows(x[image, start:end], mask, scale, image_shift, kind, NO_ENCODING, values)
             values[:, len(scale) :] = ZERO  # they meet weights of 0
             encode_rows(values, end - start, inputs, weights)
             target = out[image, start:end]
@@ -292,24 +295,25 @@ def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
 
     Args:
         weight: float32 [matrices, outputs, inputs].
-        kind: `FLOAT32`, `BFLOAT16` or `TILES`.
+        kind: `FLOAT32`, `BFLOAT16`, `TILES`, or `INTEGER_TILES` for whole numbers of -127 to 127.
 
     Returns:
         [blocks of columns, matrices, steps, columns], padded with zeros to whole vectors, and to whole tiles for these.
-        A step is one input in float32, or two adjacent ones in bfloat16: the CPUs' dot products add the products of
-        pairs.
+        A step is 4 bytes of inputs, one in float32, or adjacent ones: the CPUs' dot products add their products.
     """
     matrices, outputs, inputs = weight.shape
     steps, columns = whole_inputs(inputs, kind), whole_lanes(outputs)
     padded = np.zeros((matrices, steps, columns), np.float32)
     padded[:, :inputs, :outputs] = weight.transpose(0, 2, 1)
-    width = choose_block_width(columns, kind == TILES)
+    width = choose_block_width(columns, kind in (TILES, INTEGER_TILES))
     blocks = np.ascontiguousarray(padded.reshape(matrices, steps, columns // width, width).transpose(2, 0, 1, 3))
     if kind == FLOAT32:
         return blocks
-    pairs = to_bfloat16(blocks).view(kind).reshape(-1, matrices, steps // 2, 2, width).swapaxes(3, 4)
-    packed = aligned((columns // width, matrices, steps // 2, 2 * width), kind)
-    packed[:] = pairs.reshape(packed.shape)
+    values = blocks.astype(kind) if kind == INTEGER_TILES else to_bfloat16(blocks).view(kind)
+    per_step = 4 // kind.itemsize
+    in_steps = values.reshape(-1, matrices, steps // per_step, per_step, width).swapaxes(3, 4)
+    packed = aligned((columns // width, matrices, steps // per_step, per_step * width), kind)
+    packed[:] = in_steps.reshape(packed.shape)
     return packed
 
 
@@ -351,7 +355,7 @@ def whole_lanes(channels: int) -> int:
 
 def whole_inputs(inputs: int, kind: "np.dtype[Any]") -> int:
     """Returns a number of inputs rounded up to what a packed matrix has."""
-    step = 2 * LANES if kind == TILES else LANES
+    step = 64 // kind.itemsize if kind in (TILES, INTEGER_TILES) else LANES
     return inputs + -inputs % step
 
 

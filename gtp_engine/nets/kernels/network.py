@@ -63,8 +63,8 @@ def can_compile(config: NetworkConfig, precision: str) -> bool:
     The CPU needs the vector instructions, and convolutions have to be those for which there are kernels: 1x1 or 3x3,
     and the trunk's first one of any odd size, as in KataGo's networks.
     """
-    has = {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": has_int8() and bool(quantisable(config))}
-    if not has.get(precision):
+    integers = has_int8() and bool(quantisable(config, half_products() == TILES))
+    if not {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": integers}.get(precision):
         return False
     first, policy = config.trunk.conv, config.policy
     # Convolutions that are computed as one.

@@ -23,12 +23,14 @@ from .emit import (
     I32,
     INTEGERS,
     LANES,
+    broadcast,
     data_address,
     emit_switch,
     fill,
     fused_multiply_add,
     int64,
     is_half,
+    is_integer,
     lanes,
     load,
     plus,
@@ -60,52 +62,81 @@ from .scalars import (
     llvm_function,
 )
 
+NOT_ACTIVATED = len(KINDS)
+"""In place of one of the values of `scalars.KINDS`: no activation follows a panel of sums (`panel_key`)."""
+
 _FALSE = ir.Constant(I8, 0)
 
 
 @llvm_function
-def activate_vectors(typing: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, out: Any, vectors: Any) -> Any:
+def activate_vectors(
+    typing: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, encoding: Any, out: Any, vectors: Any
+) -> Any:
     """Writes activation(x * scale + shift) of the vectors of a row.
 
     Args:
-        like: An array of the type of the result: float32 or bfloat16.
+        like: An array of the type of the result: float32, bfloat16, or 8-bit integers for tiles.
         kind: One of the values of `scalars.KINDS`.
         x: Address of the row, float32.
         scale: Address of the factors.
         shift: Address of what is added.
+        encoding: Address of an `encoding`, if the result is of integers.
         out: Address of the result.
         vectors: How many vectors of 16 values.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, kind, *operands, vectors = arguments
-        half = is_half(like)
+        _, kind, *operands, encoding, out, vectors = arguments
 
-        def emit_for(activation: Callable[[Any, Any], Any]) -> Callable[[Any], None]:
-            def emit(builder: Any) -> None:
-                with cgutils.for_range(builder, vectors) as loop:
-                    offset = times(builder, loop.index, 4 * LANES)
-                    value, factor, term = (load(builder, plus(builder, at, offset), FLOATS) for at in operands[:3])
-                    result = activation(builder, fused_multiply_add(builder, value, factor, term))
-                    store(
-                        builder,
-                        result,
-                        plus(builder, operands[3], _offset(builder, loop.index, half)),
-                        half,
-                    )
+        def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
+            with cgutils.for_range(builder, vectors) as loop:
+                offset = times(builder, loop.index, 4 * LANES)
+                value, factor, term = (load(builder, plus(builder, at, offset), FLOATS) for at in operands)
+                result = activation(builder, fused_multiply_add(builder, value, factor, term))
+                address = plus(builder, out, times(builder, loop.index, LANES * like.dtype.bitwidth // 8))
+                _store_activated(builder, like, result, encoding, address)
 
-            return emit
-
-        cases = {number: emit_for(activation) for number, activation in _activations(half).items()}
+        cases = {number: partial(emit, each) for number, each in _activations(like.dtype.bitwidth < 32).items()}
         emit_switch(builder, kind, cases)
         return context.get_dummy_value()
 
-    return types.void(like, *[types.int64] * 6), code
+    return types.void(like, *[types.int64] * 7), code
+
+
+def encoding(least: float, largest: float) -> np.ndarray:
+    """Returns how values between these become the integers 0 to 255: float32 [factor, zero].
+
+    An integer is a value * factor + zero, rounded, where `zero` is a whole number, the integer of the value 0.
+    """
+    factor = 255 / max(largest - min(least, 0.0), float(np.finfo(np.float32).tiny) * 256)
+    return np.array([factor, np.rint(-min(least, 0.0) * factor)], np.float32)
+
+
+NO_ENCODING = np.zeros(2, np.float32)
+"""For results that are not of integers."""
+
+
+def _store_activated(builder: Any, like: Any, values: Any, encoding: Any, address: Any) -> None:
+    """Stores 16 values as elements of an array's type; those beyond what an encoding can express are cut off."""
+    if not is_integer(like):
+        store(builder, values, address, is_half(like))
+        return
+    factor, zero = (broadcast(builder, plus(builder, encoding, int64(offset)), FLOATS) for offset in (0, 4))
+    whole = round_vector(builder, fused_multiply_add(builder, values, factor, zero))
+    whole = _smaller(builder, _larger(builder, whole, splat(0.0)), splat(255.0))
+    integers = builder.trunc(builder.fptosi(whole, INTEGERS), ir.VectorType(I8, LANES))
+    store(builder, integers, address, False)
 
 
 @njit
 def activate_rows(
-    x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, shift: np.ndarray, kind: int, out: np.ndarray
+    x: np.ndarray,
+    on_board: np.ndarray,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    encoding: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Writes activation(x * scale + shift) of the rows of a board, and 0 off the board.
 
@@ -115,16 +146,24 @@ def activate_rows(
         scale: float32 [channels], a multiple of `LANES`.
         shift: float32 [channels].
         kind: One of the values of `scalars.KINDS`.
-        out: float32 or bfloat16 [rows, channels or more]; further channels stay as they are.
+        encoding: As `encoding` returns it, if `out` is of integers.
+        out: float32, bfloat16, or 8-bit integers for tiles [rows, channels or more]; further channels stay as they are.
     """
     channels = len(scale)
     source, target = data_address(x), data_address(out)
+    operands = data_address(scale), data_address(shift), data_address(encoding)
     for row in range(len(x)):
         if len(on_board) > 0 and not on_board[row]:
-            out[row, :channels] = 0
+            out[row, :channels] = zero_of(out, encoding)
         else:
-            activate_vectors(out, kind, source, data_address(scale), data_address(shift), target, channels // LANES)
+            activate_vectors(out, kind, source, *operands, target, channels // LANES)
         source, target = source + x.strides[0], target + out.strides[0]
+
+
+@njit
+def zero_of(like: np.ndarray, encoding: np.ndarray) -> int:
+    """Returns the bits of 0 as an element of an array: of integers it is that of an encoding."""
+    return int(encoding[1]) if like.itemsize == 1 else 0
 
 
 @llvm_function
@@ -168,23 +207,29 @@ class Pending(NamedTuple):
     Attributes:
         rows: How many rows, a multiple of 4.
         key: See `panel_key`.
-        sums: Address of the sums, float32 [rows, 16].
+        sums: Address of the sums, float32 [rows, 16], or int32 of products of 8-bit integers.
+        factors: Address of the factors of the channels' sums, float32, if these are int32.
+        bias: Address of what is added to them then.
         x: Address of the first row of values, float32: a value is a sum, or a sum and what lies there.
         x_stride: Distance of its rows.
         scale: Address of the factors of the channels.
         shift: Address of what is added.
+        encoding: Address of an `encoding`, if the result is of integers.
         on_board: Address of the mask, bool [rows].
-        out: Address of the result, bfloat16: activation(value * scale + shift), and 0 off the board.
+        out: Address of the result: activation(value * scale + shift), and 0 off the board.
         out_stride: Distance of its rows.
     """
 
     rows: Any
     key: Any
     sums: Any
+    factors: Any
+    bias: Any
     x: Any
     x_stride: Any
     scale: Any
     shift: Any
+    encoding: Any
     on_board: Any
     out: Any
     out_stride: Any
@@ -192,33 +237,51 @@ class Pending(NamedTuple):
 
 @njit
 def panel_key(kind: int, adds: bool, stores: bool) -> int:
-    """Returns what stands for an activation of `scalars.KINDS`, and whether values are added to and stored at `x`."""
+    """Returns what stands for an activation of `scalars.KINDS`, and whether values are added to and stored at `x`.
+
+    Nothing is activated if the kind is `NOT_ACTIVATED`.
+    """
     return kind * 3 + (2 if adds else 1 if stores else 0)
 
 
-def emit_rows(builder: Any, pending: Pending, first: Any, count: int) -> None:
-    """Emits the activation of some rows of a panel, from the row `first` on."""
+def emit_rows(builder: Any, like: Any, feed: Any, pending: Pending, first: Any, count: int) -> None:
+    """Emits the activation of some rows of a panel, from the row `first` on.
 
-    def emit(activation: Callable[[Any, Any], Any], adds: bool, stores: bool, builder: Any) -> None:
-        factor, term = load(builder, pending.scale, FLOATS), load(builder, pending.shift, FLOATS)
+    `like` and `feed` are arrays of the types of the factors of the sums, and of the result.
+    """
+
+    def emit(activation: Callable[[Any, Any], Any] | None, adds: bool, stores: bool, builder: Any) -> None:
+        ends = [load(builder, address, FLOATS) for address in (pending.factors, pending.bias) if is_integer(like)]
+        norm = [load(builder, address, FLOATS) for address in (pending.scale, pending.shift) if activation is not None]
         for row in (plus(builder, first, int64(number)) for number in range(count)):
-            value = load(builder, plus(builder, pending.sums, times(builder, row, 4 * LANES)), FLOATS)
+            value = _load_sums(builder, plus(builder, pending.sums, times(builder, row, 4 * LANES)), ends)
             at_x = plus(builder, pending.x, builder.mul(row, pending.x_stride))
             if adds:
                 value = builder.fadd(value, load(builder, at_x, FLOATS))
             if stores:
                 store(builder, value, at_x, False)
-            result = activation(builder, fused_multiply_add(builder, value, factor, term))
+            if activation is None:
+                continue
+            result = activation(builder, fused_multiply_add(builder, value, *norm))
             inside = builder.icmp_signed("!=", load(builder, plus(builder, pending.on_board, row), I8), _FALSE)
             result = builder.select(inside, result, splat(0.0))
-            store(builder, result, plus(builder, pending.out, builder.mul(row, pending.out_stride)), True)
+            address = plus(builder, pending.out, builder.mul(row, pending.out_stride))
+            _store_activated(builder, feed, result, pending.encoding, address)
 
+    activations: dict[int, Callable[[Any, Any], Any] | None] = {**_activations(True), NOT_ACTIVATED: None}
     cases = {
         number * 3 + way: partial(emit, activation, way == 2, way > 0)
-        for number, activation in _activations(True).items()
+        for number, activation in activations.items()
         for way in range(3)
     }
     emit_switch(builder, pending.key, cases)
+
+
+def _load_sums(builder: Any, address: Any, ends: list[Any]) -> Any:
+    """Returns 16 sums as float32; ends: the factors of sums of integers, and what is added to them."""
+    if not ends:
+        return load(builder, address, FLOATS)
+    return fused_multiply_add(builder, builder.sitofp(load(builder, address, INTEGERS), FLOATS), *ends)
 
 
 @llvm_function

@@ -28,10 +28,19 @@ from ..schema import (
     walk_paths,
 )
 from .amx import begin_products, end_products, is_for_tiles
-from .direct import MANY_CHANNELS, activate_board, add_and_activate, add_products, clear_margins, kernel_offsets
+from .direct import (
+    MANY_CHANNELS,
+    Before,
+    Kernel,
+    activate_board,
+    add_and_activate,
+    clear_margins,
+    convolve_board,
+    kernel_offsets,
+)
 from .grid import Grid, aligned
 from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
-from .matmul import TILES, convolve_1x1, input_count, whole_lanes
+from .matmul import INTEGER_TILES, TILES, convolve_1x1, input_count, whole_lanes
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
@@ -66,6 +75,8 @@ _STEP = np.dtype(
             "inputs",  # the number of channels read, from the first on
             "scale",
             "shift",
+            "factors",  # of sums of 8-bit integers in tiles
+            "encoding",  # of inputs as such integers
             "tile_side",  # of Winograd's tiles, 1 for 1x1 kernels, or DIRECT
             "is_of_integers",
             "feeds",  # whether the next step's activation is computed at once (`direct`)
@@ -84,102 +95,160 @@ _STEP = np.dtype(
 )
 
 
+class _Tables(NamedTuple):
+    """What a run of steps consists of.
+
+    Attributes:
+        steps: _STEP [n].
+        weights: The packed kernels, of the type that says how products are computed (`matmul`).
+        integers: The packed kernels of 8-bit integers, if there are any: uint8, or int8 for tiles.
+        values: float32: all other parameters.
+    """
+
+    steps: np.ndarray
+    weights: np.ndarray
+    integers: np.ndarray
+    values: np.ndarray
+
+
+class _Tensors(NamedTuple):
+    """What a step works on.
+
+    Attributes:
+        x: float32 [n, rows, channels].
+        pooled: float32 [n, channels], the result of the last pooling.
+        grid: The rows of a board.
+        on_board: As `Grid.mask` returns it.
+        out: float32 [n, rows, channels].
+    """
+
+    x: np.ndarray
+    pooled: np.ndarray
+    grid: Grid
+    on_board: np.ndarray
+    out: np.ndarray
+
+
+class _Handed(NamedTuple):
+    """Activated rows of all boards in tiles, which a step writes for the next one: uint8 of the types of the weights.
+
+    Attributes:
+        is_fed: Whether the last step did.
+        fed: What it wrote.
+        feed: Memory for what this step writes.
+    """
+
+    is_fed: bool
+    fed: np.ndarray
+    feed: np.ndarray
+
+
 @njit
-def run_steps(
-    steps: np.ndarray,
-    weights: np.ndarray,
-    integers: np.ndarray,
-    values: np.ndarray,
-    count: int,
-    grid: Grid,
-    on_board: np.ndarray,
-    buffers: np.ndarray,
-) -> None:
+def run_steps(tables: _Tables, count: int, grid: Grid, on_board: np.ndarray, buffers: np.ndarray) -> None:
     """Executes steps over `buffers`.
 
     Args:
-        steps: _STEP [n].
-        weights: The packed kernels, of the type that says how products are computed (`matmul`).
-        integers: uint8: the packed kernels of 8-bit integers, if there are any.
-        values: float32: all other parameters.
+        tables: The steps.
         count: The number of boards.
         grid: The rows of a board.
         on_board: As `Grid.mask` returns it.
         buffers: float32 [levels, capacity]; each level holds a tensor [count, rows, channels].
     """
-    state = begin_products(weights)
+    steps = tables.steps
+    state = begin_products(tables.weights)
     rows = count * grid.rows
     pooled = np.zeros((count, 1), np.float32)
-    # In tiles: what the last step and this one wrote for the next, the activated rows of all boards.
-    # Inputs are rounded up to whole tiles, channels to whole vectors.
-    inputs = (buffers.shape[1] // rows + 31) // 32 * 32
-    capacity = count * (grid.rows + 2 * (grid.pitch + 1)) * inputs if is_for_tiles(weights) else 0
-    fed, feed = _memory(capacity, weights), _memory(capacity, weights)
-    is_fed = False
+    capacity = 0
+    if is_for_tiles(tables.weights):
+        # Inputs are rounded up to whole tiles, channels to whole vectors.
+        capacity = 2 * count * (grid.rows + 2 * (grid.pitch + 1)) * ((buffers.shape[1] // rows + 63) // 64 * 64)
+    handed = _Handed(False, _memory(capacity), _memory(capacity))
     for index in range(len(steps)):
         step = steps[index]
         channels = step["source_channels"]
         # A buffer's shape changes with the step that uses it: its tensor is a view of its beginning.
         source = buffers[step["source"], : rows * channels].reshape((count, grid.rows, channels))
         if step["kind"] == _POOLING:
-            pooled = _pool(step, values, source, on_board)
+            pooled = _pool(step, tables.values, source, on_board)
             continue
         outputs = step["outputs"]
         out = buffers[step["target"], : rows * outputs].reshape((count, grid.rows, outputs))
-        if is_for_tiles(weights) and step["is_of_integers"] == 0:
-            follower = steps[min(index + 1, len(steps) - 1)]
-            _convolve_in_tiles(step, follower, weights, values, pooled, source, grid, on_board, is_fed, fed, feed, out)
-            is_fed, fed, feed = step["feeds"] > 0, feed, fed
+        tensors = _Tensors(source, pooled, grid, on_board, out)
+        if not is_for_tiles(tables.weights):
+            _convolve(step, tables, tensors)
+            continue
+        follower = steps[min(index + 1, len(steps) - 1)]
+        if step["is_of_integers"] > 0:
+            _convolve_in_tiles(step, follower, tables.integers, tables, tensors, handed)
         else:
-            _convolve(step, weights, integers, values, pooled, source, grid, on_board, out)
-    end_products(weights, state)
+            _convolve_in_tiles(step, follower, tables.weights, tables, tensors, handed)
+        handed = _Handed(step["feeds"] > 0, handed.feed, handed.fed)
+    end_products(tables.weights, state)
 
 
 @njit
-def _memory(size: int, like: np.ndarray) -> np.ndarray:
-    """Returns memory of the type of `like` that begins at a cache line."""
-    memory = np.empty(size + 64 // like.itemsize, like.dtype)
-    return memory[-memory.ctypes.data % 64 // like.itemsize :]
+def _memory(size: int) -> np.ndarray:
+    """Returns uint8 memory that begins at a cache line."""
+    memory = np.empty(size + 64, np.uint8)
+    return memory[-memory.ctypes.data % 64 :]
 
 
 @njit
 def _convolve_in_tiles(
+    step: Any, follower: Any, packed: np.ndarray, tables: _Tables, tensors: _Tensors, handed: _Handed
+) -> None:
+    """Computes a convolution by the kernels in `packed`, and the activation of the next one if it is to feed that."""
+    weights, outputs, values = _kernels_of(step, packed), step["outputs"], tables.values
+    kernel = Kernel(weights, values[step["factors"] :][:outputs], values[step["bias"] :][:outputs])
+    shift = _shift_of(step, values, tensors.pooled)
+    grid, inputs = tensors.grid, input_count(weights[:, 0])
+    rows, row = grid.rows + 2 * (grid.pitch + 1), inputs * weights.itemsize
+    offsets = kernel_offsets(weights, grid.pitch, row)
+    for image in range(len(tensors.x)):
+        # What is activated here is needed once: the same memory for all boards stays in the cache.
+        first = image * rows * row if handed.is_fed else 0
+        left = handed.fed[first : first + rows * row].view(packed.dtype).reshape((rows, inputs))
+        if not handed.is_fed:
+            before = _before(step, values, shift[min(image, len(shift) - 1)])
+            activate_board(tensors.x[image], tensors.on_board[image], before, grid.pitch, left)
+        if step["feeds"] == 0:
+            convolve_board(left, offsets, kernel, step["adds"] > 0, tensors.out[image])
+        elif follower["is_of_integers"] > 0:
+            _feed(step, follower, tables.integers, values, left, offsets, kernel, tensors, image, handed.feed)
+        else:
+            _feed(step, follower, tables.weights, values, left, offsets, kernel, tensors, image, handed.feed)
+
+
+@njit
+def _feed(
     step: Any,
     follower: Any,
-    weights: np.ndarray,
+    like: np.ndarray,
     values: np.ndarray,
-    pooled: np.ndarray,
-    x: np.ndarray,
-    grid: Grid,
-    on_board: np.ndarray,
-    is_fed: bool,
-    fed: np.ndarray,
+    left: np.ndarray,
+    offsets: np.ndarray,
+    kernel: Kernel,
+    tensors: _Tensors,
+    image: int,
     feed: np.ndarray,
-    out: np.ndarray,
 ) -> None:
-    """Computes a convolution; if `is_fed`, the activation of its input lies in `fed`, and that of the next follows."""
-    kernels, bias = _kernels_of(step, weights), values[step["bias"] : step["bias"] + step["outputs"]]
-    rows, inputs, outputs = grid.rows + 2 * (grid.pitch + 1), input_count(kernels[:, 0]), step["outputs"]
-    scale, shift = values[step["scale"] : step["scale"] + step["inputs"]], _shift_of(step, values, pooled)
-    next_scale, next_shift = values[follower["scale"] :][:outputs], values[follower["shift"] :][:outputs]
-    feeds, next_inputs = step["feeds"] > 0, 2 * follower["lines"]
-    offsets = kernel_offsets(kernels, grid.pitch, inputs * kernels.itemsize)
-    for image in range(len(x)):
-        # What is activated here is needed once: the same memory for all boards stays in the cache.
-        first = image * rows * inputs if is_fed else 0
-        left = fed[first : first + rows * inputs].reshape((rows, inputs))
-        if not is_fed:
-            of_image = shift[min(image, len(shift) - 1)]
-            activate_board(x[image], on_board[image], scale, of_image, step["activation"], grid.pitch, left)
-        if not feeds:
-            add_products(left, offsets, kernels, bias, step["adds"] > 0, out[image])
-            continue
-        target = feed[image * rows * next_inputs : (image + 1) * rows * next_inputs].reshape((rows, next_inputs))
-        clear_margins(target, grid.pitch, outputs)
-        inside = target[grid.pitch + 1 : rows - grid.pitch - 1]
-        adds, stores = step["adds"] > 0, step["stores"] > 0
-        after = next_scale, next_shift, follower["activation"]
-        add_and_activate(left, offsets, kernels, bias, adds, stores, out[image], on_board[image], *after, inside)
+    """Computes a convolution of a board, and the activation of the next one, with weights of the type of `like`."""
+    grid = tensors.grid
+    rows, inputs = grid.rows + 2 * (grid.pitch + 1), follower["lines"] * 4 // like.itemsize
+    size = rows * inputs * like.itemsize
+    target = feed[image * size : (image + 1) * size].view(like.dtype).reshape((rows, inputs))
+    after = _before(follower, values, values[follower["shift"] :][: follower["inputs"]])
+    clear_margins(target, grid.pitch, after)
+    inside = target[grid.pitch + 1 : rows - grid.pitch - 1]
+    adds, stores, on_board = step["adds"] > 0, step["stores"] > 0, tensors.on_board[image]
+    add_and_activate(left, offsets, kernel, adds, stores, tensors.out[image], on_board, after, inside)
+
+
+@njit
+def _before(step: Any, values: np.ndarray, shift: np.ndarray) -> Before:
+    """Returns what precedes a convolution, with a shift, float32 [inputs]."""
+    scale, encoding = values[step["scale"] :][: step["inputs"]], values[step["encoding"] :][:2]
+    return Before(step["activation"], scale, shift, encoding)
 
 
 @njit
@@ -198,24 +267,16 @@ def _shift_of(step: Any, values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
 
 
 @njit
-def _convolve(
-    step: Any,
-    weights: np.ndarray,
-    integers: np.ndarray,
-    values: np.ndarray,
-    pooled: np.ndarray,
-    x: np.ndarray,
-    grid: Grid,
-    on_board: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    adds, kind, side = step["adds"] > 0, step["activation"], step["tile_side"]
+def _convolve(step: Any, tables: _Tables, tensors: _Tensors) -> None:
+    """Computes a convolution in vectors."""
+    x, _, grid, on_board, out = tensors
+    values, adds, kind, side = tables.values, step["adds"] > 0, step["activation"], step["tile_side"]
     scale, bias = values[step["scale"] :][: step["inputs"]], values[step["bias"] :][: step["outputs"]]
-    shift = _shift_of(step, values, pooled)
+    shift = _shift_of(step, values, tensors.pooled)
     if step["is_of_integers"] > 0:
-        convolve_1x1(x, on_board, scale, shift, kind, _kernels_of(step, integers)[:, 0], bias, adds, out)
+        convolve_1x1(x, on_board, scale, shift, kind, _kernels_of(step, tables.integers)[:, 0], bias, adds, out)
         return
-    kernels = _kernels_of(step, weights)
+    kernels = _kernels_of(step, tables.weights)
     if side == 1:
         convolve_1x1(x, on_board, scale, shift, kind, kernels[:, 0], bias, adds, out)
     else:
@@ -232,15 +293,6 @@ def _pool(step: Any, values: np.ndarray, x: np.ndarray, on_board: np.ndarray) ->
     matrix = values[step["matrix"] : step["matrix"] + 3 * pooled * outputs].reshape((3 * pooled, outputs))
     multiply_add(features, matrix, values[step["bias"] : step["bias"] + outputs], shift)
     return shift
-
-
-class _Tables(NamedTuple):
-    """The arguments of the same names of `run_steps`."""
-
-    steps: np.ndarray
-    weights: np.ndarray
-    integers: np.ndarray
-    values: np.ndarray
 
 
 class _Run:
@@ -265,6 +317,7 @@ class _Run:
         step["target"], step["adds"], step["activation"] = target, adds, conv.kind
         step["inputs"], step["outputs"] = len(conv.scale), len(conv.bias)
         step["scale"], step["bias"] = self._values.add(conv.scale), self._values.add(conv.bias)
+        step["factors"], step["encoding"] = self._values.add(conv.factors), self._values.add(conv.encoding)
         step["shift"] = _POOLED_SHIFT if shifted else self._values.add(conv.shift)
 
     def add_pooling(self, linear: Linear, kind: int, source: int, channels: int, first: int, pooled: int) -> None:
@@ -290,7 +343,7 @@ class _Run:
         with self._lock:  # otherwise each thread would pack the weights for itself
             if side not in self._tables:
                 self._tables[side] = self._make_tables(grid)
-        run_steps(*self._tables[side], count, grid, on_board, buffers)
+        run_steps(self._tables[side], count, grid, on_board, buffers)
 
     def _make_tables(self, grid: Grid) -> _Tables:
         """Returns what `run_steps` needs for boards of this size."""
@@ -301,7 +354,8 @@ class _Run:
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
         # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
         # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
-        types = {True: np.uint8 if sizes[True] else self._products, False: self._products}
+        integers = INTEGER_TILES if self._products == TILES else np.dtype(np.uint8)
+        types = {True: integers if sizes[True] else self._products, False: self._products}
         kernels = {kind: aligned((size,), types[kind]) for kind, size in sizes.items()}
         used = {True: 0, False: 0}
         table = np.array([step for step, _ in self._steps])
@@ -323,9 +377,8 @@ def _mark_feeding(steps: np.ndarray) -> None:
     for step, follower, rest in ((steps[k], steps[k + 1], steps[k + 2 :]) for k in range(len(steps) - 1)):
         convolutions = step["kind"] == follower["kind"] == _CONVOLUTION
         shared = (step["target"], step["outputs"]) == (follower["source"], follower["inputs"])
-        integers = step["is_of_integers"] or follower["is_of_integers"]
-        pays = step["outputs"] >= MANY_CHANNELS
-        step["feeds"] = convolutions and shared and pays and not integers and follower["shift"] != _POOLED_SHIFT
+        pays = step["outputs"] >= MANY_CHANNELS or step["is_of_integers"]
+        step["feeds"] = convolutions and shared and pays and follower["shift"] != _POOLED_SHIFT
         step["stores"] = _is_read(step["target"], follower, rest)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...base import folders
 from ...base.errors import UserError, error_text
 from ...go.game import Game
-from ...nets.kernels.matmul import FLOAT32
+from ...nets.kernels.matmul import FLOAT32, TILES
 from ...nets.kernels.network import CompiledNetwork, half_products, has_bfloat16
 from ...nets.library import network_name
 from ...nets.quantisation import Loss, Positions, Quantised, block_of, quantise, read_quantised, save_quantised
@@ -41,21 +41,23 @@ _GAMES = Path(__file__).with_name("calibration_games.txt")
 
 
 def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
-    """Returns the 8-bit integers of a network's file that were made earlier; None if there are none.
+    """Returns the 8-bit integers of a network's file that were made earlier; None if there are none for this CPU.
 
     Raises:
         UserError: The file next to the network is damaged, or belongs to another one.
         OSError: It cannot be read.
     """
+    in_tiles = half_products() == TILES
     beside = path.with_name(f"{network_name(path)}.int8.npz")
-    if beside.exists():
-        return read_quantised(beside, network)
+    if beside.exists() and (found := read_quantised(beside, network)).values(in_tiles):
+        return found
     folder = _cache_folder()
     if folder is None or not folder.exists():  # most users have none: nothing is hashed
         return None
     cached = folder / f"{network.fingerprint}.npz"
     try:
-        return read_quantised(cached, network) if cached.exists() else None
+        kept = read_quantised(cached, network) if cached.exists() else None
+        return kept if kept is not None and kept.values(in_tiles) else None
     except (UserError, OSError) as error:  # it can be made anew
         logger.warning(error_text(error))
         return None
@@ -72,9 +74,9 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
         if known := find_quantised(network, path):
             return known
         name, folder = network_name(path), _cache_folder()
-        logger.warning(f"{name}: rounding its matrices to 8-bit integers, once")
+        logger.warning(f"{name}: rounding its weights to 8-bit integers, once")
         found = make_quantised(network)
-        if not found.matrices:
+        if not found.layers:
             raise UserError(f"{name} would lose too much in 8-bit integers: use another --precision")
         try:
             if folder is not None:
@@ -86,20 +88,21 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:
-    """Rounds a network's matrices to 8-bit integers, but not those of blocks that would lose too much."""
+    """Rounds a network's layers to 8-bit integers, but not those of blocks that would lose too much."""
     rounding, held_back = _positions(network.config.suicide_areas)
-    matrices = quantise(network, rounding)
+    products = half_products() if has_bfloat16() else FLOAT32
+    in_tiles = products == TILES
+    layers = quantise(network, rounding, in_tiles)
     exact = _outputs(network, FLOAT32, {}, held_back)
 
     def loss(paths: Mapping[str, object]) -> Loss:
-        values = Quantised({path: matrices[path] for path in paths}, LARGEST_LOSS).values()
-        rounded = _outputs(network, half_products() if has_bfloat16() else FLOAT32, values, held_back)
-        return _difference(exact, rounded, output_scale(network.config).lead)
+        values = Quantised({path: layers[path] for path in paths}, LARGEST_LOSS).values(in_tiles)
+        return _difference(exact, _outputs(network, products, values, held_back), output_scale(network.config).lead)
 
-    found = loss(matrices)
+    found = loss(layers)
     if not loses_little(found):
         blocks: dict[str, dict[str, object]] = {}
-        for path in matrices:
+        for path in layers:
             blocks.setdefault(block_of(path), {})[path] = None
         losses = {block: loss(paths) for block, paths in blocks.items()}
         # The larger of both losses, as a share of what is allowed.
@@ -107,11 +110,11 @@ def make_quantised(network: StoredNetwork) -> Quantised:
             block: max(one.policy / LARGEST_LOSS.policy, one.lead / LARGEST_LOSS.lead) for block, one in losses.items()
         }
         for block in sorted(blocks, key=excesses.__getitem__, reverse=True):
-            matrices = {path: matrix for path, matrix in matrices.items() if path not in blocks[block]}
-            found = loss(matrices)
+            layers = {path: layer for path, layer in layers.items() if path not in blocks[block]}
+            found = loss(layers)
             if loses_little(found):
                 break
-    return Quantised(matrices, found)
+    return Quantised(layers, found)
 
 
 def loses_little(loss: Loss) -> bool:

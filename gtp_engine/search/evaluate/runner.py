@@ -87,9 +87,8 @@ class CompiledRunner:
         self.precision = precision
         self._takes_metadata = network.config.metadata_version > 0
         half = precision == "bfloat16" or (precision == INT8 and has_bfloat16() and bfloat16_is_faster())
-        self._network = CompiledNetwork(
-            network, half_products() if half else FLOAT32, quantised.values() if quantised else {}
-        )
+        products = half_products() if half else FLOAT32
+        self._network = CompiledNetwork(network, products, quantised.values(products == TILES) if quantised else {})
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
         """See `Runner.new_inputs`."""
@@ -120,9 +119,9 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
         network: The network.
         path: Its file, next to which there may be its 8-bit integers (`calibration`), and whose name is for messages.
         device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
-        precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it and
-            no tiles for bfloat16, and the network's 8-bit integers were made before and lose little; else bfloat16 if
-            the kernels have it and a quick measurement shows that it is faster; else float32.
+        precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it,
+            and the network's 8-bit integers were made before and lose little; else bfloat16 if the kernels have it and
+            a quick measurement shows that it is faster; else float32.
 
     Raises:
         UserError: The device or the precision is unknown, this machine lacks it, or the network would lose too much in
@@ -151,8 +150,6 @@ def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) 
     """Returns the network's 8-bit integers; None if they are not to be used, or of no use."""
     usable = device == "cpu" and can_compile(network.config, INT8)
     if precision == AUTO:
-        if half_products() == TILES:  # 8-bit integers are multiplied in vectors, which takes longer
-            return None
         try:
             found = find_quantised(network, path) if usable else None
         except (UserError, OSError) as error:  # nobody asked for it
