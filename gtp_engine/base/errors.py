@@ -15,7 +15,7 @@ class UserError(ValueError):
     alone. An exception that is not in `EXPECTED` is a bug, and is shown with the place it came from.
 
     Attributes:
-        phrase: What pages say in their language instead of the message, which is this in English; None for nothing.
+        phrase: The message as a phrase that pages show in their own language; None if it exists in English only.
     """
 
     phrase: "Phrase | None" = None

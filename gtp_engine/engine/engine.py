@@ -265,7 +265,7 @@ class Engine:
         self.clock.restart()
 
     def set_komi(self, komi: float) -> None:
-        """Changes the komi, also during a game."""
+        """Changes the komi; a game that has begun goes on."""
         check_komi(komi)
         self._end_pondering()
         self._sent_komi = komi
@@ -273,7 +273,7 @@ class Engine:
             self._game.set_komi(komi)
 
     def set_rules(self, rules: Rules | str) -> None:
-        """Changes the rules, also during a game."""
+        """Changes the rules; a game that has begun goes on."""
         rules = as_rules(rules)
         self._end_pondering()
         self._rules = rules
@@ -520,8 +520,8 @@ class Engine:
     def dead_stones(self) -> "Future[set[int]]":
         """Returns the points of the stones that are removed for the count.
 
-        The ownership of each point, with each player to move first, decides; what is pass-alive overrides it. Once a
-        game is over, the stones are judged together (`play.status`); under rules that count stones as they stand
+        The ownership of each point, found with each player moving first, decides where pass-alive groups do not. Once a
+        game is over, the stones are judged together (`engine.status`); under rules that count stones as they stand
         (Tromp-Taylor) none are dead then.
         """
         return self._ask(lambda worker, request: worker.dead_stones(request))
@@ -564,7 +564,7 @@ class Engine:
     def ponder(self) -> None:
         """Searches in the opponent's time, if the settings ask for it, until any other method is called.
 
-        A player of a rank does not: its moves are found without the tree.
+        At a rank it does not, because moves are then found without the tree.
         """
         if self.settings.ponder and self.settings.rank is None and not self.game.is_over:
             self._end_pondering()
@@ -572,9 +572,10 @@ class Engine:
             self._thread.submit(lambda worker: worker.search(request))
 
     def stop(self) -> None:
-        """Ends all searches requested so far, whose futures get the results found until then; returns at once.
+        """Ends all searches requested so far and returns at once; their futures get what has been found until then.
 
-        It sets their `SearchRequest.stop` events, those of the caller too. Any thread may call it.
+        It sets the `SearchRequest.stop` events of these searches, including those that the caller made. Any thread may
+        call it.
         """
         self._thread.stop()
 
@@ -598,7 +599,7 @@ class Engine:
     def close(self, timeout: float | None = None) -> bool:
         """Ends the search thread and waits for it; any thread may call it. Later calls raise UserError.
 
-        What can still be read are the settings and the position (`game`).
+        The settings and the position (`game`) can still be read.
 
         What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards. A function that the
         thread itself calls, such as `SearchRequest.on_report`, does not wait for it.
@@ -627,7 +628,7 @@ class Engine:
 
         Args:
             to_move: The player to search for; None for the player to move.
-            **options: As for `request`: `limits`, by default those of the settings, `root_moves` and so on.
+            **options: As for `request`: `limits` (those of the settings by default), `root_moves` and so on.
 
         Raises:
             UserError: A value is invalid.

@@ -51,24 +51,24 @@ def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[i
 
 
 class _TooLargeError(Exception):
-    """There are too many positions to be read, or too many moves in a row."""
+    """There are too many positions to read, or too many moves in a line."""
 
 
 def can_capture(game: Game, region: Collection[int], outside: Collection[int], defender: int) -> bool | None:
     """Returns whether the opponent, moving first, can take all stones of `defender` in a region.
 
-    Both play in the region and on some points outside, and may pass. No line repeats a position,
-    except the first: to forbid that too would make a third of the smallest boards too much to be read. Taking them at
-    the cost of a stone elsewhere does not count.
+    Both players move in the region and on some points outside it, and may pass. No line of moves may repeat a position
+    that arose in it. Only the initial position may return: if that were forbidden too, a third of the smallest boards
+    would have too many positions to read. A capture that costs the attacker a stone elsewhere does not count.
 
     Args:
         game: The game; its present position is read.
-        region: The points of the region, empty ones and those of the stones.
-        outside: Empty points outside it, such as the other liberties of the chains round it.
-        defender: The colour of the stones to be taken.
+        region: The points of the region, both empty and occupied.
+        outside: Empty points outside it, such as the other liberties of the chains around it.
+        defender: The colour of the stones to be captured.
 
     Returns:
-        None if there is too much to be read.
+        Whether the capture succeeds; None if there are too many positions to read.
     """
     reading = _Reading(game, sorted(region), sorted(outside), defender)
     if sum(game.stone_at(point) == EMPTY for point in (*region, *outside)) > _MOST_EMPTY:
@@ -96,8 +96,8 @@ class _Reading:
             is_taken = all(game.stone_at(point) != self._defender for point in self._region)
             return is_taken and self._count_elsewhere(game) == self._elsewhere
         key = (game.stones().tobytes(), int(game.board["ko_point"][0]), game.to_move, passes)
-        # The first result found is kept, although it may depend on the line: on which positions it must not repeat. To
-        # read every line on its own would take far too long.
+        # The first result is kept, although it may depend on the positions that this line must not repeat. Reading
+        # every line separately would take far too long.
         if key not in self._known:
             if len(self._known) >= _MOST_POSITIONS or len(earlier) >= _LONGEST_LINE:
                 raise _TooLargeError

@@ -2,12 +2,13 @@
 
 A record holds all that the rules need to continue from a position except superko's history, which belongs to the game
 and to the search path (see `is_legal`). It has room for the largest board; its arrays are indexed by *points*
-(`game.coords`), and a smaller board uses their first part. Inside compiled code `board = boards[i]` is a pointer, and
+(`go.coords`), and a smaller board uses their first part. Inside compiled code `board = boards[i]` is a pointer, and
 fields are accessed as `board["stones"][point]`.
 
-Chains are known by a head point. Liberties are counted once for every stone that touches them (pseudo-liberties), with
-the sum and the sum of squares of their points: n counted liberties are all the one point p just when
-squares - 2 p sum + n p^2 = 0, which detects atari without walking along the chain (as in Lukasz Lew's libego).
+A chain is identified by its head point. A liberty is counted once for every stone of the chain that touches it (a
+pseudo-liberty), and the board keeps the number n of these, the sum of their points and the sum of the squares. A chain
+is in atari if all n are the same point p, which is the case if and only if squares - 2 p sum + n p^2 = 0. So atari is
+detected without walking along the chain (as in Lukasz Lew's libego).
 """
 
 from typing import Any, TypeAlias
@@ -192,8 +193,8 @@ def copy_board(target: Board, source: Board) -> None:
 @inline
 def only_liberty_is(board: Board, head: int, point: int) -> bool:
     """Whether `point`, a liberty of the chain, is its last one."""
-    # The sum of (q - point)^2 over the counted liberties q: 0 just when every q is the point. Without the JIT the point
-    # is a NumPy int16, and its square would overflow.
+    # The sum of (q - point)^2 over the counted liberties q is 0 if and only if every q is the point. Without the JIT
+    # the point is a NumPy int16, and its square would overflow.
     wide = np.int64(point)
     return (
         board["liberty_squares"][head] - 2 * wide * board["liberty_sum"][head] + wide * wide * board["liberties"][head]
@@ -204,7 +205,7 @@ def only_liberty_is(board: Board, head: int, point: int) -> bool:
 @inline
 def in_atari(board: Board, head: int) -> bool:
     """Whether the chain has exactly one liberty."""
-    # Cauchy-Schwarz: n * (sum of squares) >= sum^2, with equality just when all counted liberties are the same point.
+    # Cauchy-Schwarz: n * (sum of squares) >= sum^2, with equality if and only if all counted liberties are one point.
     total = np.int64(board["liberty_sum"][head])
     return np.int64(board["liberties"][head]) * board["liberty_squares"][head] == total * total
 

@@ -12,9 +12,9 @@ move index       0           W-1             (H-1)*W            H*W-1
 point            W+2         2*W+1           H*(W+1)+1          H*(W+1)+W
 ===============  ==========  ==============  =================  =====================
 
-A *point* indexes the padded arrays of `game.board`: there is one wall column between the rows, and a wall row above and
+A *point* indexes the padded arrays of `go.board`: there is one wall column between the rows, and a wall row above and
 below. Point 0 is wall, so it is free to mean a pass (`PASS`). A *move index* is dense; the pass follows the last point
-(W*H). Evaluators, priors and ownership are in move-index order. `game.points` has the converters for compiled code.
+(W*H). Evaluators, priors and ownership are in move-index order. `go.points` has the converters for compiled code.
 """
 
 from numbers import Integral

@@ -1,6 +1,6 @@
-"""`game.coords`' converters between points and move indices for compiled code, which cannot call plain Python.
+"""`go.coords`' converters between points and move indices for compiled code, which cannot call plain Python.
 
-They live apart so that importing `game.coords` does not import numba. A test holds them against their twins.
+They live apart so that importing `go.coords` does not import numba. A test holds them against their twins.
 """
 
 from ..base.jit import inline

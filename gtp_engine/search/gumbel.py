@@ -25,8 +25,8 @@ class SequentialHalving(NamedTuple):
     """The plan of sequential halving at one root.
 
     Attributes:
-        considered_visits: int32, for each visit below the root in turn, the number of visits that the move which gets
-            it has before (`considered_visits`); empty without sequential halving.
+        considered_visits: int32, for each visit below the root in turn, how many visits the move that receives it must
+            have had before (`considered_visits`); empty without sequential halving.
         scores: float32 [area+1], each move's Gumbel noise plus the logarithm of its prior; -inf if it is not allowed.
         priors: float32 [area+1], the root's policy, with noise if there is any.
     """
@@ -43,8 +43,8 @@ NO_HALVING = SequentialHalving(np.zeros(0, np.int32), np.zeros(0, np.float32), n
 def considered_visits(moves: int, visits: int) -> np.ndarray:
     """Returns the paper's considered visits: a visit goes to a move that has exactly this many visits before it.
 
-    Stated like this the plan needs no state of its own: at every visit the tree shows how far it has come, also if
-    visits come back in another order than they began.
+    In this form the plan needs no state besides the tree: the moves' visits show how far it has been carried out, even
+    if visits are backed up in a different order from the one in which they began.
 
     Args:
         moves: The number of candidates at the beginning.

@@ -180,7 +180,10 @@ def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
 
 @njit
 def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, node: int) -> int:
-    """Returns the move that `tree.largest_prior` would, with the root's noise and without forbidden moves."""
+    """Returns the allowed move without visits that has the largest prior; at the root, priors include the noise.
+
+    It does what `tree.largest_prior` does where no move is forbidden and there is no noise.
+    """
     row = tree.priors[node]
     moves = len(row)
     best, best_prior = NO_MOVE, np.float32(-1.0)

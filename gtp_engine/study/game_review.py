@@ -91,7 +91,7 @@ class Reason:
         return self.text_in(DEFAULT)
 
     def text_in(self, language: str) -> str:
-        """Returns the sentence in one of `languages.texts.LANGUAGES`."""
+        """Returns the sentence in one of `base.languages.texts.LANGUAGES`."""
         text = texts(language).say(self.sentence)
         return text[0].upper() + text[1:]  # it may begin with a pass
 

@@ -59,10 +59,10 @@ class Worth(NamedTuple):
 class MoveReview:
     """One move of a record.
 
-    The cost of a move is by how much the value of the game falls with it, from the position before to the one after it:
-    both are the values of the roots of two searches with the same limits, so it is that of the game's curve, unless
-    longer searches of the two moves have found another one (`reasons.explain`). A move that the search prefers costs
-    nothing even if the value falls, since no better one is known.
+    The cost of a move is the amount by which the value of the game falls from the position before it to the position
+    after it. Both values come from searches with the same limits, so the cost is the drop in the game's curve, unless
+    longer searches of the move and of the better one have found a different cost (`reasons.explain`). A move that the
+    search prefers costs nothing even if the value falls, since no better one is known.
 
     Attributes:
         number: The number of the move, from 1.

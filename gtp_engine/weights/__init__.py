@@ -1,1 +1,1 @@
-"""The bundled networks, each with its card; `network.library` finds them."""
+"""The bundled networks, each with its card; `nets.library` finds them."""

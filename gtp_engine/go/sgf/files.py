@@ -77,7 +77,8 @@ def read_sgf_games(
 ) -> Iterator[GameRecord]:
     """Yields all games of a collection.
 
-    A file named `.sgfs` has one game per line. In other files nothing can be read after a game that is not closed.
+    A file whose name ends in `.sgfs` has one game per line. In other files nothing can be read after a game whose end
+    is missing.
 
     Args:
         source: The file, or its content.

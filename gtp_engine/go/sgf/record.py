@@ -224,7 +224,7 @@ class GameRecord:
     # Building.
 
     def add(self, parent: TreeNode, properties: Properties | None = None, *, move: Move | None = None) -> TreeNode:
-        """Adds a node behind another one, with a move if its properties do not have it.
+        """Adds a node after another one; `move` is added to its properties.
 
         Raises:
             UserError: Stones are set up in more than MOST_SETUPS nodes.
@@ -243,7 +243,7 @@ class GameRecord:
         return node
 
     def change(self, node: TreeNode, properties: Properties) -> None:
-        """Gives a node other properties, which may change its move or its stones."""
+        """Replaces the properties of a node, and with them its move and its stones."""
         self._latest = None
         node.set_properties(properties, self.width, self.height)
 
@@ -262,7 +262,7 @@ class GameRecord:
         return values
 
     def copy(self) -> "GameRecord":
-        """Returns a record of its own with the same nodes; they may have other numbers."""
+        """Returns an independent copy; the numbers of its nodes may differ."""
         other = GameRecord(self.width, self.height, source=self.source)
         other.is_whole_file = self.is_whole_file
         other.change(other.root, self.root.properties)
@@ -316,14 +316,14 @@ class GameRecord:
         return [node.move for node in self.main_line if node.move is not None]
 
     def follow(self, node: TreeNode) -> None:
-        """Has the line of a node be the one that its ancestors lead to."""
+        """Makes the line through a node the one that `line` follows from each of its ancestors."""
         for before, after in pairwise(node.path):
             before.followed = after
 
     def beside(self, node: TreeNode, step: int) -> TreeNode:
-        """Returns the node at the same depth of another variation, the next or the previous one.
+        """Returns the node at the same depth in the next variation, or in the previous one if `step` is -1.
 
-        The variations are those of the last branching before the node; the last one is followed by the first.
+        The variations are those of the last branching before the node; after the last one comes the first.
         """
         siblings, place, depth = self.branching(node)
         found = siblings[(place + step) % len(siblings)]

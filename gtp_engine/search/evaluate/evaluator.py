@@ -54,7 +54,7 @@ class Evaluator(Protocol):
         Args:
             boards: a `board.BOARD` array. It is only read, and must not change before the batch is collected.
             indices: int [n].
-            symmetries: int [n], one of the eight for each position (`game.symmetry`), or ALL_SYMMETRIES for the mean
+            symmetries: int [n], one of the eight for each position (`go.symmetry`), or ALL_SYMMETRIES for the mean
                 over the eight. None for the identity. Evaluators without a network ignore them.
             ladders: uint8 [n, (area + 7) // 8 or more], written by evaluators that read ladders: a bit for each stone
                 that a ladder catches now, in move-index order, the lowest bit of a byte first. None if it is not
@@ -98,7 +98,7 @@ def make_evaluator(
 
     Args:
         network: "none" for random rollouts, "uniform" for an evaluator without knowledge, or a network's file or name
-            (`network.library`).
+            (`nets.library`).
         threads: CPU threads that it may use.
         seed: makes its random choices repeatable.
         device, precision, cache_megabytes: of networks, see `network.NetworkEvaluator`.

@@ -288,7 +288,7 @@ def write_inputs(
         board: a record, only read, with what its own moves do not tell: CAUGHT_BEFORE and CAUGHT_TWO_BEFORE in
             `ladders` for the boards one and two moves ago (if that many moves are shown: `moves_shown`), and the marks
             of `mark_superko`.
-        symmetry: by which the planes are transformed (`game.symmetry`), together with the part beyond the board. Planes
+        symmetry: by which the planes are transformed (`go.symmetry`), together with the part beyond the board. Planes
             that are not square are never transposed.
         suicide_legal: whether to find pass-alive chains as if suicide of several stones were legal whatever the rules;
             a network's file tells.

@@ -35,7 +35,7 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
 
     Args:
         reviews: At least one review, each of at least one move.
-        language: One of `languages.texts.LANGUAGES`.
+        language: One of `base.languages.texts.LANGUAGES`.
     """
     text = texts(language)
     many = len(reviews) > 1

@@ -33,7 +33,7 @@ GAME = np.dtype(
         ("width", "u1"),
         ("height", "u1"),
         ("komi", "<f4"),  # points for White: komi and handicap bonus
-        *((name, "u1") for name in RULE_FIELDS),  # as in `game.board.BOARD`
+        *((name, "u1") for name in RULE_FIELDS),  # as in `go.board.BOARD`
         ("has_button", "u1"),
         ("to_move", "u1"),  # at the start
         ("setup_count", "<u2"),
