@@ -44,6 +44,16 @@ def test_constraints_pin_every_requirement() -> None:
     assert names <= pinned
 
 
+def test_a_public_ci_tests_the_oldest_and_the_newest_python() -> None:
+    admitted = re.findall(r"Python :: (3\.\d+)", setup_cfg()["metadata"]["classifiers"])
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    assert re.findall(r'"(3\.\d+)"', workflow.partition("matrix:")[2]) == [admitted[0], admitted[-1]]
+    assert (
+        f"You need [Python](https://www.python.org/downloads/) {admitted[0]} to {admitted[-1]}."
+        in (ROOT / "README.md").read_text()
+    )
+
+
 def test_bundled_networks_are_installed_with_their_cards() -> None:
     weights = bundled_folder()
     packaged = setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ")

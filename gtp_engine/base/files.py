@@ -112,8 +112,8 @@ def is_same_file(path: Path, other: Path) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text atomically, in UTF-8."""
-    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    """Writes a text atomically, in UTF-8 and with line feeds on every system."""
+    write_atomically(path, lambda temporary: temporary.write_bytes(text.encode()))
 
 
 @contextlib.contextmanager

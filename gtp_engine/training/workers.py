@@ -166,7 +166,7 @@ def _exit_text(status: int | None) -> str:
         return "still running, but its pipe is closed"
     if status >= 0:
         return f"exit status {status}"
-    if status == -signal.SIGKILL:
+    if status == -9:  # SIGKILL, which Windows' Python does not name
         return "killed by a user, or by the system because it was out of memory"
     return f"ended by signal {-status} ({signal.strsignal(-status)})"
 
