@@ -8,8 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-# Long enough for a first compilation on a slow machine.
-PATIENCE = 180.0
+# Long enough for a first compilation on a busy machine; below pytest's limit for a test (setup.cfg).
+PATIENCE = 280.0
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ("-m", "gtp_engine", "gtp", "--network", "none")
 
@@ -33,6 +33,7 @@ class Conversation:
                 env=environment(),
             )
         self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._is_given_up = False  # a test waited in vain: a late answer would be taken for that to the next command
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
@@ -43,14 +44,22 @@ class Conversation:
 
     def send(self, *lines: str | bytes) -> None:
         """Sends lines; each gets its line feed here."""
+        assert not self._is_given_up, "this conversation ended when an earlier test got no answer in time"
         assert self.process.stdin is not None
         data = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
     def line(self, seconds: float = PATIENCE) -> str | None:
-        """The next line of output without its line feed; None at the end."""
-        raw = self._lines.get(timeout=seconds)
+        """The next line of output without its line feed; None at the end. Without one in time the process is ended."""
+        try:
+            raw = self._lines.get(timeout=seconds)
+        except BaseException as error:  # pytest's limit for a test, too
+            self._is_given_up = True
+            self.close()
+            if isinstance(error, queue.Empty):
+                raise TimeoutError(f"no line of output within {seconds:.0f} s") from error
+            raise
         if raw is None:
             self._lines.put(None)
             return None

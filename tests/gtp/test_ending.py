@@ -233,3 +233,14 @@ def test_bad_options_are_one_line(start: Starter) -> None:
         engine.send("name", "genmove b", "quit")
         assert engine.wait() == status
         assert "Traceback" not in engine.log() and options[1].split("=")[0] in engine.log()
+
+
+def test_a_conversation_without_an_answer_fails_the_tests_that_follow_at_once(
+    start: Callable[..., Conversation],
+) -> None:
+    silent = start(launcher=("-c", "input(); input()"))
+    silent.send("name")
+    with pytest.raises(TimeoutError, match="no line of output within 0 s"):
+        silent.response(0.1)
+    with pytest.raises(AssertionError, match="an earlier test got no answer in time"):
+        silent.ask("name")
