@@ -1,6 +1,5 @@
 """The settings of an engine: how it searches and behaves, and the limits of a move that follow from them."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ from ..base.errors import UserError
 from ..base.fields import Range, Text, invalid, unknown
 from ..base.settings import check, setting, settings_of
 from ..base.system import available_cpus
-from ..nets.library import JUDGE, RANK_PLAY, find_network, list_networks, network_name
+from ..nets.library import JUDGE, RANK_PLAY, FileOrName, file_or_name, find_network, list_networks, network_name
 from ..search.evaluate.choices import (
     AUTO,
     DEVICES,
@@ -32,17 +31,11 @@ COUNT, SECONDS = Range(1, whole=True), Range(0)
 LIMIT: dict[str, Any] = {"common": True, "together": "limits"}  # one of them replaces both of a place that counts less
 
 
-def _network(value: object) -> str:
-    if not isinstance(value, str | os.PathLike):
-        raise invalid("network", value, "a name or a file")
-    return os.fspath(value)
-
-
 def _networks() -> list[str]:
     return [AUTO, ROLLOUTS, *sorted({network_name(path) for path in list_networks()})]
 
 
-NETWORK = Text(_network, "name", _networks, is_path=True)
+NETWORK = Text(file_or_name, "name", _networks, is_path=True)
 RANK = Text(as_rank, "rank")
 
 
@@ -72,7 +65,7 @@ class EngineSettings:
         UserError: The network is not found, or another setting or a parameter is invalid.
     """
 
-    network: str = setting(AUTO, accepts=NETWORK, common=True, together="network")
+    network: FileOrName = setting(AUTO, accepts=NETWORK, common=True, together="network")
     rank: Rank | str | None = setting(None, accepts=RANK, common=True, is_live=True, shown="full strength")
     visits: int | None = setting(None, accepts=COUNT, katago="maxVisits", is_live=True, **LIMIT)
     seconds: float | None = setting(None, accepts=SECONDS, katago="maxTime", is_live=True, **LIMIT)
@@ -85,7 +78,7 @@ class EngineSettings:
     resign: bool = setting(True)
     resign_threshold: float = setting(0.05, 0, 1)
     resign_moves: int = setting(3, 1)
-    parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
+    parameters: Mapping[str, str | float | bool] = field(default_factory=dict, hash=False)
     analysis_wide_root_noise: float = setting(0.0, 0, 5, katago="analysisWideRootNoise", is_live=True)
 
     def __post_init__(self) -> None:
@@ -113,8 +106,8 @@ class EngineSettings:
     def network_on(self, width: int, height: int, use: str = JUDGE) -> str:
         """Returns the name of the evaluator for a use on a board, as `choices.network_on` does.
 
-        If the settings are strict and the board is too large for networks, AUTO is the network for the largest boards,
-        so that the board is refused as one that is too large for a network with a name.
+        If the settings are strict and the board is too large for networks, AUTO stands for the network of the largest
+        boards, so that such a board is refused as it is for a network that was chosen by name.
         """
         if self.strict:
             width, height = min(width, LARGEST_BOARD), min(height, LARGEST_BOARD)
@@ -151,7 +144,7 @@ class EngineSettings:
     def move_limits(self, budget: float | None = None) -> Limits:
         """Returns the limits of one move: those of the settings and the clock's.
 
-        A rank has limits of its own (`decision`), so that it needs none here.
+        At a rank `decision` sets the limits, so none are needed here.
 
         Args:
             budget: The seconds that the clock allows; None without a clock.

@@ -35,6 +35,7 @@ from .coords import (
     as_point,
     check_board_size,
     colour_letter,
+    colour_name,
     is_whole,
     vertex,
 )
@@ -54,10 +55,13 @@ class IllegalMove(UserError):
 
 
 class Move(NamedTuple):
-    """A stone or a pass (`coords.PASS`)."""
+    """A stone or a pass (`coords.PASS`). `Game.vertex` returns its name, for which the board is needed."""
 
     colour: int
     point: int
+
+    def __repr__(self) -> str:
+        return f"<Move: {colour_name(self.colour)}, {f'point {self.point}' if self.point else 'pass'}>"
 
 
 def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
@@ -258,7 +262,7 @@ class Game:
     def to_move(self) -> int:
         """The player to move.
 
-        Setting it to the other player begins a new history in the same position, without a pass.
+        Setting it to the other player begins a new history from the same position, without a pass.
         """
         return int(self.board["to_move"][0])
 
@@ -278,7 +282,7 @@ class Game:
 
     @property
     def history_start(self) -> int:
-        """The number of moves that ko, superko and passes no longer look at: 0 unless a turn was out of order."""
+        """The number of moves that ko, superko and passes ignore: 0 unless a player moved out of turn."""
         return self._history_starts[-1]
 
     @property
@@ -357,7 +361,7 @@ class Game:
         Args:
             colour: The player.
             point: The point.
-            tolerant: Whether a ko may be retaken, and several stones be a suicide, as in games under other rules.
+            tolerant: Whether to allow the retaking of a ko and the suicide of several stones, as other rules do.
 
         Raises:
             IllegalMove: The point is occupied or off the board, retakes a simple ko, or is a forbidden suicide; or the
@@ -411,13 +415,13 @@ class Game:
         """
         return as_point(vertex, self.width, self.height)
 
-    def vertex(self, point: int | str) -> str:
-        """Returns the name of a point on this board, "pass" for a pass.
+    def vertex(self, point: int | str | Move) -> str:
+        """Returns the name of a point, or of a move's point, on this board; "pass" for a pass.
 
         Raises:
             UserError: The point is not on this board.
         """
-        return vertex(point, self.width, self.height)
+        return vertex(point.point if isinstance(point, Move) else point, self.width, self.height)
 
     def _name(self, point: int) -> str:
         on_board = 0 < point < MAX_POINTS and self.board["stones"][0, point] != WALL
@@ -474,10 +478,10 @@ class Game:
         """Takes back the last move.
 
         Raises:
-            UserError: "cannot undo", at the start of the game.
+            UserError: There is no move since the start of the game, or since a position was set up.
         """
         if not self.moves:
-            raise UserError("cannot undo")
+            raise UserError("cannot undo: there is no move to take back")
         self.moves.pop()
         self._boards.pop()
         self._history_starts.pop()
@@ -497,7 +501,7 @@ class Game:
 
         Args:
             black: The points of Black's stones; several vertices may be one text, as in "D4 E5".
-            white: The points of White's stones, likewise.
+            white: The points of White's stones, in the same form.
             to_move: The player to move.
             keep_captures: Whether the prisoners taken so far still count.
 
@@ -532,7 +536,7 @@ class Game:
         """Puts Black's handicap stones on the empty board, with White to move.
 
         Raises:
-            UserError: "board not empty", or as `set_up`.
+            UserError: The board is not empty, or as in `set_up`.
         """
         if self.moves or self.setup_stones:
             raise UserError("board not empty")

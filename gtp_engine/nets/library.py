@@ -7,6 +7,7 @@ Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
 import functools
+import os
 import tomllib
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import folders
 from ..base.errors import UserError
+from ..base.fields import invalid
 from ..base.files import files_with
 
 if TYPE_CHECKING:
@@ -120,16 +122,34 @@ def list_networks() -> list[Path]:
     return list(found.values())
 
 
-def find_network(name: str) -> Path:
+class FileOrName:
+    """The type of a field that takes a network's file or name, and is a text from then on."""
+
+    if TYPE_CHECKING:
+
+        def __get__(self, section: object, kind: type | None = None) -> str: ...
+        def __set__(self, section: object, value: str | os.PathLike[str]) -> None: ...
+
+
+def file_or_name(network: object) -> str:
+    """Returns a network's file or name as a text; raises UserError if it is neither."""
+    if not isinstance(network, str | os.PathLike):
+        raise invalid("network", network, "a name or a file")
+    return os.fspath(network)
+
+
+def find_network(network: str | os.PathLike[str]) -> Path:
     """Finds the network file that a user names.
 
     Args:
-        name: A path; the name of a file in one of the folders, with or without its suffix; or the beginning of exactly
-            one such name.
+        network: A path; the name of a file in one of the folders, with or without its suffix; or the beginning of
+            exactly one such name.
 
     Raises:
-        UserError: No network has this name, or several have; the message lists the folders searched or the candidates.
+        UserError: No network has this name, or several have; the message lists the networks and the folders searched,
+            or the candidates.
     """
+    name = file_or_name(network)
     if Path(name).is_file():
         return Path(name)
     known = list_networks()
@@ -141,7 +161,9 @@ def find_network(name: str) -> Path:
         return candidates[0]
     if candidates:
         raise UserError(f"the name {name!r} is ambiguous: it fits {', '.join(path.name for path in candidates)}")
-    raise UserError(f"no network {name!r}: no such file, and none in {', '.join(map(str, network_folders()))}")
+    folders, names = map(str, network_folders()), sorted({network_name(path) for path in known})
+    installed = f"; installed: {', '.join(names)}" if names else ""
+    raise UserError(f"no network {name!r}: no such file, and none in {', '.join(folders)}{installed}")
 
 
 def network_name(path: Path) -> str:

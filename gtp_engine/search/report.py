@@ -49,7 +49,7 @@ class MoveReport(NamedTuple):
         ownership: float32 [height, width] in -1..1, + for the side to move at the root; None if it was not requested.
         selection: The weight by which the move to play is chosen.
         width: The board's columns, for the names of points.
-        height: The board's rows, likewise.
+        height: The board's rows, for the same purpose.
     """
 
     point: int
@@ -80,6 +80,15 @@ class MoveReport(NamedTuple):
     def pv_vertices(self) -> tuple[str, ...]:
         """The main line as the names of its moves."""
         return tuple(vertex(point, self.width, self.height) for point in self.pv)
+
+    def __eq__(self, other: object) -> bool:  # an array has no truth value
+        return isinstance(other, MoveReport) and all(np.array_equal(*both) for both in zip(self, other, strict=True))  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.point, self.visits, self.winrate, self.pv))
 
     def __repr__(self) -> str:
         return f"<{self.vertex} {_values(self)}: {' '.join(self.pv_vertices)}>"

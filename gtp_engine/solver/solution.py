@@ -4,7 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from ..go.coords import PASS, opponent
@@ -65,7 +65,7 @@ class Solution:
 
     defender: int
     target: tuple[int, ...]
-    answers: dict[int, Answer]
+    answers: dict[int, Answer] = field(hash=False)
     positions: int
     seconds: float
 
@@ -91,9 +91,9 @@ def solve(
 ) -> Solution:
     """Finds out whether stones can be captured, whoever moves first.
 
-    Nothing is estimated: an outcome other than UNKNOWN is proved, under three conditions. Chains beside the part of the
-    board that was read are taken for safe (`Answer.walls`). What repeats for ever captures nothing, as if
-    no superko were played. And one side or the other has more ko threats than it needs: what depends on them is KO.
+    Nothing is estimated: an outcome other than UNKNOWN is proved, under three assumptions. The chains that surround the
+    part of the board that was read are safe (`Answer.walls`). There is no superko rule, and a cycle of moves captures
+    nothing. An outcome that depends on which side has more ko threats is KO.
 
     Args:
         game: The position; whose turn it is does not matter.

@@ -22,6 +22,7 @@ from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Game, IllegalMove
 from gtp_engine.go.rules import RULESETS
+from gtp_engine.nets.library import bundled_folder
 from gtp_engine.search import tree as trees
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 
@@ -348,6 +349,13 @@ def test_an_engine_that_cannot_start_says_so_with_the_first_search(tmp_path):
             engine.ready.result(PATIENCE)
         with pytest.raises(UserError, match="broken"):
             engine.genmove(engine.request(BLACK)).result(PATIENCE)
+
+
+def test_equal_settings_have_equal_hashes_and_a_path_becomes_a_text():
+    path = bundled_folder() / "b4c32-9x9.bin.gz"
+    one, same, other = (EngineSettings(path, parameters={"c_puct": value}) for value in (1, 1, 2))
+    assert (one, hash(one), one.network) == (same, hash(same), str(path))
+    assert one != other and len({one, same, other}) == 2
 
 
 @pytest.mark.parametrize(

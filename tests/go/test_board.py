@@ -328,7 +328,7 @@ def test_hundreds_of_passes() -> None:
 
 
 def test_nothing_is_undone_at_the_start() -> None:
-    with pytest.raises(ValueError, match=r"^cannot undo$"):
+    with pytest.raises(ValueError, match=r"^cannot undo: there is no move to take back$"):
         Game(3).undo()
 
 

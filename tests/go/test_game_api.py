@@ -24,6 +24,8 @@ def test_vertices_and_words_are_as_good_as_numbers() -> None:
     assert (game.point("E5"), game.vertex(E5), game.stone_at("E5"), game.stone_at(E5)) == (E5, "E5", BLACK, BLACK)
     assert game.is_legal("A1") and game.is_legal("A1", "white") and not game.is_legal("E5", "black")
     assert (game.legal_moves("white") == game.legal_moves(WHITE)).all()
+    assert [game.vertex(move) for move in game.moves] == ["E5", "C3", "pass", "D4"]
+    assert repr(game.moves[1:3]) == f"[<Move: white, point {parse_vertex('C3', 9, 9)}>, <Move: black, pass>]"
     assert game.captures("black") == 0
     game.to_move = "white"
     assert game.to_move == WHITE

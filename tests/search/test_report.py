@@ -1,5 +1,6 @@
 """What a report offers to its readers: names of points, a table, texts, drawings."""
 
+import copy
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -43,6 +44,15 @@ def test_moves_have_names(game: Game, report: SearchReport) -> None:
     assert best.vertex == game.vertex(best.point) == report.vertex(best.point)
     assert best.pv_vertices == tuple(map(game.vertex, best.pv)) and len(best.pv) > 1
     assert all(move.vertex == game.vertex(move.point) for move in report.moves)
+
+
+def test_moves_with_ownership_compare_and_hash(game: Game, report: SearchReport) -> None:
+    known = searched(game, 200, ownership=True, moves_ownership=True).moves[0]
+    assert known.ownership is not None and known == copy.deepcopy(known)
+    assert hash(known) == hash(copy.deepcopy(known))
+    assert known != known._replace(ownership=-known.ownership) and known != known._replace(visits=1)
+    assert known != known._replace(ownership=None) and known != tuple(known)
+    assert len({report, copy.deepcopy(report)}) == 2  # whole reports are compared by identity
 
 
 def test_the_policy_is_the_priors_by_vertex(game: Game, report: SearchReport) -> None:

@@ -263,7 +263,7 @@ def load_network(
     """Loads a network to evaluate positions without a search.
 
     Args:
-        network: A network's file, or its name among the installed ones (`network.library`).
+        network: A network's file, or its name among the installed ones (`nets.library`).
         threads: CPU threads; None for all.
         device: "auto", "cpu", "cuda" or "mps".
         precision: "auto", "float32", "bfloat16", "float16" or "int8".
@@ -273,11 +273,9 @@ def load_network(
         UserError: The network is not found, or another argument is invalid.
         OSError: The file cannot be read.
     """
-    if not isinstance(network, str | os.PathLike):
-        raise invalid("network", network, "a name or a file")
     for name, value in (("number of threads", threads), ("batch size", batch_size)):
         if value is not None:
             parse_number(name, value, Range(1, whole=True), from_text=False)
-    path = find_network(os.fspath(network))
+    path = find_network(network)
     threads = threads or available_cpus()
     return Network(path, threads=threads, device=device, precision=precision, batch_size=batch_size)

@@ -53,7 +53,7 @@ def row_columns(area: int, *, amaf: bool = False) -> int:
     return amaf_column(area) + (4 * area if amaf else 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no truth value
 class EvaluationRow:
     """A named view of one row, float32 [columns], of a board of `area` points, for readers outside compiled code."""
 
