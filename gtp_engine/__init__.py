@@ -10,6 +10,8 @@ from .base import VERSION
 
 if TYPE_CHECKING:
     from gtp_engine.arena.match import play_match
+    from gtp_engine.arena.network_match import NetworkPlayer, play_networks
+    from gtp_engine.arena.results import MatchResult
     from gtp_engine.base.errors import UserError
     from gtp_engine.engine.engine import Decision, Engine
     from gtp_engine.engine.settings import EngineSettings
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
     from gtp_engine.solver.refutations import Branch, Outcome
     from gtp_engine.solver.solution import Solution, solve
+    from gtp_engine.study.board_searches import search_games
     from gtp_engine.study.game_review import GameReview
     from gtp_engine.study.move_review import MoveReview
     from gtp_engine.study.page.page import review_page
@@ -64,10 +67,12 @@ __all__ = [
     "GameReview",
     "IllegalMove",
     "Limits",
+    "MatchResult",
     "Move",
     "MoveReport",
     "MoveReview",
     "Network",
+    "NetworkPlayer",
     "Outcome",
     "Policy",
     "RootMoves",
@@ -85,11 +90,13 @@ __all__ = [
     "parse_rules",
     "parse_vertex",
     "play_match",
+    "play_networks",
     "point_of_index",
     "read_sgf",
     "read_sgf_games",
     "review",
     "review_page",
+    "search_games",
     "selfplay",
     "solve",
     "vertex",
@@ -98,6 +105,8 @@ __all__ = [
 
 _MODULES = {
     "arena.match": ("play_match",),
+    "arena.network_match": ("NetworkPlayer", "play_networks"),
+    "arena.results": ("MatchResult",),
     "base.errors": ("UserError",),
     "engine.engine": ("Decision", "Engine"),
     "engine.settings": ("EngineSettings",),
@@ -115,6 +124,7 @@ _MODULES = {
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
     "solver.refutations": ("Branch", "Outcome"),
     "solver.solution": ("Solution", "solve"),
+    "study.board_searches": ("search_games",),
     "study.game_review": ("GameReview",),
     "study.page.page": ("review_page",),
     "study.move_review": ("MoveReview",),

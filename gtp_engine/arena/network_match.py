@@ -4,6 +4,7 @@ Each player searches with its own network and its own tree.
 """
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -19,7 +20,7 @@ from ..engine.worker import SearchWorker
 from ..go.coords import BLACK, EMPTY, colour_letter
 from ..go.game import Game
 from ..go.scoring import Score
-from ..nets.library import find_network
+from ..nets.library import file_or_name, find_network
 from ..search.evaluate.choices import AUTO, WITHOUT_NETWORK
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, position_of
@@ -104,21 +105,24 @@ class Progress:
 
 
 def play_networks(
-    player_a: NetworkPlayer,
-    player_b: NetworkPlayer,
-    settings: NetworkMatchSettings,
+    player_a: NetworkPlayer | str | os.PathLike[str],
+    player_b: NetworkPlayer | str | os.PathLike[str],
     *,
     on_game: OnGame | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
 ) -> MatchResult:
-    """Plays a match between two networks.
+    """Plays a match between two networks in this process and blocks until it is over.
 
     Args:
-        player_a: Player "A", who has Black in the first game.
-        player_b: Player "B".
-        settings: The settings of the match.
-        on_game: Called after each game.
+        player_a: Player "A", who has Black in the first game, or its network's file or name.
+        player_b: Player "B", or its network.
+        on_game: Called after each game with all results so far and that game's.
         on_progress: Called about once a second.
+        **settings: The fields of `NetworkMatchSettings`: the number of `games`, the `visits` of each move; the board
+            (`width`, `height`, `komi`, `rules`); `concurrency`, the number of games at a time; `threads`, `device` and
+            `precision`; the `folder` in which games and results are saved; `sprt`, such as (0, 20), to stop as soon as
+            the games decide whether "A" is 20 Elo stronger or no stronger; `openings`, `opening_moves` and `seed`.
 
     Returns:
         The results, including those of games that the folder of the match held already.
@@ -128,14 +132,18 @@ def play_networks(
             is missing or out of place, or the folder holds another match.
         OSError: A file cannot be read or written.
     """
-    players = {"A": player_a, "B": player_b}
-    openings = choose_openings(settings)
+    given, chosen = {"A": player_a, "B": player_b}, NetworkMatchSettings(**settings)
+    players = {
+        name: player if isinstance(player, NetworkPlayer) else NetworkPlayer(file_or_name(player))
+        for name, player in given.items()
+    }
+    openings = choose_openings(chosen)
     commands = {name: player.description for name, player in players.items()}
     with ExitStack() as stack:
-        loaded = _load_players(players, settings, stack)
+        loaded = _load_players(players, chosen, stack)
         states = {f"SHA-256 of network {name}": player.state for name, player in players.items()}
-        book = stack.enter_context(open_book(commands, settings, on_game, states))
-        _NetworkMatch(loaded, settings, openings, book).run(on_progress)
+        book = stack.enter_context(open_book(commands, chosen, on_game, states))
+        _NetworkMatch(loaded, chosen, openings, book).run(on_progress)
         return book.result
 
 

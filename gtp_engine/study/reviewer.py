@@ -11,13 +11,13 @@ from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
 from ..base.warm_up import Step, warm_up
 from ..engine.settings import EngineSettings
-from ..engine.worker import SearchWorker
 from ..go.game import Game
 from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
 from ..go.sgf import GameRecord, SgfError, read_sgf
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
+from .board_searches import BoardSearches
 from .budget import Plan, usual_seconds
 from .game_review import Conditions, GameReview
 from .move_review import LISTED, Unit
@@ -109,7 +109,6 @@ class Reviewer:
         self, settings: EngineSettings, minutes: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.stopped = False
-        self._settings = settings
         self._clock = clock
         self._limits = Limits(settings.visits, settings.seconds)
         self._minutes = None if minutes is None else float(parse_number("minutes", minutes, MINUTES, from_text=False))
@@ -118,7 +117,7 @@ class Reviewer:
         if self._limits.visits == 1:
             expected = "2 or more: the first visit only evaluates the position, and compares no moves"
             raise invalid("number of visits", 1, expected)
-        self._worker: SearchWorker | None = None
+        self._boards = BoardSearches(settings, self._limits, lambda: self.stopped)
 
     def steps(self, task: ReviewTask) -> Iterator[ReviewStep]:
         """Reviews a record: its moves one by one, those that seem to be the worst once more, and why they are mistakes.
@@ -194,22 +193,12 @@ class Reviewer:
 
     def _searches(self, record: GameRecord) -> Searches:
         """Returns how the positions of a record are searched: by the evaluator and the parameters of its board."""
-        board = record.width, record.height
-        settings = self._settings.on_board(*board)
-        parameters = settings.search_parameters(settings.network)
-        if self._worker is None or settings.network != self._worker.network_name:
-            self.close()
-            self._worker = settings.new_worker()
-            self._worker.warm_up()
-            warm_up([Step("the solver", use_solver)])  # not in the time of the review
-            self._worker.announce(parameters)
-            self._worker.check_profile(parameters.profile)
         try:
-            evaluator, parameters = self._worker.evaluator_on(*board), self._worker.parameters_on(*board, parameters)
+            searches = self._boards.on_board(record.width, record.height)
         except UserError as error:
             raise SgfError(f"{record.source}: {error}") from error
-        evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
-        return Searches(evaluator, parameters, self._limits, settings.seed, lambda: self.stopped)
+        warm_up([Step("the solver", use_solver)])  # not in the time of the review
+        return searches
 
     def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan) -> Conditions:
         """Returns how a record is reviewed."""
@@ -226,9 +215,7 @@ class Reviewer:
 
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        self._boards.close()
 
 
 def review(

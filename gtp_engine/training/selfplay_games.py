@@ -2,18 +2,18 @@
 
 import os
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import Range, parse_number
 from ..base.messages import plural
 from ..base.system import available_cpus
+from ..base.threads import on_own_thread
 from ..go.coords import check_board_size
 from ..go.rules import Rules, as_rules, check_komi
 from ..go.sgf import GameRecord, read_sgf
-from ..nets.library import find_network
+from ..nets.library import file_or_name, find_network
 from ..search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from .progress import Limit, Observer
 from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
@@ -111,9 +111,7 @@ def selfplay(
     height = width if height is None else height
     check_board_size(width, height)
     parse_size(f"{width}x{height}")
-    if not isinstance(network, str | os.PathLike):
-        raise invalid("network", network, "a name or a file")
-    evaluator = network_on(os.fspath(network), width, height)
+    evaluator = network_on(file_or_name(network), width, height)
     if evaluator != ROLLOUTS:
         find_network(evaluator)
     parse_number("number of visits", visits, Range(1, whole=True), from_text=False)
@@ -130,22 +128,18 @@ def selfplay(
     if games is not None:
         machine = replace(machine, concurrency=min(concurrency, games))
     settings = RunSettings(cycle=cycle, games=played, search=SearchSettings(visits={"0": visits}), machine=machine)
-    return _play(settings, evaluator, games, int.from_bytes(os.urandom(7)) if seed is None else seed)
+    seed = int.from_bytes(os.urandom(7)) if seed is None else seed
+    return on_own_thread("selfplay", _play(settings, evaluator, games, seed))
 
 
-def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> Iterator[GameRecord]:
-    """Yields the games; they are played on a thread of its own, so that torch's settings elsewhere stay as they are."""
+def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> Generator[GameRecord, None, None]:
     selfplay = SelfPlay(settings, (seed,), games)
     yielded = 0
-    with ThreadPoolExecutor(1, "selfplay") as thread:
-        try:
-            while games is None or yielded < games:
-                finished, _ = thread.submit(selfplay.play, network, 0).result()
-                for game in finished:
-                    yielded += 1
-                    yield read_sgf(game.sgf.encode())
-        finally:
-            try:
-                thread.submit(selfplay.close).result()
-            except RuntimeError:  # the program ends, and threads take no more work
-                selfplay.close()
+    try:
+        while games is None or yielded < games:
+            finished, _ = selfplay.play(network, 0)
+            for game in finished:
+                yielded += 1
+                yield read_sgf(game.sgf.encode())
+    finally:
+        selfplay.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arena.elo import Tally
-from ..arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
 from ..engine.worker import compile_ahead
 from ..nets.katago_file import NetworkFileError, write_katago_file
@@ -231,7 +231,7 @@ class SelfPlayRun(Run):
         settings = self.settings
         boards, machine = settings.games.boards, settings.machine
         width, height = max(boards, key=lambda board: boards[board])
-        match = NetworkMatchSettings(
+        match = dict[str, Any](
             games=games,
             visits=settings.match.visits,
             width=width,
@@ -252,7 +252,11 @@ class SelfPlayRun(Run):
         new, old = (player_of(self.folder.network(cycle)) for cycle in cycles)
         try:
             return play_networks(
-                new, old, match, on_game=lambda result, _: show(len(result.games)), on_progress=lambda _: limit.check()
+                new,
+                old,
+                on_game=lambda result, _: show(len(result.games)),
+                on_progress=lambda _: limit.check(),
+                **match,
             ).tally
         except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
             limit.check()

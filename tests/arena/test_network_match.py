@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+from gtp_engine.arena.network_match import NetworkPlayer, play_networks
 from gtp_engine.arena.results import GameResult, MatchResult, OnGame
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.files import folder_lock
@@ -34,9 +34,17 @@ def play(
     on_game: OnGame | None = None,
     **options: object,
 ) -> MatchResult:
-    settings = NetworkMatchSettings(games=games, visits=visits, **({"width": 5} | options))  # type: ignore[arg-type]
     player_a, player_b = (NetworkPlayer(*both) for both in zip((a, b), parameters, strict=True))
-    return play_networks(player_a, player_b, settings, on_game=on_game)
+    return play_networks(player_a, player_b, games=games, visits=visits, on_game=on_game, **({"width": 5} | options))
+
+
+def test_a_network_may_be_a_name_or_a_path() -> None:
+    result = play_networks(TINY, "none", games=2, visits=2, width=5, opening_moves=6)
+    assert (result.commands, result.tally.games) == ({"A": str(TINY), "B": "none"}, 2)
+    with pytest.raises(UserError, match="invalid network 5: expected a name or a file"):
+        play_networks(5, "none")  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="invalid visits '9'"):
+        play_networks("none", "none", visits="9")
 
 
 def test_rollouts_beat_knowing_nothing_with_either_colour(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from making import Kept, finished_game
 from running import check_whole, children_of, curves
 
 from gtp_engine.arena.elo import elo_difference
-from gtp_engine.arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+from gtp_engine.arena.network_match import play_networks
 from gtp_engine.base import interrupts
 from gtp_engine.clients.cli import main
 from gtp_engine.nets.config import parse_config
@@ -75,9 +75,8 @@ def new_run(tmp_path: Path, **replaced: str) -> RunFolder:
 
 def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
     check_whole(finished, miniature.settings())
-    last, first = str(finished.network(3)), str(finished.network(0))
-    settings = NetworkMatchSettings(games=60, visits=8, width=5, komi=0.5, seed=1, precision="float32")
-    result = play_networks(NetworkPlayer(last), NetworkPlayer(first), settings)
+    settings = {"games": 60, "visits": 8, "width": 5, "komi": 0.5, "seed": 1, "precision": "float32"}
+    result = play_networks(finished.network(3), finished.network(0), **settings)
     assert result.tally.score > 0.6
 
 

@@ -207,23 +207,20 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         engine_a, engine_b = options.engines
         common |= {"time": options.clock, "patience": options.timeout, "concurrency": options.concurrency or 1}
         return play_match(engine_a, engine_b, on_game=display.on_game, **common)
-    from ...arena.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+    from ...arena.network_match import NetworkPlayer, play_networks
     from ...base.system import available_cpus
     from ...search.parameters import default_parameters
 
-    settings = NetworkMatchSettings(
-        visits=options.visits,
-        concurrency=options.concurrency or NETWORK_CONCURRENCY,
-        threads=options.threads or available_cpus(),
-        device=options.device,
-        precision=options.precision,
-        **common,
-    )
+    common |= {name: getattr(options, name) for name in ("visits", "device", "precision")}
+    common |= {
+        "concurrency": options.concurrency or NETWORK_CONCURRENCY,
+        "threads": options.threads or available_cpus(),
+    }
     player_a, player_b = (
         NetworkPlayer(network, default_parameters(network).with_values(values) if values else None)
         for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
     )
-    return play_networks(player_a, player_b, settings, on_game=display.on_game, on_progress=display.on_progress)
+    return play_networks(player_a, player_b, on_game=display.on_game, on_progress=display.on_progress, **common)
 
 
 def _remove_unused(folder: Path) -> None:
