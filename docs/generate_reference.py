@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from api_listing import api, summary
 
 import gtp_engine.clients.gtp.program_commands  # noqa: F401  (which registers the commands)
 from gtp_engine.base.fields import Flag, Words
@@ -138,7 +139,7 @@ def gtp_commands() -> str:
     for name in names:
         handler = GTP_COMMANDS[name]
         first = next(other for other in names if GTP_COMMANDS[other] is handler)
-        text = summary(handler.__doc__) or STANDARD_COMMANDS.get(name)
+        text = summary(handler) or STANDARD_COMMANDS.get(name)
         if not text:
             sys.exit(f"{name}: its function needs a docstring, which describes the command")
         rows.append([code(name), text if name == first else f"The same as {code(first)}."])
@@ -160,7 +161,7 @@ def run_settings() -> str:
             ]
             for name in settings_of(values)
         ]
-        about = summary(type(values).__doc__)
+        about = summary(type(values))
         parts.append(f"### [{section.name}]\n\n{about}\n\n{table(['setting', 'default', 'accepts', 'meaning'], rows)}")
     return "\n\n".join(parts)
 
@@ -199,6 +200,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "run_settings": run_settings,
     "program_options": program_options,
     "common_settings": common_settings,
+    "api": api,
 }
 
 
@@ -225,11 +227,6 @@ def plain(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(f'"{item}"' for item in value) + "]"
     return f"{value:g}" if isinstance(value, float) and abs(value) < 1e5 else str(value)
-
-
-def summary(docstring: str | None) -> str:
-    """Returns the first paragraph of a docstring on one line."""
-    return " ".join((docstring or "").strip().partition("\n\n")[0].split())
 
 
 def code(text: str) -> str:

@@ -1,6 +1,7 @@
 """The generated parts of the documentation agree with the code, and the drawn layers with the tested ones."""
 
 import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -9,7 +10,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from api_listing import api, public_members
 
+import gtp_engine
 from gtp_engine.base.settings import meanings
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.tree import TreeLayout, new_tree
@@ -50,6 +53,37 @@ def test_every_entry_has_a_meaning(generator: ModuleType) -> None:
     rows = [line for line in tables.splitlines() if line.startswith("| `")]
     assert len(rows) > 400
     assert [row for row in rows if row.rstrip(" |").endswith("`")] == []
+
+
+def test_every_public_name_has_an_entry_that_explains_it() -> None:
+    text = api()
+    entries = {entry.partition("\n")[0]: entry for entry in re.split(r"^###+ ", text, flags=re.MULTILINE)[1:]}
+    values = set(re.findall(r"^- `(\w+)", text.partition("## Values")[2], re.MULTILINE))
+    assert {name for name in entries if "." not in name} | values == set(gtp_engine.__all__)
+    assert [
+        name
+        for name, entry in entries.items()
+        if not re.sub(r"```.*?```", "", entry, flags=re.DOTALL)[len(name) :].strip()
+    ] == []
+    assert " at 0x" not in text
+    assert "- `games`: The games, such as" in entries["search_games"]
+    assert "- `UserError`: A value is invalid." in entries["Engine.evaluate"]
+    assert "- `winrate`: The win rate, 0 to 1" in entries["Evaluation"]
+
+
+@pytest.mark.parametrize("name", sorted(gtp_engine.__all__))
+def test_docstrings_describe_the_arguments_that_there_are(name: str) -> None:
+    """Of a class, of its methods and of a function; an argument may be left out where its name says enough."""
+    value = getattr(gtp_engine, name)
+    if not callable(value):
+        return
+    members = public_members(value).values() if isinstance(value, type) else []
+    for function in [value, *(member for member in members if inspect.isfunction(member))]:
+        documented = function.__init__ if isinstance(function, type) else function
+        _, _, text = inspect.cleandoc(documented.__doc__ or "").partition("Args:\n")
+        names = re.findall(r"^    \*{0,2}(\w+(?:, \w+)*): ", text.partition("\n\n")[0], re.MULTILINE)
+        described = {each for group in names for each in group.split(", ")}
+        assert described <= set(inspect.signature(function).parameters), function
 
 
 def test_every_environment_variable_is_documented() -> None:
