@@ -31,7 +31,7 @@ from ..solver import USUAL_SECONDS
 from .clock import Clock
 from .ranks import Rank, Strength, as_rank, next_rank
 from .search_thread import SearchThread
-from .settings import EngineSettings
+from .settings import EngineSettings, as_settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,12 +126,10 @@ class Engine:
         Raises:
             UserError: An argument is of the wrong type or out of range.
         """
-        if not isinstance(settings, EngineSettings | None):
-            raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
+        self.settings = as_settings(settings)
         if komi is not None:
             check_komi(komi)
         self._owner = threading.get_ident()
-        self.settings = settings or EngineSettings()
         self.clock = Clock()
         self._rules = as_rules(rules)
         self._sent_komi = komi
@@ -317,10 +315,9 @@ class Engine:
         Raises:
             UserError: The board is too large for the network and the settings are strict.
         """
-        from ..go.game import Game
+        from ..go.game import as_game
 
-        if not isinstance(game, Game):
-            raise invalid("game", game, "a Game; that of a record is record.to_game()")
+        game = as_game(game)
         self.settings.check_board(game.width, game.height)
         self._end_pondering()
         self._hopeless_turns = ()

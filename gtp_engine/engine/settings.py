@@ -194,6 +194,13 @@ class EngineSettings:
         return replace(self, **change)
 
 
+def as_settings(value: object) -> EngineSettings:
+    """Returns the settings that a caller gives, the defaults for None; raises UserError for anything else."""
+    if not isinstance(value, EngineSettings | None):
+        raise invalid("settings", value, "EngineSettings, such as EngineSettings(visits=100)")
+    return value or EngineSettings()
+
+
 _LIVE = {name: item for name, item in settings_of(EngineSettings).items() if item.metadata.get("is_live")}
 _KATAGO_NAMES = {item.metadata["katago"]: name for name, item in _LIVE.items() if "katago" in item.metadata}
 

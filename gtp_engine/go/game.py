@@ -64,6 +64,13 @@ class Move(NamedTuple):
         return f"<Move: {colour_name(self.colour)}, {f'point {self.point}' if self.point else 'pass'}>"
 
 
+def as_game(value: object) -> "Game":
+    """Returns a value that a caller gives as a game; raises UserError if it is none."""
+    if not isinstance(value, Game):
+        raise invalid("game", value, "a Game; that of a record is record.to_game()")
+    return value
+
+
 def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
     """Counts Black's handicap stones as KataGo does.
 

@@ -6,9 +6,9 @@ from itertools import groupby
 
 from ..base.fields import invalid
 from ..base.threads import on_own_thread
-from ..engine.settings import EngineSettings
+from ..engine.settings import EngineSettings, as_settings
 from ..engine.worker import SearchWorker
-from ..go.game import Game
+from ..go.game import Game, as_game
 from ..search.report import SearchReport
 from ..search.request import Limits
 from .searches import Searches
@@ -67,17 +67,9 @@ def search_games(
     """
     if isinstance(games, Game) or not isinstance(games, Iterable):
         raise invalid("games", games, "games, such as [game] or record.positions()")
-    if not isinstance(settings, EngineSettings | None):
-        raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
     stop = threading.Event()
-    found = _search(map(_copy, games), settings or EngineSettings(), ownership, stop)
+    found = _search((as_game(game).copy() for game in games), as_settings(settings), ownership, stop)
     return on_own_thread("search", found, stop.set)
-
-
-def _copy(game: Game) -> Game:
-    if not isinstance(game, Game):
-        raise invalid("game", game, "a Game; that of a record is record.to_game()")
-    return game.copy()
 
 
 def _search(

@@ -2,15 +2,15 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
+from ..base.threads import on_own_thread
 from ..base.warm_up import Step, warm_up
-from ..engine.settings import EngineSettings
+from ..engine.settings import EngineSettings, as_settings
 from ..go.game import Game
 from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
 from ..go.sgf import GameRecord, SgfError, read_sgf
@@ -251,27 +251,22 @@ def review(
         record = read_sgf(game)
     else:
         raise invalid("game", game, "a GameRecord, a Game, or an SGF file")
-    if not isinstance(settings, EngineSettings | None):
-        raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
+    reviewer = Reviewer(as_settings(settings), minutes)
     chosen_rules = None if rules is None else as_rules(rules)
     if komi is not None:
         check_komi(komi)
     if not record.moves:
         raise SgfError(f"{record.source}: there are no moves to review")
     record.to_game(rules=chosen_rules)  # an unplayable record is reported before the engine starts
-    reviewer = Reviewer(settings or EngineSettings(), minutes)
 
-    def run() -> GameReview:
+    def steps() -> Generator[ReviewStep, None, None]:
         try:
-            *_, last = reviewer.steps(ReviewTask(record, rules=chosen_rules, komi=komi))
-            return last.review
+            yield from reviewer.steps(ReviewTask(record, rules=chosen_rules, komi=komi))
         finally:
             reviewer.close()
 
-    # On a thread of its own, so that torch's settings elsewhere stay as they are.
-    with ThreadPoolExecutor(1, "review") as thread:
-        reviewed = thread.submit(run)
-        try:
-            return reviewed.result()
-        finally:
-            reviewer.stopped = True  # Ctrl-C ends the review soon
+    def stop() -> None:
+        reviewer.stopped = True
+
+    *_, last = on_own_thread("review", steps(), stop)
+    return last.review

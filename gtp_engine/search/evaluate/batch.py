@@ -18,7 +18,7 @@ from ...base.fields import Range, invalid, parse_number
 from ...base.system import available_cpus
 from ...go.coords import BLACK, as_colour, colour_name
 from ...go.drawing import DrawingOptions
-from ...go.game import Game
+from ...go.game import Game, as_game
 from ...go.rules import Rules
 from ...go.symmetry import ALL_SYMMETRIES
 from ...nets.library import find_network
@@ -222,11 +222,7 @@ class Network:
         self._check_open()
         if isinstance(games, Game) or not isinstance(games, Iterable):
             raise invalid("games", games, "a list of games, such as [game]")
-        copies = []
-        for game in games:
-            if not isinstance(game, Game):
-                raise invalid("game", game, "a Game; that of a record is record.to_game()")
-            copies.append(game.copy())
+        copies = [as_game(game).copy() for game in games]
         stop = threading.Event()
         with self._lock:
             self._check_open()
