@@ -1,4 +1,5 @@
-"""Elo difference and score of a match, each with its 95 % interval, and the sequential test that ends a match.
+"""Elo difference and score of a match, each with its 95 % interval, means of several matches, and the sequential test
+that ends a match.
 
 The test is the generalised sequential probability ratio test (GSPRT): the likelihood of the results is maximised under
 each of two hypotheses about the expected score, without assumptions about draws or the correlation of the games of a
@@ -7,14 +8,19 @@ on (hardy.uhasselt.be/Fishtest: GSPRT_approximation.pdf, support_MLE_multinomial
 """
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
 
 # Two-sided 95 % quantile of the normal distribution.
 Z95 = 1.959963984540054
+# Added to the wins and to the losses of a match before its score is converted to Elo, so that Elo and its interval are
+# always finite (`finite_elo`).
+_HALF_A_GAME = 0.5
 # With fewer pairs the estimate of their variance has a standard error of more than half of it: sqrt(2 / (pairs - 1)).
 _LEAST_PAIRS = 10
 # fishtest's count for results that have not occurred yet, to avoid the logarithm of zero.
@@ -78,6 +84,46 @@ def wilson_interval(score: float, games: float) -> tuple[float, float]:
     # A rounding error would make an open end of the Elo interval a number.
     low = 0.0 if score <= 0.0 else max(0.0, centre - margin)
     return low, 1.0 if score >= 1.0 else min(1.0, centre + margin)
+
+
+def finite_elo(tally: Tally) -> tuple[float, float, float]:
+    """Returns the Elo difference of a match to which half a win and half a loss were added, and its 95 % interval."""
+    games = tally.games + 2 * _HALF_A_GAME
+    score = (tally.games * tally.score + _HALF_A_GAME) / games
+    low, high = wilson_interval(score, games)
+    return elo_difference(score), elo_difference(low), elo_difference(high)
+
+
+def mean_margin(values: Sequence[float]) -> float:
+    """Returns by how much the true mean may differ from that of these values in either direction, with 95 % confidence.
+
+    The values are assumed to be independent and normally distributed (Student 1908). Infinite for fewer than two.
+    """
+    if len(values) < 2:
+        return math.inf
+    return student_quantile(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+
+
+@lru_cache
+def student_quantile(freedom: int) -> float:
+    """Returns the two-sided 95 % quantile of Student's distribution with a number of degrees of freedom."""
+    low, high = 1.0, 20.0  # it is 12.7 with one degree, and 1.96 in the limit
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if _student_share(middle, freedom) < 0.95 else (low, middle)
+    return low
+
+
+def _student_share(t: float, freedom: int) -> float:
+    """Returns the probability of a value between -t and t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle, is_odd = math.atan(t / math.sqrt(freedom)), freedom % 2
+    cosine = math.cos(angle)
+    term = cosine if is_odd else 1.0
+    total = 0.0 if freedom == 1 else term
+    for number in range(1 + is_odd, freedom - 1, 2):
+        term *= cosine * cosine * number / (number + 1)
+        total += term
+    return 2.0 / math.pi * (angle + math.sin(angle) * total) if is_odd else math.sin(angle) * total
 
 
 def score_interval(tally: Tally) -> tuple[float, float]:

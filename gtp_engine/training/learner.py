@@ -28,7 +28,7 @@ from ..nets.model import Model, ModelOutputs
 from ..nets.stored import RawOutputs
 from .data.loader import Loader, Samples, Tensors, on_device, parts_of
 from .ddp import ProcessGroup
-from .losses import Loss, Means, accuracies, losses, total
+from .losses import Loss, Means, losses, measures, total
 from .progress import RESOURCE_ERRORS
 from .run_settings import LearnSettings
 
@@ -224,13 +224,13 @@ class Learner:
 
     @torch.inference_mode()
     def evaluate(self, model: Model, batches: Iterable[Tensors], also: Measure | None = None) -> dict[str, float]:
-        """Returns the means of an averaged network's losses, `losses.accuracies` and further measurements, by name."""
+        """Returns the means of an averaged network's losses, `losses.measures` and further measurements, by name."""
 
         @torch.inference_mode()  # it applies to one thread
         def measure(part: Tensors) -> dict[str, Loss]:
             outputs = self._outputs(model, part)
             others = also(outputs.raw, part, model.config) if also else {}
-            return losses(outputs, part, model.config) | accuracies(outputs.raw, part) | others
+            return losses(outputs, part, model.config) | measures(outputs.raw, part) | others
 
         means = Means()
         for batch in batches:

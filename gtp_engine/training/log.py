@@ -5,28 +5,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arena.elo import Tally, elo_difference, wilson_interval
+from ..arena.elo import Tally, finite_elo, wilson_interval
 from .run_folder import RunFolder
 from .run_settings import RunSettings
 from .storage import shard_facts, total
 
-# Added to the wins and to the losses of a match before the score is converted to Elo, so that Elo and its interval are
-# always finite.
-_HALF_A_GAME = 0.5
 _RECENT = 5  # cycles whose durations are averaged; matches are played in some of them only
 _LOSSES = ("policy", "value", "score", "ownership")
 _DISTANCES = ("policy", "winrate", "lead", "ownership")
 # What is shown of a line of the log: the title, the field, and how it is written. A run has what its source has.
+# Measurements on games that the network has not learned: those held back, or those of a cycle before it is learned.
+_MEASURED = (
+    *((f"unseen {name}", f"validation.{name}", "{:.3f}") for name in _LOSSES),
+    ("top 1", "validation.top1", "{:.1%}"),
+    ("top 5", "validation.top5", "{:.1%}"),
+    ("winner", "validation.winner", "{:.1%}"),
+)
 _COLUMNS = (
     ("cycle", "cycle", "{}"),
     ("games", "games_in_all", "{:,}"),
     ("moves/game", "length", "{:.0f}"),
     ("samples", "samples", "{:,}"),
     *((name, f"losses.{name}", "{:.3f}") for name in _LOSSES),
-    *((f"held-back {name}", f"validation.{name}", "{:.3f}") for name in _LOSSES),
-    ("top 1", "validation.top1", "{:.1%}"),
-    ("top 5", "validation.top5", "{:.1%}"),
-    ("winner", "validation.winner", "{:.1%}"),
+    *_MEASURED,
     *((f"off the teacher's {name}", f"validation.off_{name}", "{:.3f}") for name in _DISTANCES),
     ("Elo", "elo", "{:+.0f}"),
     ("at least", "elo_low", "{:+.0f}"),
@@ -37,6 +38,9 @@ _COLUMNS = (
 )
 # The report has room for more.
 _REPORTED = (
+    ("target entropy", "validation.target_entropy", "{:.3f}"),
+    ("policy entropy", "validation.policy_entropy", "{:.3f}"),
+    ("calibration error", "validation.calibration_error", "{:.1%}"),
     ("Black wins", "black_wins", "{:.0%}"),
     ("window", "window", "{:,}"),
     ("won", "score", "{:.0%}"),
@@ -59,10 +63,18 @@ def value_of(line: Mapping[str, Any], name: str) -> Any:
     return value
 
 
+def _columns(report: bool) -> tuple[tuple[str, str, str], ...]:
+    return _COLUMNS + _REPORTED if report else _COLUMNS
+
+
 def cells(line: Mapping[str, Any], *, report: bool = False) -> dict[str, str]:
-    """Returns what is shown of a line of the log, by title; nothing for values that it lacks."""
+    """Returns what is shown of a line of the log, by title; nothing for values that it lacks.
+
+    A terminal has no room for both Elo and measurements: of a cycle only the report shows the latter.
+    """
     line = {**line, "hours": line["seconds"] / 3600}
-    columns = _COLUMNS + _REPORTED if report else _COLUMNS
+    hidden = _MEASURED if "cycle" in line and not report else ()
+    columns = [column for column in _columns(report) if column not in hidden]
     values = {title: (value_of(line, name), form) for title, name, form in columns}
     return {title: form.format(value) for title, (value, form) in values.items() if value is not None}
 
@@ -70,8 +82,7 @@ def cells(line: Mapping[str, Any], *, report: bool = False) -> dict[str, str]:
 def log_table(lines: Sequence[Mapping[str, Any]], *, report: bool = False) -> tuple[list[str], list[list[str]]]:
     """Returns the titles of the columns that are not empty, and the rows."""
     rows = [cells(line, report=report) for line in lines]
-    columns = _COLUMNS + _REPORTED if report else _COLUMNS
-    titles = [title for title, _, _ in columns if any(title in row for row in rows)]
+    titles = [title for title, _, _ in _columns(report) if any(title in row for row in rows)]
     return titles, [[row.get(title, "") for title in titles] for row in rows]
 
 
@@ -87,7 +98,7 @@ def duration_text(seconds: float) -> str:
 def cycles_left(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
     """Returns a sentence about how long the cycles that are left take, by the last ones; "" if that is not known."""
     recent = [line["cycle_seconds"] for line in lines if line.get("cycle_seconds")][-_RECENT:]
-    left = cycles - max((line["cycle"] for line in lines), default=0)
+    left = cycles - last_cycle(lines)
     if not recent or left < 1:
         return ""
     mean = sum(recent) / len(recent)
@@ -95,12 +106,17 @@ def cycles_left(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
     return f"a cycle takes about {duration_text(mean)} here, {those} about {duration_text(left * mean)}"
 
 
+def last_cycle(lines: Sequence[Mapping[str, Any]]) -> int:
+    """Returns the last cycle that is finished, 0 for none."""
+    return max((line["cycle"] for line in lines), default=0)
+
+
 def summary(folder: RunFolder) -> str:
     """Describes the results and the state of a run, which may be under way; UserError for invalid settings."""
     settings, lines = folder.settings(), folder.log()
     if settings.command == "learn":
         return _of_records(settings, lines)
-    cycle, of_run = max((line["cycle"] for line in lines), default=0) + 1, settings.cycle
+    cycle, of_run = last_cycle(lines) + 1, settings.cycle
     if cycle > of_run.cycles:
         return f"{_of_cycles(lines)}all cycles are finished"
     if not folder.network(0).exists():
@@ -155,17 +171,13 @@ def _of_records(settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> st
 def elo_fields(lines: Sequence[Mapping[str, Any]], against: int, tally: Tally) -> dict[str, Any]:
     """Returns the log's fields about a match against an earlier network.
 
-    The first network has Elo 0, any other one that of its opponent plus the difference in their match. The interval
-    (95 %) grows from match to match: errors of independent differences add up as their squares. It is Wilson's for a
-    score to which half a win and half a loss were added. `lines` are those of the log so far, `against` is the cycle of
-    the opponent.
+    The first network has Elo 0, any other one that of its opponent plus the difference in their match (`finite_elo`).
+    The interval (95 %) grows from match to match: errors of independent differences add up as their squares. `lines`
+    are those of the log so far, `against` is the cycle of the opponent.
     """
     before = next((line for line in lines if line["cycle"] == against and "elo" in line), {})
     base = before.get("elo", 0.0)
-    games = tally.games + 1
-    score = (tally.games * tally.score + _HALF_A_GAME) / games
-    gain = elo_difference(score)
-    low, high = (elo_difference(end) for end in wilson_interval(score, games))
+    gain, low, high = finite_elo(tally)
     below = math.hypot(gain - low, base - before.get("elo_low", base))
     above = math.hypot(high - gain, before.get("elo_high", base) - base)
     found = {"elo": base + gain, "elo_low": base + gain - below, "elo_high": base + gain + above}

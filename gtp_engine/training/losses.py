@@ -17,7 +17,7 @@ default weights; that of the value includes the factor 0.6 of KataGo's trainer. 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -33,6 +33,7 @@ from .run_settings import LossWeights
 
 # Points from which a score's error counts linearly instead of quadratically (KataGo's metrics_pytorch.py).
 SCORE_DELTA, STDEV_DELTA, LEAD_DELTA = 12.0, 10.0, 8.0
+_BINS, _EXPECTED, _TRUE, _SHARE = 10, "expected", "true", "share"  # of `_by_winrate`
 _OFF = -1e4  # logit of what is impossible; finite, because it is multiplied by a target of 0
 # The mean of |x| of a normal distribution is its standard deviation times sqrt(2 / pi).
 _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
@@ -125,11 +126,13 @@ def _mean_on_board(x: Tensor, batch: Tensors) -> Tensor:
     return (x * on_board).sum(1) / on_board.sum(1)
 
 
-def accuracies(raw: RawOutputs[Tensor], batch: Tensors) -> dict[str, Loss]:
-    """Returns accuracies in the form of `losses`: 1 for right, 0 for wrong.
+def measures(raw: RawOutputs[Tensor], batch: Tensors) -> dict[str, Loss]:
+    """Returns what tells more about a network than its losses, in their form.
 
-    "top1" and "top5" tell whether the target's best move is the network's, or among its best five; "winner" tells
-    whether the network expects the winner to win.
+    "top1" and "top5" are 1 if the target's best move is the network's, or among its best five, else 0; "winner" is 1
+    if the network expects the winner to win. "target_entropy" and "policy_entropy" are those of the target and of the
+    network's policy, in nats: the loss of the policy minus the entropy of its target is the Kullback-Leibler divergence
+    of the two. The entries of `_by_winrate` are for `calibration_of`.
     """
     logits, weights = policy_logits(raw.policy[:, 0].float(), batch), batch.weights
     best = batch.policy.argmax(1, keepdim=True)
@@ -141,7 +144,45 @@ def accuracies(raw: RawOutputs[Tensor], batch: Tensors) -> dict[str, Loss]:
         "top1": Loss((rank < 1).float(), weights[:, rows.POLICY]),
         "top5": Loss((rank < 5).float(), weights[:, rows.POLICY]),
         "winner": Loss(right.float(), weights[:, rows.VALUE] * decided),
+        "target_entropy": Loss(_entropy(batch.policy), weights[:, rows.POLICY]),
+        "policy_entropy": Loss(_entropy(logits.softmax(1)), weights[:, rows.POLICY]),
+        **_by_winrate(raw, batch),
     }
+
+
+def _entropy(policy: Tensor) -> Tensor:
+    """Returns the entropy [n] of policies, in nats."""
+    return -torch.special.xlogy(policy, policy).sum(1)
+
+
+def _by_winrate(raw: RawOutputs[Tensor], batch: Tensors) -> dict[str, Loss]:
+    """Returns win rates, true ones, and 1 for the rows of each of _BINS equal parts of the win rates from 0 to 1."""
+    win, loss, _ = value_logits(raw, batch).softmax(1).unbind(1)
+    expected, true = ((1 + win - loss) / 2, (1 + batch.value[:, rows.WIN] - batch.value[:, rows.LOSS]) / 2)
+    weight, places = batch.weights[:, rows.VALUE], (expected * _BINS).long().clamp(0, _BINS - 1)
+    found = {}
+    for place in range(_BINS):
+        is_here = (places == place).float()
+        found[f"{_EXPECTED} {place}"] = Loss(expected, weight * is_here)
+        found[f"{_TRUE} {place}"] = Loss(true, weight * is_here)
+        found[f"{_SHARE} {place}"] = Loss(is_here, weight)
+    return found
+
+
+def take_calibration(means: dict[str, float]) -> list[list[float]]:
+    """Takes the means of `_by_winrate` out of those of a measurement.
+
+    Returns:
+        For each part of the win rates that has positions: the mean of the win rates, what the games gave there on
+        average (1 for a win, 0 for a loss), and the share of these positions.
+    """
+    taken = [[means.pop(f"{name} {place}", 0.0) for name in (_EXPECTED, _TRUE, _SHARE)] for place in range(_BINS)]
+    return [part for part in taken if part[-1]]
+
+
+def calibration_error(calibration: Sequence[Sequence[float]]) -> float:
+    """Returns the expected calibration error: how far win rates are from what the games gave, 0 to 1, on average."""
+    return sum(share * abs(expected - true) for expected, true, share in calibration)
 
 
 def distances(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
@@ -152,14 +193,13 @@ def distances(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) ->
     points; "off_ownership" that of the ownership, 0 to 2, a mean over the points of the board.
     """
     weights = batch.weights
-    entropy = -torch.special.xlogy(batch.policy, batch.policy).sum(1)
     crossed = policy_loss(raw.policy[:, 0].float(), batch.policy, batch)
     win, loss, _ = value_logits(raw, batch).softmax(1).unbind(1)
     target = (batch.value[:, rows.WIN] - batch.value[:, rows.LOSS]) / 2
     lead = raw.scores[:, 2].float() * config.multipliers.lead
     owned = (raw.ownership.float().tanh() - batch.ownership).abs()
     return {
-        "off_policy": Loss(crossed - entropy, weights[:, rows.POLICY]),
+        "off_policy": Loss(crossed - _entropy(batch.policy), weights[:, rows.POLICY]),
         "off_winrate": Loss(((win - loss) / 2 - target).abs(), weights[:, rows.VALUE]),
         "off_lead": Loss((lead - batch.lead).abs(), weights[:, rows.LEAD]),
         "off_ownership": Loss(_mean_on_board(owned, batch), weights[:, rows.OWNERSHIP]),

@@ -39,6 +39,11 @@ class Limit:
         """Counts the minutes from now on."""
         self._end = None if self._minutes is None else time.monotonic() + 60 * self._minutes
 
+    @property
+    def minutes_left(self) -> float | None:
+        """The minutes until its end; None for no limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic()) / 60
+
     @contextmanager
     def not_counted(self) -> Iterator[None]:
         """Does not count the time of a `with` block."""

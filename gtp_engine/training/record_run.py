@@ -107,10 +107,13 @@ class RecordRun(Run):
             self.observer.message(f"warning: the network is larger than its teacher: {sizes}")
 
     def _report_if_due(self, wanted: int) -> None:
-        """Adds a line to the log if the last batch was the last one, or passed a multiple of the settings."""
-        records, is_last = self.settings.records, self.learner.samples >= wanted
-        is_validated = is_last or self._is_due(records.validate)
-        if is_validated or self._is_due(records.report):
+        """Adds a line to the log if the last batch was the last one, or passed a multiple of the settings.
+
+        The last line takes what is left over: a mean over a few samples would look like a jump.
+        """
+        records, left = self.settings.records, wanted - self.learner.samples
+        is_validated = left <= 0 or self._is_due(records.validate)
+        if is_validated or (self._is_due(records.report) and left >= records.report / 2):
             line = self._new_line(self.learner.take_losses())
             if is_validated:
                 line["validation"] = self._validate()
@@ -133,9 +136,8 @@ class RecordRun(Run):
         return found
 
     def _measure(self) -> None:
-        """Adds a line to the log between two regular ones, which remain as they would be without it."""
-        line = self._new_line(self.learner.check())
-        self._publish(line | {"validation": self._validate()})
+        """Adds a line to the log between two regular ones, which alone have means of losses, each over an interval."""
+        self._publish(self._new_line({}) | {"validation": self._validate()})
 
     def _measure_piece(self) -> None:
         last = self.state.lines[-1]

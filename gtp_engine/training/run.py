@@ -25,6 +25,7 @@ from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batche
 from .ddp import ProcessGroup
 from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at, start_followers
 from .log import EventFiles
+from .losses import calibration_error, take_calibration
 from .progress import Limit, Observer, Stopped
 from .run_folder import RunFolder
 from .run_settings import LearnSettings
@@ -174,15 +175,19 @@ class Run(ABC):
         start_followers(self._group, self.learner, loader)
         self._learned, self._learning_seconds = 0, 0.0
         saved = reported = started = time.monotonic()
+        is_warm = False  # the first step compiles, and waits for the first batches
         try:
             while (drawn := self.learner.samples - begun) < wanted:
                 self.limit.check()
                 self.learner.step(next(loader))
                 now = time.monotonic()
-                self._learned, self._learning_seconds = self._learned + size, self._learning_seconds + now - started
-                if now - reported >= _REPORT_SECONDS:
+                if is_warm:
+                    self._learned, self._learning_seconds = self._learned + size, self._learning_seconds + now - started
+                if now - reported >= _REPORT_SECONDS or not is_warm:
                     reported = now
-                    self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s")
+                    facts = f"{self._rate:,.0f} samples/s" if self._rate else ""
+                    self.observer.progress(phase, drawn + size, wanted, facts)
+                is_warm = True
                 after_step()
                 if now - saved >= SAVE_SECONDS:
                     self._save_meanwhile()
@@ -200,8 +205,8 @@ class Run(ABC):
     def _averaged_network(self, samples: Samples) -> Model:
         return self.learner.averaged_network(fixed_batches(samples, MEASURED_SAMPLES, self.settings.begin.seed))
 
-    def _measured(self, model: Model, samples: Samples, most: int, also: Measure | None = None) -> dict[str, float]:
-        """Returns the losses and accuracies on at most `most` positions, always the same ones, and their number."""
+    def _measured(self, model: Model, samples: Samples, most: int, also: Measure | None = None) -> dict[str, Any]:
+        """Returns losses and `losses.measures` on at most `most` positions, always the same ones, and their number."""
         end, counts = time.monotonic() + _MEASURE_SECONDS, [0]
 
         def batches() -> Iterator[Tensors]:
@@ -211,8 +216,11 @@ class Run(ABC):
                 counts[0] += batch.size
                 yield batch
 
-        found = rounded(self.learner.evaluate(model, batches(), also))
-        return {**found, "positions": counts[0]}
+        found = self.learner.evaluate(model, batches(), also)
+        calibration = [[round(value, 4) for value in part] for part in take_calibration(found)]
+        if calibration:
+            found["calibration_error"] = calibration_error(calibration)
+        return {**rounded(found), "positions": counts[0], "calibration": calibration}
 
     def _new_line(self, losses: Mapping[str, float]) -> dict[str, Any]:
         """Returns what every line of the log contains."""

@@ -46,6 +46,7 @@ class RunState:
         start: File of the network that the run started from; "" for random weights.
         precision: Precision of the training; "" before it is chosen.
         available: Number of samples in the records; 0 before they are read, and with self-play.
+        validation: With self-play, what was measured on the games of the cycle before they were learned.
     """
 
     cycle: int = 0
@@ -57,6 +58,7 @@ class RunState:
     start: str = ""
     precision: str = ""
     available: int = 0
+    validation: dict[str, Any] = field(default_factory=dict)
 
 
 def _is_state(values: Mapping[str, Any]) -> bool:

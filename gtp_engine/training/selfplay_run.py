@@ -8,7 +8,7 @@ network.
 import contextlib
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from .learner import playing_network
 from .log import cycles_left, elo_fields
 from .progress import Limit, Stopped
 from .run import SAVE_SECONDS, Run
-from .run_settings import LearnSettings
+from .run_settings import LearnSettings, RunSettings
 from .selfplay import Counts
 from .storage import GameWriter, ShardFacts, shard_facts, total
 from .workers import SelfPlayPool, play_games
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 _RANDOM_PORTION = 100  # random games between two reports of progress
 _PROGRESS_SECONDS = 1.0
-_MEASURED_POSITIONS = 2048  # at the end of a piece
+_MEASURED_POSITIONS = 2048  # of a cycle before it is learned, and at the end of a piece
 _MATCH_MINUTES = 1.0  # for a match at the end of a piece
 
 
@@ -119,6 +119,9 @@ class SelfPlayRun(Run):
         cycle, learn = self.state.cycle, self.settings.learn
         speeds = self._play(pool, cycle)
         facts = {path: shard for path, shard in self._facts().items() if 1 <= shard.cycle <= cycle}
+        own = [path for path, shard in facts.items() if shard.cycle == cycle]
+        if self.learner.samples == self.state.begun:
+            self.state.validation = self._measured_on(own)
         samples = self._read_samples(self._window(facts))
         self._learn(samples, learn.samples or learn.epochs * len(samples), self._phase("learning"))
         path = self.folder.network(cycle)
@@ -128,16 +131,18 @@ class SelfPlayRun(Run):
             **self._new_line(self.learner.check()),
             "network": path.name,
             "player": self.network.name,
-            **_game_facts([shard for shard in facts.values() if shard.cycle == cycle]),
+            **_game_facts([facts[path] for path in own]),
             "games_in_all": total(facts.values()).games,
             "samples_in_all": total(facts.values()).samples,
             **speeds,
             "damaged_shards": len(self._damaged),
             "window": len(samples),
+            "validation": self.state.validation,
             **self._measure(cycle),
         }
         line["seconds"] = round(self._seconds, 1)  # with the matches
         line["cycle_seconds"] = round(self._seconds - self.state.cycle_began, 1)
+        line["cycle_samples"] = self.learner.samples - self.state.begun
         if line["accepted"]:
             self.state.player = cycle
         self.learner.take_losses()  # only now, so that they are not lost if a match is stopped
@@ -204,6 +209,11 @@ class SelfPlayRun(Run):
             raise UserError(f"{self.folder.shards}: no samples to learn from in {len(shards)} shards")
         return samples
 
+    def _measured_on(self, shards: Collection[Path]) -> dict[str, Any]:
+        """Measures the averaged network on games that are not learned yet."""
+        samples = self._read_samples(shards)
+        return self._measured(self._averaged_network(samples), samples, _MEASURED_POSITIONS)
+
     def _playing_network(self, samples: Samples) -> Model:
         return playing_network(self._averaged_network(samples))
 
@@ -229,38 +239,14 @@ class SelfPlayRun(Run):
     def _match(self, cycles: tuple[int, int], games: int, purpose: str, limit: Limit) -> Tally:
         """Plays a match between the networks of two cycles, new and old, on the run's most common board."""
         settings = self.settings
-        boards, machine = settings.games.boards, settings.machine
-        width, height = max(boards, key=lambda board: boards[board])
-        match = dict[str, Any](
-            games=games,
-            visits=settings.match.visits,
-            width=width,
-            height=height,
-            komi=settings.games.fair_komi(width, height),
-            rules=settings.games.rulesets()[0],
-            seed=settings.cycle.seed + cycles[0],
-            threads=self._threads,
-            device=machine.device,
-            precision=machine.precision,
-        )
+        match = match_of(settings, games=games, seed=settings.cycle.seed + cycles[0], threads=self._threads)
         phase, players = self._phase(f"match for {purpose}"), f"{cycles[0]} against {cycles[1]}"
+        networks = [self.folder.network(cycle) for cycle in cycles]
 
         def show(done: int) -> None:
             self.observer.progress(phase, done, games, players)
 
-        show(0)
-        new, old = (player_of(self.folder.network(cycle)) for cycle in cycles)
-        try:
-            return play_networks(
-                new,
-                old,
-                on_game=lambda result, _: show(len(result.games)),
-                on_progress=lambda _: limit.check(),
-                **match,
-            ).tally
-        except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
-            limit.check()
-            raise
+        return play_match_of(networks, match, show, limit)
 
     def _measure_piece(self) -> None:
         """Measures the network on its newest games, and its Elo if that would be measured later."""
@@ -270,8 +256,7 @@ class SelfPlayRun(Run):
         newest = [path for path, shard in facts.items() if shard.cycle == last]
         if not newest:
             return
-        samples = self._read_samples(newest)
-        found = self._measured(self._averaged_network(samples), samples, _MEASURED_POSITIONS)
+        found = self._measured_on(newest)
         trained = (name for name, weight in vars(self.settings.losses).items() if weight and name in found)
         shown = ", ".join(f"{name} {found[name]:.3f}" for name in trained)
         source = f"games of cycle {last}" if last else "random games"
@@ -281,6 +266,46 @@ class SelfPlayRun(Run):
             with contextlib.suppress(Stopped, KeyboardInterrupt):  # what was learned is saved
                 lines[-1] |= self._rate_network(lines[-1]["cycle"], limit)
                 self.save()
+
+
+def match_of(settings: RunSettings, **more: Any) -> dict[str, Any]:
+    """Returns the settings of a match between networks of a run, on its most common board; `more` replaces some."""
+    boards, machine = settings.games.boards, settings.machine
+    width, height = max(boards, key=lambda board: boards[board])
+    given = {
+        "visits": settings.match.visits,
+        "width": width,
+        "height": height,
+        "komi": settings.games.fair_komi(width, height),
+        "rules": settings.games.rulesets()[0],
+        "device": machine.device,
+        "precision": machine.precision,
+    }
+    return given | more
+
+
+def play_match_of(
+    networks: Sequence[Path], match: Mapping[str, Any], show: Callable[[int], None], limit: Limit
+) -> Tally:
+    """Plays a match between the networks of two files; `show` is called with the number of games that are over.
+
+    Raises:
+        Stopped: The limit is reached.
+        UserError: A network is missing or damaged.
+    """
+    player_a, player_b = map(player_of, networks)
+    show(0)
+    try:
+        return play_networks(
+            player_a,
+            player_b,
+            **match,
+            on_game=lambda result, _: show(len(result.games)),
+            on_progress=lambda _: limit.check(),
+        ).tally
+    except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
+        limit.check()
+        raise
 
 
 def player_of(path: Path) -> NetworkPlayer:

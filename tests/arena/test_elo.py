@@ -10,8 +10,11 @@ from gtp_engine.arena.elo import (
     elo_difference,
     elo_interval,
     expected_score,
+    finite_elo,
     log_likelihood_ratio,
+    mean_margin,
     score_interval,
+    student_quantile,
     wilson_interval,
 )
 
@@ -25,6 +28,26 @@ def test_elo_of_known_scores_and_back(score: float, elo: float) -> None:
 def test_the_ends_of_elo() -> None:
     assert (elo_difference(1.0), elo_difference(0.0)) == (math.inf, -math.inf)
     assert str(elo_difference(0.5)) == "0.0"  # not -0.0: it is shown
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"),
+    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (9, 2.262), (30, 2.042), (100, 1.984)],
+)
+def test_students_quantiles_are_those_of_the_tables(freedom: int, quantile: float) -> None:
+    assert student_quantile(freedom) == pytest.approx(quantile, abs=5e-4)
+
+
+def test_the_margin_of_a_mean_is_students() -> None:
+    # Student 1908 used Cushny and Peebles' ten differences of hours of sleep: mean 1.58, standard deviation 1.23.
+    sleep = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
+    assert mean_margin(sleep) == pytest.approx(2.262 * 1.22996 / 10**0.5, abs=1e-3)
+    assert mean_margin([5.0]) == math.inf
+
+
+def test_elo_stays_finite_if_all_games_are_won() -> None:
+    elo, low, high = finite_elo(Tally(40, 0, 0))
+    assert elo == pytest.approx(elo_difference(40.5 / 41)) and 0 < low < elo < high < 2000
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import os
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -118,6 +119,20 @@ def test_validations_do_not_depend_on_the_lines_of_the_log(games: Path, tmp_path
     measured = [line["samples"] for line in RunFolder(tmp_path).log() if "validation" in line]
     assert measured[0] == 0 and 300 <= measured[1] < 300 + 256 and measured[-1] == 960
     assert len(measured) == 5  # at the start, and after 300, 600, 900 and all
+
+
+def test_means_of_losses_are_over_whole_intervals(games: Path, tmp_path: Path) -> None:
+    """The last one takes what is left over, and measurements in between have none."""
+    folder = RunFolder(tmp_path / "run")
+    new = settings_from_options({"games": [str(games)], "network": "b1c8", "batch_size": 32, "samples": 1056})
+    folder.create(replace(new, records=replace(new.records, board_sizes=["5"], least_moves=5, report=320)))
+    assert RecordRun(folder, Kept()).go()
+    assert [(line["samples"], bool(line["losses"])) for line in folder.log()] == [
+        (0, False),
+        (320, True),
+        (640, True),
+        (1056, True),  # and not 960 as well
+    ]
 
 
 def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file, write_katago_file
 from gtp_engine.nets.layers import BatchNorm
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.stored import StoredNetwork
+from gtp_engine.nets.stored import RawOutputs, StoredNetwork
 from gtp_engine.training import learner as learner_module
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, parts_of
 from gtp_engine.training.data.samples import GameSet, join, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
-from gtp_engine.training.losses import losses, total
+from gtp_engine.training.losses import Means, calibration_error, losses, measures, take_calibration, total
 from gtp_engine.training.run_settings import LearnSettings, LossWeights
 
 SETTINGS = LearnSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3, precision="float32")
@@ -60,6 +60,33 @@ def test_one_game_is_memorised() -> None:
     assert found["policy"] < 0.05 and found["value"] < 0.01 and found["ownership"] < 0.05
     assert found["top1"] == found["winner"] == 1
     assert abs(found["score"]) < 2
+
+
+def test_entropies_are_those_of_the_target_and_of_a_network_that_knows_nothing() -> None:
+    games = pack([sample_game(random_game(4, 5, moves=16), policies=[(np.array([3, 7]), np.array([0.5, 0.5]))] * 16)])
+    batch = Samples(games).batch(np.arange(16), np.zeros(16))
+    model = new_model().eval()
+    with torch.no_grad():
+        for layer in (model.policy.out_conv, model.policy.pass_matmul):
+            layer.weight.zero_()
+    found = Learner(model, SETTINGS).evaluate(model, [batch])
+    assert found["target_entropy"] == pytest.approx(math.log(2), abs=1e-4)
+    assert found["policy_entropy"] == pytest.approx(math.log(26), abs=1e-4)
+
+
+def test_calibration_compares_win_rates_with_what_the_games_gave() -> None:
+    value = torch.tensor([[0.97, 0.03, 0.0]] * 4 + [[0.42, 0.58, 0.0]] * 2)
+    batch = Samples(pack([sample_game(random_game(4, 5, moves=6))])).batch(np.arange(6), np.zeros(6))
+    won = torch.tensor([1.0, 1.0, 0.0, 0.5, 0.0, 0.0])  # half a win is a draw
+    batch = batch._replace(value=torch.stack((won, 1 - won, 0 * won), 1))
+    raw = RawOutputs(torch.zeros(6, 1, 26), value.log().clamp(-50), torch.zeros(6, 6), torch.zeros(6, 25))
+    means = Means()
+    means.add(measures(raw, batch))
+    found = means.read()
+    calibration = take_calibration(found)
+    assert calibration == [pytest.approx([0.42, 0.0, 2 / 6]), pytest.approx([0.97, 0.625, 4 / 6])]
+    assert calibration_error(calibration) == pytest.approx((2 * 0.42 + 4 * 0.345) / 6)
+    assert found.keys() == {"top1", "top5", "winner", "target_entropy", "policy_entropy"}
 
 
 def test_the_winner_is_learned_for_the_side_to_move() -> None:

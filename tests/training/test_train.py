@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import random
 import shutil
@@ -29,7 +30,10 @@ from gtp_engine.clients.cli import main
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
+from gtp_engine.training import run as training_run
 from gtp_engine.training import selfplay_run
+from gtp_engine.training.data.loader import Samples, Tensors
+from gtp_engine.training.data.samples import pack
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.progress import Limit, Observer
@@ -340,6 +344,37 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     (line,) = folder.log()
     assert line["losses"]["policy"] > 0 and line["match_games"] == 30
     assert line["evaluations_per_s"] is None and line["rate"] is None  # of the first piece
+
+
+def test_a_cycle_is_measured_on_its_games_before_they_are_learned(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, cycles="2", samples="6400")
+    assert SelfPlayRun(folder, Kept()).go()
+    first, second = (line["validation"] for line in folder.log())
+    assert first["policy"] == pytest.approx(math.log(26), abs=0.2)  # of random weights
+    assert first["policy"] > first["target_entropy"] > 0 and 0 <= first["calibration_error"] <= 1
+    assert sum(share for _, _, share in first["calibration"]) == pytest.approx(1, abs=1e-3)
+    assert second != first and [line["cycle_samples"] for line in folder.log()] == [6400, 6400]
+
+
+def test_the_first_step_does_not_count_into_the_speed_of_learning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(training_run.time, "monotonic", lambda: clock[0])
+    step = Learner.step
+
+    def slow_at_first(learner: Learner, batch: Tensors) -> None:
+        clock[0] += 60.0 if learner.samples == 0 else 0.5
+        step(learner, batch)
+
+    monkeypatch.setattr(Learner, "step", slow_at_first)
+    seen: list[str] = []
+    observer = Kept()
+    monkeypatch.setattr(observer, "progress", lambda phase, done, total, facts="": seen.append(facts))
+    folder = new_run(tmp_path, games="12")
+    run = SelfPlayRun(folder, observer)
+    run._learn(Samples(pack([finished_game(number).sample for number in range(8)])), 64 * 9, "learning")
+    assert seen[0] == "" and set(seen[1:]) == {"128 samples/s"}
 
 
 def test_a_prolonged_run_lets_the_learning_rate_fall_to_its_end_but_keeps_its_network(tmp_path: Path) -> None:
