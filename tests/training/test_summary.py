@@ -14,10 +14,11 @@ from gtp_engine.arena.elo import Tally, elo_difference
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
-from gtp_engine.training.log import EventFiles, cycles_left, duration_text, elo_fields, summary
+from gtp_engine.training.log import EventFiles, cells, cycles_left, duration_text, elo_fields, summary
 from gtp_engine.training.new_run import RECORDS, settings_from_options
+from gtp_engine.training.plots import COLOURS, _with_network_0, calibration
 from gtp_engine.training.progress import Limit
-from gtp_engine.training.report import COLOURS, _boards, differing_settings, table_of_log, write_report
+from gtp_engine.training.report import _boards, differing_settings, table_of_log, write_report
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.selfplay_run import player_of
@@ -138,6 +139,33 @@ def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path
     assert "<td>+364</td><td>+200</td><td>+528</td>" in text
     write_report([two], tmp_path / "report.html")
     assert "Settings that differ from the defaults" in (tmp_path / "report.html").read_text()
+
+
+def test_strength_begins_with_network_0_where_the_log_tells_when_it_was_made() -> None:
+    line = CYCLE | {"cycle": 1, "cycle_seconds": 30.0, "cycle_samples": 600, **elo_fields([], 0, WON)}
+    (start, first) = _with_network_0([line])
+    assert first is line
+    assert start == {"cycle": 0, "games_in_all": 0, "elo": 0.0, "seconds": 60.0, "samples": 40}
+    for unknown in (CYCLE, {**line, "cycle": 2}, CYCLE | {"cycle": 1, "cycle_seconds": 30.0, "cycle_samples": 600}):
+        assert _with_network_0([unknown]) == [unknown]
+
+
+def test_the_last_calibration_of_each_run_is_drawn_and_scores_have_a_logarithmic_axis(tmp_path: Path) -> None:
+    measured = {"calibration": [[0.2, 0.1, 0.5], [0.8, 0.9, 0.5]], "calibration_error": 0.1, "score": 20.0}
+    line = CYCLE | {"cycle": 1, "validation": measured}
+    write_report([folder_with(tmp_path / "one", [line])], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+    assert {"Unseen games: losses of the score", "Unseen games: calibration error"} <= set(titles)
+    assert text.count("points won, %") == 1 and "<th>calibration error</th>" in text and "<td>10.0%</td>" in text
+    assert calibration({"one": [CYCLE]}) == ""
+
+
+def test_a_terminal_shows_measurements_of_records_and_not_of_cycles() -> None:
+    line = {"seconds": 60.0, "samples": 64, "validation": {"policy": 2.0, "top1": 0.25}}
+    assert cells(line) == {"samples": "64", "unseen policy": "2.000", "top 1": "25.0%", "hours": "0.02"}
+    assert cells({"cycle": 3, **line}) == {"cycle": "3", "samples": "64", "hours": "0.02"}
+    assert cells({"cycle": 3, **line}, report=True)["unseen policy"] == "2.000"
 
 
 def test_the_tables_of_a_report_name_what_is_left_out_and_compare_with_the_defaults() -> None:
