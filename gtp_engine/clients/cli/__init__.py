@@ -33,6 +33,7 @@ COMMANDS = {
     "selfplay": "Play the engine against itself and save the games.",
     "learn": "Train a network on game records.",
     "train": "Train a network on its own games.",
+    "experiment": "Compare two settings of training over several seeds.",
     "match": "Play two engines or networks against each other and report the score.",
     "network": "Describe network files, and get KataGo's published ones.",
     "benchmark": "Measure visits per second.",

@@ -20,7 +20,7 @@ from .command import command
 from .common_options import BOARD_SIZE, MINUTES
 from .defaults import is_given
 from .options import EXISTING_PATH, FOLDER
-from .run_command import RESUME, ReportOptions, carry_out, in_process_group, report_end, write_report_of
+from .run_command import ReportOptions, carry_out, in_process_group, report_end, resumable, show_instead
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
@@ -179,7 +179,7 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
     given, start, limit = options.given(), options.start, Limit(options.minutes)
     report.check()
     if options.label_only:
-        _refuse(context, [*_declared("of_run"), "file", "compare"], "--label-only trains no network")
+        _refuse(context, [*_declared("of_run"), "file", "compare", "show_samples"], "--label-only trains no network")
         if not given.keys() >= {"teacher", "labels"}:
             raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
@@ -192,9 +192,9 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
         records = folder.settings().records if folder.state_file.exists() else settings.records
         if records.labels and not records.teacher:
             _refuse(context, _declared("chooses"), "without --teacher all the --labels are learned")
-    if report.file:
-        write_report_of(folder, report)
-    elif options.label_only:
+    if show_instead(folder, report):
+        return
+    if options.label_only:
         _label(settings, limit)
     else:
         typed = {name: value for name, value in given.items() if is_given(context, name)}
@@ -214,18 +214,14 @@ def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
     """Fills the folder of labels, without training a network."""
-    from ...base.errors import error_text
     from ...training.distillation.labels import fill_labels
-    from ...training.progress import RESOURCE_ERRORS
     from .run_display import RunDisplay
 
     folder = Path(settings.records.labels)
     with RunDisplay() as display:
         end_on_signals(limit)
-        try:
+        with resumable("the finished labels are kept"):
             is_done = fill_labels(settings, folder, display, limit)
-        except RESOURCE_ERRORS as error:
-            raise click.ClickException(f"{error_text(error)}; the finished labels are kept: {RESUME}") from error
     report_end(folder if is_done else None, limit)
 
 

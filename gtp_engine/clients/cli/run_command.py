@@ -1,7 +1,8 @@
 """What `gtp_engine learn` and `train` have in common: a run works in its folder, is shown, and stops at a signal."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import click
 
 from ...base.interrupts import end_on_signals
 from ...base.settings import setting
+from ...engine.settings import COUNT
 from .options import EXISTING_FOLDER, FILE
 
 if TYPE_CHECKING:
@@ -23,15 +25,17 @@ RESUME = "run the same command to resume"
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """A report instead of the run.
+    """What a run has reached, shown instead of going on with it.
 
     Attributes:
         file: Write a report of the run so far to this HTML file and exit; the run may be under way.
         compare: With --report: add another run, of `learn` or `train`, to the same report (repeatable).
+        show_samples: Print N positions that the run learns, drawn at random, with all their targets, and exit.
     """
 
     file: Path | None = setting(None, accepts=FILE, flags=["--report"], metavar="FILE", heading="Output")
     compare: tuple[Path, ...] = setting((), accepts=EXISTING_FOLDER, multiple=True, metavar="RUN")
+    show_samples: int | None = setting(None, accepts=COUNT, metavar="N")
 
     def check(self) -> None:
         """Raises UsageError if the options contradict each other."""
@@ -39,16 +43,25 @@ class ReportOptions:
             raise click.UsageError("--compare needs --report")
 
 
-def write_report_of(folder: "RunFolder", options: ReportOptions) -> None:
-    """Writes a report of a run and of those that it is compared with, if one is wanted."""
-    from ...training.report import write_report
+def show_instead(folder: "RunFolder", options: ReportOptions) -> bool:
+    """Shows of a run what the options ask for; returns whether they ask for anything."""
     from ...training.run_folder import RunFolder
     from .outputs import check_place, report_written
 
-    assert options.file is not None
-    check_place(options.file)
-    write_report([folder, *map(RunFolder, options.compare)], options.file)
-    report_written(options.file, is_page=True)
+    if options.file:
+        from ...training.report import write_report
+
+        check_place(options.file)
+        write_report([folder, *map(RunFolder, options.compare)], options.file)
+        report_written(options.file, is_page=True)
+    if options.show_samples:
+        import numpy as np
+
+        from ...training.inspection import describe_samples
+
+        for text in describe_samples(folder, options.show_samples, np.random.default_rng()):
+            click.echo(f"{text}\n")
+    return bool(options.file or options.show_samples)
 
 
 def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
@@ -65,7 +78,7 @@ def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
 
 def carry_out(
     folder: "RunFolder", limit: "Limit", begin: Callable[[], None], make_run: "Callable[[Observer], Run]"
-) -> None:
+) -> bool:
     """Runs in the folder until everything is done or the limit is reached, and reports the result.
 
     Args:
@@ -74,6 +87,9 @@ def carry_out(
         begin: Makes the run in its folder, or checks that it may resume.
         make_run: Makes the run that is reported to an observer.
 
+    Returns:
+        Whether everything is done.
+
     Raises:
         KeyboardInterrupt: A signal stopped the run.
         ClickException: An error ended the run; what is saved is kept.
@@ -81,7 +97,6 @@ def carry_out(
     from ...base.errors import error_text
     from ...training.learner import LossNotFinite
     from ...training.log import summary
-    from ...training.progress import RESOURCE_ERRORS
     from .run_display import RunDisplay
 
     with folder.locked():
@@ -90,14 +105,26 @@ def carry_out(
             end_on_signals(limit)
             run = make_run(display)
             try:
-                is_done = run.go()
+                with resumable("nothing saved is lost"):
+                    is_done = run.go()
             except LossNotFinite as error:  # the same would happen again
                 where = f"learning_rate in {folder.settings_file}"
                 raise click.ClickException(f"{error_text(error)} ({where}); nothing saved is lost") from error
-            except (OSError, *RESOURCE_ERRORS) as error:
-                raise click.ClickException(f"{error_text(error)}; nothing saved is lost: {RESUME}") from error
     click.echo(summary(folder))
     report_end(run.network if is_done else None, limit)
+    return is_done
+
+
+@contextmanager
+def resumable(kept: str) -> Iterator[None]:
+    """Reports errors that are no bugs in one line, with what is kept and how to go on."""
+    from ...base.errors import error_text
+    from ...training.progress import RESOURCE_ERRORS
+
+    try:
+        yield
+    except (OSError, *RESOURCE_ERRORS) as error:
+        raise click.ClickException(f"{error_text(error)}; {kept}: {RESUME}") from error
 
 
 def report_end(result: Path | None, limit: "Limit") -> None:

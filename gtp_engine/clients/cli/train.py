@@ -14,7 +14,7 @@ from .command import command
 from .common_options import MINUTES
 from .defaults import is_given
 from .options import EXISTING_FILE, FOLDER
-from .run_command import ReportOptions, carry_out, in_process_group, write_report_of
+from .run_command import ReportOptions, carry_out, in_process_group, show_instead
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
@@ -62,6 +62,7 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
       gtp_engine train run --minutes 30         the next half hour
       gtp_engine train run --report curves.html  the progress so far
       gtp_engine train run --report both.html --compare other
+      gtp_engine train run --show-samples 3     positions with their targets
       gtp_engine train other --preset mini      searches as AlphaGo Zero did
       gtp_engine gtp --network run/networks/0030.bin.gz
       torchrun --nproc-per-node=4 -m gtp_engine train run      trains on four GPUs
@@ -71,8 +72,7 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
 
     folder, preset, start = RunFolder(options.run), options.preset, options.start
     report.check()
-    if report.file:
-        write_report_of(folder, report)
+    if show_instead(folder, report):
         return
     if folder.exists:  # the user's defaults are for new runs
         preset, start = (

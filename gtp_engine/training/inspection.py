@@ -1,0 +1,106 @@
+"""Samples as a person reads them: the position, and every target as the learner gets it, in text."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..go.coords import BLACK, COLUMNS, colour_name, point_of_index, vertex
+from ..go.game import Game
+from .data import rows
+from .data.loader import Samples, Tensors
+from .data.samples import unpack_moves
+from .data.shards import read_shard, shard_files
+from .run_folder import RunFolder
+
+_MOVES = 8  # of a policy target that are listed
+_TARGETS = {"opponent": rows.OPPONENT, "value": rows.VALUE, "score": rows.SCORE, "lead": rows.LEAD}
+
+
+def describe_samples(folder: RunFolder, count: int, random: np.random.Generator) -> Iterator[str]:
+    """Yields descriptions of at most `count` samples of a run, drawn at random, each a text of several lines.
+
+    They are from the newest file of self-play, or from one of those of the records or labels.
+
+    Raises:
+        UserError: The folder contains no run, or no samples yet.
+    """
+    if not folder.exists:
+        raise UserError(f"{folder.path}: there is no run in this folder")
+    settings = folder.settings()
+    kept = folder.games if settings.command == "learn" else folder.shards
+    shards = shard_files(folder.labels_of(settings) if settings.records.has_labels else kept)
+    if not shards:
+        raise UserError(f"{folder.path}: the run has no samples yet")
+    path = shards[-1] if settings.command == "train" else shards[int(random.integers(len(shards)))]
+    samples = Samples(read_shard(path), searched_share=settings.learn.searched_share)
+    count = min(count, len(samples))
+    yield f"{count} of {len(samples):,} samples in {path}; all values are for the side to move"
+    for number in random.choice(len(samples), count, replace=False).tolist():
+        batch = samples.batch(np.array([number]), np.zeros(1, np.int64))
+        yield describe(samples, int(samples.positions[number]), batch)
+
+
+def describe(samples: Samples, position: int, batch: Tensors) -> str:
+    """Describes a position of the samples' games, given its row, alone in a batch and under no symmetry."""
+    games = samples.games
+    number = int(np.searchsorted(games.move_starts, position, side="right") - 1)
+    game, ahead = games.begin(number, rules="tromp-taylor"), position - int(games.move_starts[number])
+    moves = unpack_moves(games.moves_of(number), game.width, game.height)
+    for move in moves[:ahead]:
+        game.play(*move)
+    colour, point = moves[ahead]
+    played = f"{colour_name(colour).capitalize()} to move plays {vertex(point, game.width, game.height)}"
+    about = f"game {games.games['number'][number]}, move {ahead + 1} of {len(moves)}: {played}"
+    komi, weight = f"komi {games.games['komi'][number]:g}", float(batch.weights[0, rows.POLICY])
+    targets = {name: float(batch.weights[0, place]) for name, place in _TARGETS.items()}
+    lines = [f"{about}; {komi}, weight {weight:g}", _boards(game, colour, batch, samples.width)]
+    lines.append(f"policy      {_policy(game, batch.policy[0].numpy(), samples.width)}")
+    if targets["opponent"]:
+        lines.append(f"reply       {_policy(game, batch.opponent[0].numpy(), samples.width)}")
+    if targets["value"]:
+        win, loss, no_result = batch.value[0].tolist()
+        lines.append(f"value       win {win:.3f}, loss {loss:.3f}, no result {no_result:.3f}")
+    if targets["score"]:
+        stdev = f", standard deviation {float(batch.stdev[0]):.1f}" if batch.stdev[0] else ""
+        lines.append(f"score       {float(batch.score[0]):+.1f} points{stdev}")
+    if targets["lead"]:
+        lines.append(f"lead        {float(batch.lead[0]):+.1f} points")
+    return "\n".join(lines)
+
+
+def _policy(game: Game, policy: np.ndarray, columns: int) -> str:
+    """Lists the largest shares of a policy target, and its entropy in nats."""
+    best = np.argsort(-policy, kind="stable")[: np.count_nonzero(policy)].tolist()
+    entropy = sum(share * np.log(1 / share) for share in policy[best].tolist())
+    shown = ", ".join(f"{_move(game, index, len(policy) - 1, columns)} {policy[index]:.1%}" for index in best[:_MOVES])
+    more = f", {len(best) - _MOVES} more" if len(best) > _MOVES else ""
+    return f"{shown}{more}; entropy {entropy:.2f}"
+
+
+def _move(game: Game, index: int, area: int, columns: int) -> str:
+    """Returns the name of a move by its index in tensors with a number of columns."""
+    if index == area:
+        return "pass"
+    own = index // columns * game.width + index % columns
+    return vertex(point_of_index(own, game.width, game.height), game.width, game.height)
+
+
+def _boards(game: Game, colour: int, batch: Tensors, columns: int) -> str:
+    """Draws the position, and beside it who will own each point if that is known: X and O surely, x and o perhaps."""
+    board = str(game).splitlines()[: game.height + 2]
+    if not batch.weights[0, rows.OWNERSHIP]:
+        return "\n".join(board)
+    owned = batch.ownership[0].numpy().reshape(-1, columns)[: game.height, : game.width]
+    owned = owned if colour == BLACK else -owned
+    head = "   " + " ".join(COLUMNS[: game.width])
+    rows_of = [" ".join(map(_owner, row)) for row in owned.tolist()]
+    beside = [head, *(f"{game.height - y:2} {row}" for y, row in enumerate(rows_of)), head]
+    width = max(map(len, board)) + 4
+    return "\n".join(f"{left:{width}}{right}".rstrip() for left, right in zip(board, beside, strict=True))
+
+
+def _owner(share: float) -> str:
+    """Returns the letter of a point's owner, given its ownership for Black."""
+    letter = "x" if share > 0 else "o"
+    return "." if abs(share) < 0.1 else letter.upper() if abs(share) > 0.7 else letter
