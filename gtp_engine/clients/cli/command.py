@@ -20,6 +20,8 @@ from .options import Group, Value
 COMMON = "Common options"
 OTHER = "Other options"
 _NAME_WIDTH = 30  # columns for the names of options; the text of a longer one begins on the next line
+# What an option of other commands is called here.
+_OF_OTHERS: Mapping[str, Sequence[str]] = {"out": ("sgf-dir",), "sgf-dir": ("out",)}
 # Names with one hyphen and several letters are accepted for KataGo's sake, and not shown.
 _KATAGO_STYLE = re.compile(r"(?<!-)-\w[\w-]+, ")
 
@@ -158,6 +160,7 @@ def _no_such_option(name: str, typed: Sequence[str], ctx: click.Context) -> clic
     if len(name) == 2:
         name = next((word for word in words if word.startswith(name) and word not in known), name)
     names = [option for param in ctx.command.get_params(ctx) for option in param.opts if option.startswith("--")]
-    near = [f"'--{option}'" for option in similar(name.lstrip("-"), [option[2:] for option in names])]
+    word, others = name.lstrip("-"), [option[2:] for option in names]
+    near = [f"'--{option}'" for option in similar(word, others) or _OF_OTHERS.get(word, ()) if option in others]
     guess = f" Did you mean {' or '.join(near)}?" if near else ""
     return click.NoSuchOption(name, f"No such option {name!r}.{guess}", ctx=ctx)

@@ -17,8 +17,7 @@ from ...search.evaluate.choices import network_on
 from ...training.run_settings import GameSettings, MachineSettings, RunSettings, SearchSettings
 from .command import command
 from .common_options import BOARD_SIZE, KOMI, network_file, parameters
-from .first_game import PlayersOptions
-from .options import ANY_PATH, EXISTING_FILE
+from .options import ANY_PATH, EXISTING_FILE, FOLDER
 from .outputs import new_folder
 
 RULES_NAME = Text(None, "rules", lambda: RULESETS)
@@ -40,7 +39,7 @@ class SelfPlayOptions:
         settings: A settings file as for `train`.
         workers: Processes that play.
         concurrency: Games at a time in a process.
-        sgf_dir: Folder in which the run makes its own folder.
+        sgf_dir: Folder for the games; those that it has are kept.
         shards: Folder for the samples.
         comments: Save each move's win rate, score and main line as a comment.
     """
@@ -62,7 +61,7 @@ class SelfPlayOptions:
     concurrency: int | None = setting(None, accepts=COUNT, shown=str(_MACHINE.concurrency))
     device: str | None = like(EngineSettings, "device", default=None)
     precision: str | None = like(EngineSettings, "precision", default=None)
-    sgf_dir: Path | None = like(PlayersOptions, "sgf_dir", heading="Output")
+    sgf_dir: Path | None = setting(None, accepts=FOLDER, shown="a new folder", heading="Output")
     shards: Path | None = setting(None, accepts=ANY_PATH, metavar="FOLDER", shown="that of the games")
     comments: bool = setting(False)
 
@@ -91,7 +90,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     settings = _settings(options)
     network = _network(options.network, settings)
     compile_ahead()  # Ctrl-C ends it at once, and would leave the folder
-    folder = new_folder(options.sgf_dir or games_dir(), "selfplay")
+    folder = options.sgf_dir or new_folder(games_dir(), "selfplay")
     run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
     try:
         end_on_signals(run.limit)
@@ -105,7 +104,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     except RESOURCE_ERRORS as error:
         raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
     finally:
-        if not run.saved.games:
+        if not (run.saved.games or options.sgf_dir):
             with suppress(OSError):  # not empty: the lock file of a shard that could not be written, or games after all
                 folder.rmdir()
         click.echo(run.summary())
