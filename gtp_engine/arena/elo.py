@@ -11,13 +11,14 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
 
 # Two-sided 95 % quantile of the normal distribution.
 Z95 = 1.959963984540054
+# The same of Student's distribution with 1, 2, ... degrees of freedom.
+_STUDENT95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 # Added to the wins and to the losses of a match before its score is converted to Elo, so that Elo and its interval are
 # always finite (`finite_elo`).
 _HALF_A_GAME = 0.5
@@ -104,26 +105,13 @@ def mean_margin(values: Sequence[float]) -> float:
     return student_quantile(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
 
 
-@lru_cache
 def student_quantile(freedom: int) -> float:
     """Returns the two-sided 95 % quantile of Student's distribution with a number of degrees of freedom."""
-    low, high = 1.0, 20.0  # it is 12.7 with one degree, and 1.96 in the limit
-    for _ in range(60):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if _student_share(middle, freedom) < 0.95 else (low, middle)
-    return low
-
-
-def _student_share(t: float, freedom: int) -> float:
-    """Returns the probability of a value between -t and t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
-    angle, is_odd = math.atan(t / math.sqrt(freedom)), freedom % 2
-    cosine = math.cos(angle)
-    term = cosine if is_odd else 1.0
-    total = 0.0 if freedom == 1 else term
-    for number in range(1 + is_odd, freedom - 1, 2):
-        term *= cosine * cosine * number / (number + 1)
-        total += term
-    return 2.0 / math.pi * (angle + math.sin(angle) * total) if is_odd else math.sin(angle) * total
+    if freedom <= len(_STUDENT95):
+        return _STUDENT95[freedom - 1]
+    # The first terms of its expansion around the normal distribution (Abramowitz and Stegun, 26.7.5).
+    cubic, quintic = (Z95**3 + Z95) / 4, (5 * Z95**5 + 16 * Z95**3 + 3 * Z95) / 96
+    return Z95 + cubic / freedom + quintic / freedom**2
 
 
 def score_interval(tally: Tally) -> tuple[float, float]:

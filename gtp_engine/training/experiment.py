@@ -58,15 +58,10 @@ class Experiment:
     """
 
     def __init__(self, folder: Path, sides: tuple[Side, Side]) -> None:
-        self.folder, self.sides = folder, sides
+        self.folder, self.sides = folder.absolute(), sides  # matches know networks by their paths
         boards = [f"{match.width}x{match.height}" for match in (match_of(side.settings) for side in sides)]
         if boards[0] != boards[1]:
             raise UserError(f"A plays mostly on {boards[0]} and B on {boards[1]}: their networks could not meet")
-
-    @property
-    def is_same(self) -> bool:
-        """Whether the sides have the same settings, so that the experiment measures chance alone."""
-        return self.sides[0].of_seed(1) == self.sides[1].of_seed(1)
 
     def run(self, side: Side, seed: int) -> RunFolder:
         """Returns the folder of a run; UserError if it contains a run of other settings."""

@@ -14,7 +14,6 @@ from .data.shards import read_shard, shard_files
 from .run_folder import RunFolder
 
 _MOVES = 8  # of a policy target that are listed
-_TARGETS = {"opponent": rows.OPPONENT, "value": rows.VALUE, "score": rows.SCORE, "lead": rows.LEAD}
 
 
 def describe_samples(folder: RunFolder, count: int, random: np.random.Generator) -> Iterator[str]:
@@ -51,39 +50,40 @@ def describe(samples: Samples, position: int, batch: Tensors) -> str:
         game.play(*move)
     colour, point = moves[ahead]
     played = f"{colour_name(colour).capitalize()} to move plays {vertex(point, game.width, game.height)}"
-    about = f"game {games.games['number'][number]}, move {ahead + 1} of {len(moves)}: {played}"
-    komi, weight = f"komi {games.games['komi'][number]:g}", float(batch.weights[0, rows.POLICY])
-    targets = {name: float(batch.weights[0, place]) for name, place in _TARGETS.items()}
-    lines = [f"{about}; {komi}, weight {weight:g}", _boards(game, colour, batch, samples.width)]
-    lines.append(f"policy      {_policy(game, batch.policy[0].numpy(), samples.width)}")
-    if targets["opponent"]:
-        lines.append(f"reply       {_policy(game, batch.opponent[0].numpy(), samples.width)}")
-    if targets["value"]:
-        win, loss, no_result = batch.value[0].tolist()
-        lines.append(f"value       win {win:.3f}, loss {loss:.3f}, no result {no_result:.3f}")
-    if targets["score"]:
-        stdev = f", standard deviation {float(batch.stdev[0]):.1f}" if batch.stdev[0] else ""
-        lines.append(f"score       {float(batch.score[0]):+.1f} points{stdev}")
-    if targets["lead"]:
-        lines.append(f"lead        {float(batch.lead[0]):+.1f} points")
-    return "\n".join(lines)
+    weights = batch.weights[0].tolist()
+    about = f"komi {games.games['komi'][number]:g}, weight {weights[rows.POLICY]:g}"
+    win, loss, no_result = batch.value[0].tolist()
+    score, stdev, lead = (float(target[0]) for target in (batch.score, batch.stdev, batch.lead))
+    targets = (
+        (rows.POLICY, "policy", _policy(game, batch.policy[0].numpy(), samples.width)),
+        (rows.OPPONENT, "reply", _policy(game, batch.opponent[0].numpy(), samples.width)),
+        (rows.VALUE, "value", f"win {win:.3f}, loss {loss:.3f}, no result {no_result:.3f}"),
+        (rows.SCORE, "score", f"{score:+.1f} points" + (f", standard deviation {stdev:.1f}" if stdev else "")),
+        (rows.LEAD, "lead", f"{lead:+.1f} points"),
+    )
+    return "\n".join(
+        (
+            f"game {games.games['number'][number]}, move {ahead + 1} of {len(moves)}: {played}; {about}",
+            _boards(game, colour, batch, samples.width),
+            *(f"{name:12}{text}" for place, name, text in targets if weights[place]),
+        )
+    )
 
 
 def _policy(game: Game, policy: np.ndarray, columns: int) -> str:
     """Lists the largest shares of a policy target, and its entropy in nats."""
     best = np.argsort(-policy, kind="stable")[: np.count_nonzero(policy)].tolist()
     entropy = sum(share * np.log(1 / share) for share in policy[best].tolist())
-    shown = ", ".join(f"{_move(game, index, len(policy) - 1, columns)} {policy[index]:.1%}" for index in best[:_MOVES])
+    names = [vertex(_point(game, index, len(policy) - 1, columns), game.width, game.height) for index in best[:_MOVES]]
+    shown = ", ".join(f"{name} {policy[index]:.1%}" for name, index in zip(names, best, strict=False))
     more = f", {len(best) - _MOVES} more" if len(best) > _MOVES else ""
     return f"{shown}{more}; entropy {entropy:.2f}"
 
 
-def _move(game: Game, index: int, area: int, columns: int) -> str:
-    """Returns the name of a move by its index in tensors with a number of columns."""
-    if index == area:
-        return "pass"
-    own = index // columns * game.width + index % columns
-    return vertex(point_of_index(own, game.width, game.height), game.width, game.height)
+def _point(game: Game, index: int, area: int, columns: int) -> int:
+    """Returns the point of a move, by its index in tensors with a number of points and of columns."""
+    own = game.area if index == area else index // columns * game.width + index % columns
+    return point_of_index(own, game.width, game.height)
 
 
 def _boards(game: Game, colour: int, batch: Tensors, columns: int) -> str:

@@ -64,8 +64,6 @@ def experiment(options: ExperimentOptions) -> None:
     from ...training.progress import Limit
 
     compared = Experiment(options.folder, (side_of("A", options.a), side_of("B", options.b)))
-    if compared.is_same:
-        click.echo("A and B have the same settings: this measures what chance alone does")
     limit = Limit(options.minutes)
     tallies: dict[int, Tally] = {}
     try:

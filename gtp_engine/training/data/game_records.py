@@ -15,6 +15,7 @@ from ...go.game import Move, count_handicap, handicap_bonus
 from ...go.rules import RULESETS, default_komi
 from ...go.sgf import GameRecord
 from ...go.sgf.values import read_points
+from ...go.symmetry import COUNT, permutation
 from ...search.evaluate.choices import LARGEST_BOARD
 from ..run_settings import RecordSettings, parse_size, rank_of
 from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_moves
@@ -121,16 +122,12 @@ def game_number(width: int, height: int, setup: np.ndarray, moves: np.ndarray, f
     """
     indices = (moves[:HASHED_MOVES] & INDEX_BITS).astype(np.int16)
     passes = indices == width * height
-    x, y = indices % width, indices // width
     black = int(np.count_nonzero(setup < 0x8000))
     transformed = []
-    for symmetry in range(8 if width == height else 4):
-        a = width - 1 - x if symmetry & 1 else x
-        b = height - 1 - y if symmetry & 2 else y
-        if symmetry & 4:
-            a, b = b, a
+    for symmetry in range(COUNT if width == height else COUNT // 2):
+        moved = permutation(symmetry, width, height)[indices] + 1
         # Big-endian, so that the bytes compare as the numbers do.
-        transformed.append(np.where(passes, 0, b * width + a + 1).astype(">u2").tobytes())
+        transformed.append(np.where(passes, 0, moved).astype(">u2").tobytes())
     smallest = (np.frombuffer(min(transformed), ">u2").astype(np.int32) - 1).astype("<i2").tobytes()
     start = f"{width if width == height else f'{width}:{height}'}|{black}|{len(setup) - black}|{first}|".encode()
     return int(hashlib.sha256(start + smallest).hexdigest()[:16], 16)
