@@ -59,7 +59,7 @@ class Experiment:
 
     def __init__(self, folder: Path, sides: tuple[Side, Side]) -> None:
         self.folder, self.sides = folder.absolute(), sides  # matches know networks by their paths
-        boards = [f"{match.width}x{match.height}" for match in (match_of(side.settings) for side in sides)]
+        boards = [f"{match['width']}x{match['height']}" for match in (match_of(side.settings) for side in sides)]
         if boards[0] != boards[1]:
             raise UserError(f"A plays mostly on {boards[0]} and B on {boards[1]}: their networks could not meet")
 
