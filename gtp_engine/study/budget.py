@@ -24,6 +24,13 @@ def usual_seconds(width: int, height: int, moves: int) -> float:
     return min(_SECONDS_PER_POINT * width * height, _LEAST_SECONDS + _SECONDS_PER_MOVE * moves)
 
 
+def later_work(positions: int, listed: int) -> tuple[int, int]:
+    """Returns the work of the second look and of the reasons that is expected, for so many positions and mistakes."""
+    # Seen in games of 40 to 280 moves: 19 to 34 positions are looked at again, and 6 to 15 mistakes explained.
+    again = min(most_looked_at_again(positions), 2 * listed + positions // 25)
+    return SECOND_LOOK_FACTOR * again, REASON_WORK * min(listed, positions - 1)
+
+
 class Plan:
     """The limits of a review's searches, and how much of its work is done.
 
@@ -41,6 +48,7 @@ class Plan:
         rate: float,
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
+        listed: int = LISTED,
     ) -> None:
         """Plans the review of so many positions.
 
@@ -50,11 +58,9 @@ class Plan:
             rate: The visits/s, as measured before.
             seconds: The budget, without `limits`.
             clock: Returns the time in seconds.
+            listed: How many mistakes are explained whatever time is left.
         """
-        # Seen in games of 40 to 280 moves: 19 to 34 positions are looked at again, and 6 to 15 mistakes explained.
-        again = min(most_looked_at_again(positions), 2 * LISTED + positions // 25)
-        later = SECOND_LOOK_FACTOR * again + REASON_WORK * min(LISTED, positions)
-        self.left = {"moves": float(positions), "later": float(later)}
+        self.left = {"moves": float(positions), "later": float(sum(later_work(positions, listed)))}
         self.seconds, self._clock, self._rate = seconds, clock, rate
         self._started, self._visits, self._done, self._positions = clock(), 0.0, 0.0, positions
         self._fixed = limits

@@ -18,20 +18,13 @@ from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from .board_searches import BoardSearches
-from .budget import Plan, usual_seconds
+from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview
 from .move_review import LISTED, Unit
 from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, explain, next_to_explain
 from .reasons.fates import use_solver
-from .searches import (
-    SECOND_LOOK_FACTOR,
-    Positions,
-    Searches,
-    look_again,
-    most_looked_at_again,
-    review_moves,
-)
+from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
 MINUTES = Range(0, above=True)
 _MEASURED = Limits(visits=128, seconds=0.3)  # before the review, to know the speed
@@ -48,6 +41,8 @@ class ReviewTask:
         by: What the cost of a mistake is measured in.
         rules: Rules instead of the record's.
         komi: Komi instead of the record's.
+        most: How many of the worst mistakes are looked at again and explained; None for those that are listed, and for
+            more of them if there is time.
     """
 
     record: GameRecord
@@ -56,6 +51,12 @@ class ReviewTask:
     by: Unit = "points"
     rules: Rules | None = None
     komi: float | None = None
+    most: int | None = None
+
+    @property
+    def listed(self) -> int:
+        """How many mistakes are explained whatever time is left."""
+        return self.most or LISTED
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Reviewer:
         searches = self._searches(record)
         positions = Positions(record, task.rules, task.komi)
         numbers = task.numbers or range(1, len(positions.moves) + 1)
-        plan = self._plan(searches, positions, numbers)
+        plan = self._plan(searches, positions, numbers, task.listed)
         review = GameReview(record, self._conditions(searches, task, plan), (), task.player, by)
         step = ReviewStep("moves", 0, len(numbers), review, expected=plan.expected, is_short=plan.is_too_small)
         yield step
@@ -142,22 +143,21 @@ class Reviewer:
             yield (step := step.next(plan, moves=(*step.review.moves, move)))
         if not self.stopped:
             error = positions.problem if numbers.stop > positions.count else ""
-            again = SECOND_LOOK_FACTOR * min(most_looked_at_again(len(numbers) + 1), 2 * LISTED + len(numbers) // 25)
-            plan.begin("again", again, REASON_WORK * min(LISTED, len(numbers)))
+            plan.begin("again", *later_work(len(numbers) + 1, task.listed))
             review = replace(step.review, conditions=self._conditions(searches, task, plan))
             yield (step := replace(step, stage="again", done=0, total=0, review=review, error=error))
             looked = replace(searches, limits=plan.limits)
-            for moves in look_again(looked, positions, step.review.moves, by, task.player):
+            for moves in look_again(looked, positions, step.review.moves, by, task.player, task.listed):
                 plan.advance(SECOND_LOOK_FACTOR)
                 yield (step := step.next(plan, moves=moves))
         else:
             step = replace(step, review=replace(step.review, conditions=self._conditions(searches, task, plan)))
         review = replace(step.review, is_checked=not self.stopped)
-        total = min(len(review.mistakes), LISTED)
+        total = min(len(review.mistakes), task.listed)
         plan.begin("reasons", REASON_WORK * total)
         yield (step := replace(step, stage="reasons", done=0, total=total, review=review))
-        while not self.stopped and (step.done < LISTED or not plan.is_over):
-            worst = next_to_explain(step.review.mistakes, step.review.reasons)
+        while not self.stopped and (step.done < task.listed or not plan.is_over):
+            worst = next_to_explain(step.review.mistakes[: task.most], step.review.reasons)
             if worst is None:
                 break
             number, limited = worst.number, replace(searches, limits=plan.limits)
@@ -175,7 +175,7 @@ class Reviewer:
         review = replace(step.review, conditions=conditions, ranks=ranks)
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
 
-    def _plan(self, searches: Searches, positions: Positions, numbers: range) -> Plan:
+    def _plan(self, searches: Searches, positions: Positions, numbers: range, listed: int) -> Plan:
         """Returns how long the searches are; the speed is measured in the middle of what is reviewed."""
         count, rate = len(numbers) + 1, 1.0
         if self._limits.is_endless or self._limits.visits is not None:
@@ -186,10 +186,10 @@ class Reviewer:
                 searches.evaluator.clear_cache()
             rate = max(1, report.new_visits) / max(1e-6, report.seconds)
         if not self._limits.is_endless:
-            return Plan(count, self._limits, rate, clock=self._clock)
+            return Plan(count, self._limits, rate, clock=self._clock, listed=listed)
         usual = usual_seconds(positions.record.width, positions.record.height, len(numbers))
         seconds = usual if self._minutes is None else 60 * self._minutes
-        return Plan(count, None, rate, seconds, self._clock)
+        return Plan(count, None, rate, seconds, self._clock, listed)
 
     def _searches(self, record: GameRecord) -> Searches:
         """Returns how the positions of a record are searched: by the evaluator and the parameters of its board."""

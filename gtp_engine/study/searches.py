@@ -186,6 +186,7 @@ def look_again(
     moves: Sequence[MoveReview],
     by: Unit = "points",
     player: int | None = None,
+    listed: int = LISTED,
 ) -> Iterator[tuple[MoveReview, ...]]:
     """Searches the positions of the most costly moves again, until all mistakes that will be listed have been checked.
 
@@ -197,6 +198,7 @@ def look_again(
         moves: The reviewed moves in order.
         by: What the cost of a mistake is measured in.
         player: Only this player's moves are judged; None for both players' moves.
+        listed: How many mistakes will be listed.
 
     Yields:
         All moves with what is known so far, after each position.
@@ -207,7 +209,7 @@ def look_again(
     most = most_looked_at_again(len(reports))
     checked: set[int] = set()
     known = tuple(moves)
-    while numbers := _next_positions(_candidates(known, by, player), checked, most):
+    while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
         found = 0
         for number, report in zip(numbers, _reports(longer, positions, numbers), strict=False):
             reports[number] = report
@@ -226,13 +228,13 @@ def _updated(move: MoveReview, reports: dict[int, SearchReport], checked: set[in
     return replace(move, before=before, after=after, is_checked=checked.issuperset(ends))
 
 
-def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None) -> list[MoveReview]:
+def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most: int) -> list[MoveReview]:
     """Returns the moves that would be listed but have not been checked, the most costly first."""
-    listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:LISTED]
-    least = listed[-1].worst.cost(by) if len(listed) == LISTED else least_cost(by)
+    listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:most]
+    least = listed[-1].worst.cost(by) if len(listed) == most else least_cost(by)
     judged = (move for move in moves if not move.is_checked and player in (None, move.move.colour))
     doubtful = [move for move in judged if move.drop(by) >= least]
-    return sorted(doubtful, key=lambda move: -move.drop(by))[:LISTED]
+    return sorted(doubtful, key=lambda move: -move.drop(by))[:most]
 
 
 def _next_positions(candidates: Sequence[MoveReview], checked: set[int], most: int) -> list[int]:

@@ -10,6 +10,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.server import new_session
+from gtp_engine.clients.web.session import Reading
 from gtp_engine.clients.web.studying import Searches
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
@@ -41,9 +42,14 @@ class Desk:
         if kind in _WITH_POSITION or "node" in values:
             values = {"node": self.session.node.number, "tree": self.session.tree_number} | values
         try:
-            return self.session.receive({"type": kind, **values})
+            return self.receive({"type": kind, **values})
         finally:
             self.session.save_changes()
+
+    def receive(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Has a message answered, with what it needs read at once."""
+        answer = self.session.receive(message)
+        return answer.then(answer.read()) if isinstance(answer, Reading) else answer
 
     def refuse(self, problem: str, kind: str, **values: Any) -> None:
         """Sends a message that is refused by a text in which the pattern is found."""

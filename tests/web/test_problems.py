@@ -117,8 +117,11 @@ def test_what_the_solver_does_not_find_the_record_tells(desk: Desk) -> None:
     assert desk.state["exercise"]["verdict"]["isRight"] is None and desk.state["exercise"]["result"] is None
     desk.refuse("no solution is known", "solution")
     desk.refuse("problem 3: ", "problem", place=2)
-    assert desk.state["problems"]["place"] == 2 and desk.state["exercise"] is not None
+    assert desk.state["problems"] == {"place": 2, "count": 3} and desk.state["exercise"] is None
+    assert "X" not in "".join(desk.state["stones"]) and desk.vertices == []  # nothing of the one before is left
     desk.refuse("number", "problem", place=3)
+    desk.send("problem", place=1)
+    assert desk.state["exercise"]["name"] == "2 1"
 
 
 def test_files_without_problems_are_records(desk: Desk) -> None:
@@ -162,6 +165,24 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, -lead)
         desk.send("undo")
     assert desk.state["exercise"]["box"] == 1  # the first try counts
+
+
+def test_a_review_is_there_again_after_the_problems_that_are_due(desk: Desk) -> None:
+    desk.send("open", sgf=RECORD)
+    desk.send("review", visits=4)
+    desk.wait(lambda: desk.state["review"]["stage"] == "done")
+    desk.send("teach", on=True)
+    line = desk.session.line
+    for node, lead in zip(line[:2], (0.0, -9.0), strict=True):
+        desk.values.set(node, Value(desk.session.to_move(node), 0.5, lead, JUDGED_VISITS, "C3"))
+    desk.send("go", move=1)
+    desk.send("keep")
+    review = desk.state["review"]
+    desk.send("practise")
+    assert desk.state["exercise"] and desk.state["review"] is None and desk.state["hasAside"]
+    desk.send("back")
+    assert desk.state["exercise"] is None and desk.state["problems"]["count"] == 0
+    assert desk.state["review"] == review and desk.state["place"] == 1
 
 
 def test_a_mistake_about_life_and_death_is_judged_by_the_solver(desk: Desk, data: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
@@ -15,11 +16,13 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.clients.web import problems
 from gtp_engine.clients.web.guard import Guard
 from gtp_engine.clients.web.server import Server, own_address
 from gtp_engine.clients.web.server import _Socket as Socket
 from gtp_engine.engine.engine import Decision, Engine
 from gtp_engine.go.coords import BLACK
+from gtp_engine.go.sgf import GameRecord
 from gtp_engine.table.played_game import PlayedGame
 
 LIMIT = 120  # seconds
@@ -230,6 +233,33 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
             "name": "error.noGame",
             "values": {"source": {"name": "error.sgfData", "values": {}}},
         }
+
+
+def test_other_pages_go_on_while_a_record_is_read(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = threading.Event()
+    read_sgf = problems.read_sgf
+
+    def read_slowly(data: bytes) -> GameRecord:
+        assert may_end.wait(LIMIT)
+        return read_sgf(data)
+
+    monkeypatch.setattr(problems, "read_sgf", read_slowly)
+    record = json.dumps({"type": "open", "sgf": "(;SZ[9];B[ee])"})
+
+    @during
+    async def visit(browser: Browser) -> None:
+        one, other = await browser.socket(), await browser.socket()
+        before = await read(one, lambda message: message["type"] == "state")
+        await one.write_message(record)
+        await other.write_message(record)
+        await other.write_message(play(before, "C3"))
+        for page in (one, other):
+            await read(page, lambda message: message["type"] == "state" and message["moves"] == 2)
+        may_end.set()
+        after = await read(one, lambda message: message["type"] == "state" and message["moves"] == 1)
+        assert after["isStudy"] and len([*browser.server.session.played.folder.glob("*.sgf")]) == 1
+        error = await read(other, lambda message: message["type"] == "error")
+        assert error["phrase"]["name"] == "error.otherGame"  # that of the first page
 
 
 def test_an_answer_to_a_page_that_is_gone_is_no_error(during: During) -> None:

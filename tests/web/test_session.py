@@ -60,7 +60,7 @@ def test_a_program_that_was_started_again_numbers_its_games_differently(engine: 
 def test_what_cannot_be_done_changes_nothing(desk: Desk, message: dict[str, object], problem: str) -> None:
     before = desk.session.state()
     with pytest.raises(UserError, match=problem):
-        desk.session.receive(message)
+        desk.receive(message)
     assert desk.session.state() == before
 
 

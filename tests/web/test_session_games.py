@@ -265,3 +265,14 @@ def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path)
     assert len(desk.vertices) == 4
     file = desk.saved()
     assert len(read_sgf(file).moves) == 4
+
+
+def test_a_record_with_more_positions_than_pages_can_show_is_refused(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.clients.web.opening._MOST_POSITIONS", 4)
+    desk.send("open", sgf="(;SZ[9];B[aa];B[bb];B[cc])")
+    desk.refuse(
+        "too large: pages show records of up to 4 positions", "open", sgf="(;SZ[9];B[aa];B[bb](;B[cc])(;B[dd]))"
+    )
+    assert len(desk.vertices) == 3

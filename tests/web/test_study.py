@@ -1,4 +1,4 @@
-"""Opened records in the browser: variations, editing, guessing and the review, without a server."""
+"""Opened records in the browser: variations, editing and guessing, without a server."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,6 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import TreeNode, read_sgf
-from gtp_engine.study.reviewer import Reviewer
 from gtp_engine.table.played_game import Mode, PlayedGame
 from gtp_engine.table.saved_games import open_tree, unfinished_games
 
@@ -509,95 +508,3 @@ def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
 def test_only_opened_games_with_moves_are_guessed_and_reviewed(desk: Desk) -> None:
     desk.refuse("open a game", "guess", colour="both")
     desk.refuse("no moves to review", "review", visits=10)
-
-
-# The review.
-
-
-def review(desk: Desk) -> None:
-    desk.send("review", visits=20)
-    desk.wait(lambda: desk.state["review"]["stage"] in ("done", "stopped"))
-
-
-def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) -> None:
-    desk.send("network", network="auto")
-    desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[];W[gc])")  # Black passes with the third move
-    desk.wait(desk.engine.ready.done)
-    desk.send("review", visits=40)
-    assert desk.state["review"]["stage"] == "moves"
-    desk.refuse("the review is running", "review", visits=100)
-    desk.send("go", move=2)  # the game can be looked at meanwhile
-    desk.wait(lambda: desk.state["review"]["stage"] == "done")
-    found = desk.state
-    assert found["place"] == 2 and [place for place, *_ in found["curve"]] == [0, 1, 2, 3, 4]
-    mistakes = found["review"]["mistakes"]
-    assert (mistakes[0]["number"], mistakes[0]["move"]) == (3, "pass") and mistakes[0]["reasons"]
-    assert mistakes == sorted(mistakes, key=lambda mistake: -mistake["points"])
-    desk.send("go", node=mistakes[0]["node"])
-    assert desk.state["place"] == mistakes[0]["number"]
-    line = desk.send("reason", number=0)
-    assert line is not None and line["of"] == "reason 0" and "1" in line["drawn"]["labels"].values()
-    number = len(mistakes[0]["reasons"]) + 1
-    shown = {name: desk.state[name] for name in ("stones", "drawn")}
-    # Of a review that has been begun again meanwhile.
-    assert desk.send("reason", number=number) == {"type": "line", "of": f"reason {number}", **shown}
-    assert mistakes[0]["place"] == 3
-    desk.send("go", move=2)
-    answer = desk.send("reason", number=0)  # asked for before the page saw the step
-    assert answer is not None and answer["drawn"] == desk.state["drawn"]
-    desk.play("C7")  # another variation, in which the third move is not a mistake
-    assert desk.state["place"] == 3 and desk.state["review"]["mistakes"][0]["place"] is None
-
-
-def test_a_review_finds_values_for_moves_before_nodes_that_change_nothing(desk: Desk) -> None:
-    desk.send("open", sgf="(;GM[1]SZ[9];C[the start];B[ee];;W[cg];AB[aa];B[cc];C[the end])")
-    review(desk)
-    assert [place for place, *_ in desk.state["curve"]] == [0, 1, 2, 3, 5, 6, 7]  # not before the stone is set up
-
-
-def test_the_graph_of_a_review_goes_to_the_count_of_a_game_that_two_passes_end(desk: Desk) -> None:
-    desk.send("network", network="auto")
-    desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[];B[])")
-    desk.wait(desk.engine.ready.done)
-    review(desk)
-    assert desk.state["curve"][-1] == (3, 1.0, 74.0)
-
-
-def test_a_review_takes_the_count_of_guesses_away(study: Desk) -> None:
-    study.send("go", move=0)
-    study.send("guess", colour="both")
-    study.play("A1")
-    study.send("review", visits=4)
-    assert study.state["guess"] is None
-    study.send("stop-review")
-
-
-def test_a_review_can_be_stopped(study: Desk) -> None:
-    study.send("review", visits=100_000)
-    study.send("stop-review")
-    study.wait(lambda: study.state["review"]["stage"] == "stopped")
-    study.send("review", visits=10)
-    study.wait(lambda: study.state["review"]["stage"] == "done")
-    study.send("review", visits=100_000)
-    study.send("open", sgf=RECORD)
-    assert study.state["review"] is None
-    study.session.close()
-
-
-def test_a_review_that_fails_leaves_the_engine_to_the_game(study: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise UserError("the network cannot be read")
-
-    monkeypatch.setattr(Reviewer, "steps", fail)
-    review(study)
-    assert study.state["review"]["stage"] == "stopped" and study.state["problem"] == "the network cannot be read"
-    study.send("analyse", visits=20)
-    assert study.state["task"]["kind"] == "analysis"
-    study.wait()
-    assert study.state["report"]["visits"] == 20 and study.state["problem"]
-    study.play("A1")
-    assert study.state["problem"] is None and study.state["review"]["stage"] == "stopped"
-    review(study)
-    assert study.state["problem"]
-    study.send("open", sgf=RECORD)
-    assert study.state["problem"] is None

@@ -1,8 +1,7 @@
 """The download of a stronger network, which begins only when a person presses its button on a page."""
 
-import threading
-import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from ...nets.download import Source, download, listed_size
 from ...nets.library import mean_errors, network_name
 from ...nets.published import LICENCES, PublishedNetwork, usual_network
 from ...search.evaluate.choices import network_on
+from .background import Pace, in_background
 from .session import Document, Message, Part, Session, in_words, text_of
 from .studying import Values
-
-_PUBLISH_SECONDS = 0.3
 
 
 class _Stopped(Exception):
@@ -48,7 +46,8 @@ class Loading(Part):
         self._progress, self._is_stopped = (0, None), False
         self.session.other_problem = None
         path = folders.networks_dir() / self._network.file_name
-        threading.Thread(target=self._run, args=(self._network, path), name="download", daemon=True).start()
+        done = in_background("download", partial(self._load, self._network, path))
+        done.add_done_callback(lambda done: self.session.call(partial(self._end, path, done)))
         self.session.publish()
 
     def on_stop_network(self, _: Message) -> None:
@@ -58,41 +57,33 @@ class Loading(Part):
     def close(self) -> None:
         self._is_stopped = True
 
-    def _run(self, network: PublishedNetwork, path: Path) -> None:
+    def _load(self, network: PublishedNetwork, path: Path) -> None:
         """Downloads on a thread of its own; every change is made on the session's thread."""
-        published = 0.0
+        pace = Pace()
 
         def watch(done: int, total: int | None) -> None:
-            nonlocal published
             if self._is_stopped:
                 raise _Stopped
-            if time.monotonic() > published + _PUBLISH_SECONDS:
-                published = time.monotonic()
+            if pace.is_due():
                 self.session.call(partial(self._show, done, total))
 
-        problem: str | None = None
-        try:
-            download(Source(network.url, network.sha256, listed_size(network.megabytes)), path, watch)
-        except _Stopped:
-            path = Path()
-        except Exception as error:  # on another thread nobody else would report it
-            problem = in_words(error)
-        self.session.call(partial(self._end, path, problem))
+        download(Source(network.url, network.sha256, listed_size(network.megabytes)), path, watch)
 
     def _show(self, done: int, total: int | None) -> None:
         if self._progress is not None:
             self._progress = done, total or self._progress[1]
             self.session.publish()
 
-    def _end(self, path: Path, problem: str | None) -> None:
+    def _end(self, path: Path, done: Future[None]) -> None:
         """Follows the end of a download: the engine uses the network, unless there is none."""
-        self._progress, self.session.other_problem = None, problem
-        if problem is None and path.name:
+        self._progress, error = None, done.exception()
+        if error is None:
             self._is_here = True
             try:
                 self._use(path)
-            except UserError as error:
-                self.session.other_problem = str(error)
+            except UserError as problem:
+                error = problem
+        self.session.other_problem = None if error is None or isinstance(error, _Stopped) else in_words(error)
         self.session.publish()
 
     def state(self) -> Document:

@@ -1,16 +1,14 @@
 """Which game is played or looked at: new games, saved games, records, and the network that plays."""
 
-import base64
-import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
 
 from ...base.errors import UserError
-from ...base.fields import Range, invalid, parse_number, parse_word
+from ...base.fields import Range, parse_number, parse_word
 from ...base.languages.texts import Phrase
 from ...engine.clock import NO_LIMIT, named_settings
 from ...engine.ranks import as_rank
@@ -18,7 +16,7 @@ from ...engine.settings import DEFAULT_SECONDS
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
 from ...go.game import Game
 from ...go.rules import RULESETS, rules_name
-from ...go.sgf import TreeNode, read_sgf
+from ...go.sgf import GameRecord, TreeNode, read_sgf
 from ...nets.library import list_networks, network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
@@ -26,10 +24,10 @@ from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
 from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, unfinished_games
 from .playing import result_in_parts
-from .session import Document, Message, Part, Session, phrase_parts, text_of, visits_of, whole_number
+from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
 from .studying import Values
 
-_LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
+_MOST_POSITIONS = 100_000  # of a record; pages draw its tree, and follow its lines from start to end
 _LISTED = 20  # unfinished games that a page offers
 _SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
 _KOMI = Range(-150, 150)
@@ -37,12 +35,7 @@ _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 
 
 class Opening(Part):
-    """Games that take the place of each other.
-
-    Attributes:
-        open_problems: Shows the problems of files, by their names and contents; returns whether there are any. The part
-            for problems sets it.
-    """
+    """Games that take the place of each other."""
 
     def __init__(self, session: Session, values: Values) -> None:
         super().__init__(session, values)
@@ -50,11 +43,11 @@ class Opening(Part):
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
         session.about = self._described()
-        self.open_problems: Callable[[Sequence[tuple[str, bytes]]], bool] = lambda files: False
 
-    def on_games(self, _: Message) -> Document:
+    def on_games(self, _: Message) -> Reading:
         """Returns the unfinished games: their names, boards, players, moves, and days of the last move."""
-        return {"type": "games", "games": [_listed(path) for path in islice(self._unfinished(), _LISTED)]}
+        games = islice(self._unfinished(), _LISTED)
+        return Reading(lambda: [*map(_listed, games)], lambda games: {"type": "games", "games": games})
 
     def _unfinished(self, name: str | None = None) -> Iterator[Path]:
         return unfinished_games(self.played.folder, self.played.file.path, with_edited=True, name=name)
@@ -88,31 +81,25 @@ class Opening(Part):
 
         return begin
 
-    def on_resume(self, message: Message) -> None:
+    def on_resume(self, message: Message) -> Reading:
         """Continues a saved game."""
         name = text_of(message, "game")
-        path = next(self._unfinished(name), None)
-        if path is None:
-            raise UserError(f"no unfinished game {name[:80]!r}")
-        saved = open_tree(read_sgf(path), path)
-        self.load(saved.as_record() if saved.is_edited else saved)
+        found = self._unfinished(name)
 
-    def on_open(self, message: Message) -> None:
-        """Shows problems or a record: `files`, each its name and its content in base64, or `sgf` that was pasted.
+        def read() -> SavedGame:
+            path = next(found, None)
+            if path is None:
+                raise UserError(f"no unfinished game {name[:80]!r}")
+            saved = as_shown(read_sgf(path), path)
+            return saved.as_record() if saved.is_edited else saved
 
-        What is played on in a record is saved as a new game.
-        """
-        if "files" in message:
-            files = [*_decoded(message["files"])]
-        else:  # text has left its charset behind, whatever its CA says
-            files = [("", codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace"))]
-        if self.open_problems(files):
-            return
-        if len(files) > 1:
-            raise UserError("there are no problems in these files: open one record at a time")
-        if len(files[0][1]) > _LARGEST_RECORD:
-            raise UserError(f"{files[0][0]} is too large for a game record")
-        self.load(open_tree(read_sgf(files[0][1])).as_record())
+        return Reading(read, partial(self._load_read, self.session.tree_number))
+
+    def _load_read(self, number: int, saved: SavedGame) -> None:
+        """Loads a game that has been read, unless another one has begun since the one with this number."""
+        if self.session.tree_number != number:
+            raise UserError(Phrase("error.otherGame"))
+        self.load(saved)
 
     def on_branch(self, message: Message) -> None:
         """Begins a new game from the position that is shown."""
@@ -120,15 +107,29 @@ class Opening(Part):
         game, node = self.session.position().copy(), self.session.node
         if game.is_over:
             raise UserError(Phrase("error.bothPassed"))
-        self._replace(game, self._beginning(message, game), forgets=False)
+        self._branch(node, game, self._beginning(message, game))
+
+    def on_retry(self, message: Message) -> None:
+        """Begins a game against the engine before a move, for its player to try another one; the limits stay."""
+        node, played = self.node_of(message), self.played
+        if node.move is None or node.parent is None:
+            raise UserError("there is no move to try again")
+        game, humans = self.session.before(node), frozenset((node.move.colour,))
+        self._branch(node.parent, game, lambda: played.begin(game, humans, played.time))
+
+    def _branch(self, node: TreeNode, game: Game, begin: Callable[[], object]) -> None:
+        """Has a game from the position of a node take the place of this one."""
+        self._replace(game, begin, forgets=False, is_aside=True)
         self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
         self.session.publish()
 
-    def load(self, saved: SavedGame) -> None:
-        """Has a saved game take the place of the present one."""
-        self._replace(saved.game, lambda: self.played.load(saved))
+    def load(self, saved: SavedGame, *, is_aside: bool = False) -> None:
+        """Has a saved game take the place of the present one, to which people may go back if `is_aside`."""
+        self._replace(saved.game, lambda: self.played.load(saved), is_aside=is_aside)
 
-    def _replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True) -> None:
+    def _replace(
+        self, game: Game, begin: Callable[[], object], *, forgets: bool = True, is_aside: bool = False
+    ) -> None:
         """Has another game take this one's place, unless the engine refuses its board or this one would be lost."""
         session, played = self.session, self.played
         played.engine.settings.check_board(game.width, game.height)
@@ -139,7 +140,7 @@ class Opening(Part):
         session.notice = "; ".join(filter(None, (notice, session.notice_of_opening))) or None
         if forgets:
             self.values.forget()
-        session.began()
+        session.began(is_aside=is_aside)
 
     def on_network(self, message: Message) -> None:
         """Has the engine use another network, for its moves and for analyses."""
@@ -163,7 +164,7 @@ class Opening(Part):
         session.tried.clear()
         session.look_at(session.node)
 
-    def forget_game(self) -> None:
+    def forget_game(self, *, is_aside: bool) -> None:
         self.session.about = self._described()
 
     def _described(self) -> Document:
@@ -208,14 +209,11 @@ def _listed(path: Path) -> Document:
     }
 
 
-def _decoded(files: Any) -> Iterator[tuple[str, bytes]]:
-    """Yields the names and the contents of files that a page has sent."""
-    for file in files if isinstance(files, list) and files else [files]:
-        try:
-            name, text = file
-            yield str(name), base64.b64decode(text, validate=True)
-        except (ValueError, TypeError):
-            raise invalid("file", file, "its name and its content in base64") from None
+def as_shown(tree: GameRecord, path: Path | None = None) -> SavedGame:
+    """Returns a record as a game, as `open_tree` does; raises UserError if it is too large for pages to show."""
+    if sum(1 for _ in tree) > _MOST_POSITIONS:
+        raise UserError(f"{tree.source} is too large: pages show records of up to {_MOST_POSITIONS:,} positions")
+    return open_tree(tree, path)
 
 
 def _positions(node: TreeNode) -> list[TreeNode]:

@@ -177,7 +177,11 @@ class Playing(Part):
         if self.guess is not None:
             self.guess = self.guess | {"colour": None} if self.guess["tried"] else None
 
-    def forget_game(self) -> None:
+    def forget_game(self, *, is_aside: bool) -> None:
+        self.forget_guesses()
+
+    def forget_guesses(self) -> None:
+        """Ends guessing, and its count."""
         self.session.is_guessing, self.guess = False, None
 
     def _guess(self, point: int) -> None:

@@ -4,40 +4,46 @@ What is right is proved by the exact solver on a thread of its own, or judged by
 something else. Where neither knows, the page says so, and may show what the record says.
 """
 
+import base64
+import codecs
 import contextlib
 import datetime
 import logging
 import re
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...base import folders
 from ...base.errors import EXPECTED, UserError, answer_text
+from ...base.fields import invalid
 from ...base.languages.texts import Phrase
 from ...go.coords import PASS, colour_name
-from ...go.game import Game, Move
+from ...go.game import Move
 from ...go.sgf import GameRecord, TreeNode, read_sgf, split_games
 from ...solver import USUAL_SECONDS
 from ...study.leitner import Boxes, Card, Missed
 from ...table.saved_games import SavedGame, open_tree
-from .opening import Opening
-from .session import Document, Drawn, Message, Part, Session, Task, whole_number
+from .background import in_background
+from .opening import Opening, as_shown
+from .reviewing import Reviewing
+from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
-from .studying import LEAST_LOSS, Reviewing, Searches
+from .studying import LEAST_LOSS, Searches
 
 if TYPE_CHECKING:
     from ...study.problems import Goal, Problem, Verdict
 
 _VISITS = 400  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
+_LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
 _WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
 _LIFE_AND_DEATH = ("dies", "lives", "eyes", "eye", "lost", "taken")  # reasons of a review, about stones
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
@@ -47,6 +53,14 @@ class _Source(NamedTuple):
     name: str
     sgf: bytes
     missed: Missed | None = None
+
+
+class _Collection(NamedTuple):
+    """The problems of some files, the place of the first one among the games there, and the files without problems."""
+
+    sources: Sequence[_Source]
+    place: int
+    others: Sequence[str]
 
 
 @dataclass(eq=False)
@@ -89,78 +103,108 @@ class Problems(Part):
         self._boxes: Boxes | None = None
         self._unread = self._unsaved = ""  # why the boxes are not read, or a result is not in their file
         self._usual_task, session.next_task = session.next_task, self._next_task
-        opening.open_problems = self.open
 
     # Which problem is shown.
 
-    def open(self, files: Sequence[tuple[str, bytes]]) -> bool:
-        """Shows the problems of files, by their names and contents; returns False if they have none."""
-        sources, others = list[_Source](), list[str]()
-        for name, data in files:
-            games = split_games(data) if _WHITE.search(data.replace(b"\0", b"")) else []
-            sources += (_Source(f"{PurePath(name).stem[:80]} {number}", game) for number, game in enumerate(games, 1))
-            others += [] if games else [name]
-        place = next((place for place, source in enumerate(sources[:_LOOKED_AT]) if _is_problem(source)), None)
-        if place is None:
-            return False
-        self._sources = sources
-        self._show(place)
-        if others:
-            self.session.notice = f"no problems in {', '.join(others)}"
+    def on_open(self, message: Message) -> Reading:
+        """Shows problems or a record: `files`, each its name and its content in base64, or `sgf` that was pasted.
+
+        What is played on in a record is saved as a new game.
+        """
+        if "files" in message:
+            files = [*_decoded(message["files"])]
+        else:  # text has left its charset behind, whatever its CA says
+            files = [("", codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace"))]
+        return Reading(partial(_read_files, files), partial(self._opened, self.session.tree_number))
+
+    def _opened(self, number: int, found: "_Collection | SavedGame") -> None:
+        """Shows what was read from files, unless another game has begun since the one with this number."""
+        if self.session.tree_number != number:
+            raise UserError(Phrase("error.otherGame"))
+        if isinstance(found, SavedGame):
+            self._opening.load(found)
+        else:
+            self._show_collection(found)
+
+    def _show_collection(self, found: _Collection) -> None:
+        reading = self._show(found.sources, found.place)
+        reading.then(reading.read())  # it has been read before, to find out whether it is a problem
+        if found.others:
+            self.session.notice = f"no problems in {', '.join(found.others)}"
             self.session.publish()
-        return True
 
     def open_first(self) -> None:
         """Shows the problems of the file that the program was started with, if it has any."""
         saved = self.played.saved
         if saved is not None and saved.path is not None and not saved.is_own and not saved.is_edited:
-            self.open([(saved.path.name, saved.path.read_bytes())])
+            found = _read_collection([(saved.path.name, saved.path.read_bytes())])
+            if found is not None:
+                self._show_collection(found)
 
-    def on_practise(self, _: Message) -> None:
+    def on_practise(self, _: Message) -> Reading:
         """Shows the problems that are due, the longest waiting first."""
         due = sorted(_due(self._cards()), key=lambda card: card.due)
         if not due:
             raise UserError("no problem is due today")
-        self._sources = [_Source(card.name, card.sgf.encode(), card.missed) for card in due]
-        self._show(0)
+        return self._show([_Source(card.name, card.sgf.encode(), card.missed) for card in due], 0)
 
-    def on_problem(self, message: Message) -> None:
+    def on_problem(self, message: Message) -> Reading:
         """Shows one of the problems by its number, from 0."""
         if not self._sources:
             raise UserError("no problems are open")
-        self._show(whole_number(message, "place", 0, len(self._sources) - 1))
+        return self._show(self._sources, whole_number(message, "place", 0, len(self._sources) - 1))
 
-    def _show(self, place: int) -> None:
-        from ...study.problems import key_of, read_problem  # later than the first board
+    def _show(self, sources: Sequence[_Source], place: int) -> Reading:
+        """Returns what reads a problem and then shows it; if it cannot be read an empty board says so."""
+        from ...study.problems import Problem, read_problem  # later than the first board
 
-        self._place = place
-        try:
-            source = self._sources[place]
-            problem = read_problem(source.sgf, source.missed)
-            tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
-            end = tree.main_line[-1]
-            tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
-            self._coming = _Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
+        def read() -> Problem | UserError:
+            try:
+                return read_problem(sources[place].sgf, sources[place].missed)
+            except UserError as error:
+                return error
+
+        def show(found: Problem | UserError) -> None:
+            before = self._sources, self._place
+            self._sources, self._place = sources, place
             self._searches.analysis_visits = None  # which would show the answer
-            self._load(replace(open_tree(tree).as_record(), is_kept=False))
-        except UserError as error:
-            self._coming = None
-            self.session.publish()  # the number, from which the reader can go on
-            raise UserError(f"problem {place + 1}: {error}") from None
+            try:
+                if isinstance(found, UserError):
+                    self._load(open_tree(GameRecord()).as_record())
+                else:
+                    self._load(*self._as_exercise(sources[place], found))
+            except UserError:  # the game before would be lost, or the engine refuses the board
+                self._sources, self._place = before
+                raise
+            if isinstance(found, UserError):
+                raise UserError(f"problem {place + 1}: {found}")
 
-    def on_problem_record(self, _: Message) -> None:
+        return Reading(read, show)
+
+    def _as_exercise(self, source: _Source, problem: "Problem") -> tuple[SavedGame, _Exercise]:
+        """Returns the position of a problem as a game that is not kept, and what there is to find in it."""
+        from ...study.problems import key_of
+
+        tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
+        end = tree.main_line[-1]
+        tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
+        exercise = _Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
+        return replace(open_tree(tree).as_record(), is_kept=False), exercise
+
+    def on_problem_record(self, _: Message) -> Reading:
         """Shows the record of the problem with all that is in it, as any other record."""
-        self._load(open_tree(self._needed().problem.record.copy()).as_record())
+        record = self._needed().problem.record
+        return Reading(lambda: as_shown(record.copy()).as_record(), self._load)
 
-    def _load(self, saved: SavedGame) -> None:
-        self._stays = True
+    def _load(self, saved: SavedGame, exercise: _Exercise | None = None) -> None:
+        self._coming, self._stays = exercise, True
         try:
-            self._opening.load(saved)
+            self._opening.load(saved, is_aside=True)
         finally:
-            self._stays = False
+            self._coming, self._stays = None, False
 
-    def forget_game(self) -> None:
-        self.exercise, self._coming = self._coming, None
+    def forget_game(self, *, is_aside: bool) -> None:
+        self.exercise = self._coming
         self._sources = self._sources if self._stays else ()
 
     def _needed(self) -> _Exercise:
@@ -194,28 +238,22 @@ class Problems(Part):
         self._judged(exercise, node, None)
         return None
 
-    def _reading(self, read: Callable[[threading.Event], Any], finish: Callable[[Any], object]) -> Task:
+    def _reading(self, read: Callable[[threading.Event], T], finish: Callable[[T | None], object]) -> Task:
         """Returns a task of the solver: `read` runs on a thread of its own, `finish` gets what it returns."""
-        stop, future = threading.Event(), Future[Any]()
+        stop = threading.Event()
 
-        def run() -> None:
+        def run() -> T | None:
             with self._one_reading:
                 try:
-                    future.set_result(None if stop.is_set() else read(stop))
+                    return None if stop.is_set() else read(stop)
                 except UserError:  # a group has grown too large to be read
-                    future.set_result(None)
-                except Exception as error:  # which is shown where the future ends
-                    future.set_exception(error)
+                    return None
 
-        def begin() -> Future[Any]:
-            threading.Thread(target=run, name="problem", daemon=True).start()
-            return future
-
-        def ended(result: Any) -> None:
+        def ended(result: T | None) -> None:
             finish(result)
             self.session.go_on()
 
-        return Task("solve", begin, ended, stop.set)
+        return Task("solve", partial(in_background, "problem", run), ended, stop.set)
 
     def _find(self, exercise: _Exercise, stop: threading.Event) -> "Goal | None":
         """Finds what is sought, on the solver's thread."""
@@ -349,7 +387,7 @@ class Problems(Part):
         key, node, missed = found
         tree, number = self.played.tree, sum(each.move is not None for each in node.path)
         players = " - ".join(filter(None, (tree.black, tree.white))) or self.session.title()
-        sgf, today = GameRecord.from_game(self._before(node)).to_sgf(), datetime.date.today().isoformat()
+        sgf, today = GameRecord.from_game(self.session.before(node)).to_sgf(), datetime.date.today().isoformat()
         card = replace(self._cards().get(key, Card("")), name=f"{players}, {number}", sgf=sgf, missed=missed)
         self._keep(key, replace(card, box=1, due=today))
         self.session.publish()
@@ -383,13 +421,7 @@ class Problems(Part):
         from ...study.problems import key_of
 
         played = session.position(node).vertex(node.move.point)
-        return key_of(self._before(node)), node, Missed(played, round(points, 1), line, group)
-
-    def _before(self, node: TreeNode) -> Game:
-        """Returns the position before the move of a node, with its player to move."""
-        game = self.session.position(node.parent).copy()
-        game.to_move = node.move.colour if node.move is not None else game.to_move
-        return game
+        return key_of(session.before(node)), node, Missed(played, round(points, 1), line, group)
 
     def close(self) -> None:
         try:
@@ -454,6 +486,39 @@ class Problems(Part):
 def _due(cards: dict[str, Card]) -> list[Card]:
     today = datetime.date.today()
     return [card for card in cards.values() if card.is_due(today)]
+
+
+def _decoded(files: Any) -> Iterator[tuple[str, bytes]]:
+    """Yields the names and the contents of files that a page has sent."""
+    for file in files if isinstance(files, list) and files else [files]:
+        try:
+            name, text = file
+            yield str(name), base64.b64decode(text, validate=True)
+        except (ValueError, TypeError):
+            raise invalid("file", file, "its name and its content in base64") from None
+
+
+def _read_files(files: Sequence[tuple[str, bytes]]) -> _Collection | SavedGame:
+    """Returns the problems of files, by their names and contents, or the record of the only one."""
+    if (found := _read_collection(files)) is not None:
+        return found
+    if len(files) > 1:
+        raise UserError("there are no problems in these files: open one record at a time")
+    ((name, data),) = files
+    if len(data) > _LARGEST_RECORD:
+        raise UserError(f"{name} is too large for a game record")
+    return as_shown(read_sgf(data)).as_record()
+
+
+def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
+    """Returns the problems of files, by their names and contents; None if they have none."""
+    sources, others = list[_Source](), list[str]()
+    for name, data in files:
+        games = split_games(data) if _WHITE.search(data.replace(b"\0", b"")) else []
+        sources += (_Source(f"{PurePath(name).stem[:80]} {number}", game) for number, game in enumerate(games, 1))
+        others += [] if games else [name]
+    place = next((place for place, source in enumerate(sources[:_LOOKED_AT]) if _is_problem(source)), None)
+    return None if place is None else _Collection(sources, place, others)
 
 
 def _is_problem(source: _Source) -> bool:

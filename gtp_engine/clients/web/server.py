@@ -26,14 +26,16 @@ from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
+from .background import in_background
 from .guard import Guard
 from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
 from .problems import Problems
-from .session import Document, Session, phrase_parts
+from .reviewing import Reviewing
+from .session import Answer, Document, Reading, Session, phrase_parts
 from .solving import Solving
-from .studying import Reviewing, Searches, Values
+from .studying import Searches, Values
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
 _PORTS_TRIED = 20
@@ -67,10 +69,10 @@ def new_session(
     values = Values(session.to_move)
     searches = Searches(session, values)
     playing = Playing(session, values, searches)
-    reviewing = Reviewing(session, values, playing.forget_game)
+    opening = Opening(session, values)
+    reviewing = Reviewing(session, values, opening, playing.forget_guesses)
     solving = Solving(session, values)
     Editing(session, values)
-    opening = Opening(session, values)
     problems = Problems(session, searches, reviewing, solving, opening)
     Loading(session, values, opening.use_loaded)
     session.watch_engine()
@@ -100,6 +102,7 @@ class Server:
         self._stopped = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._published: Document = {}
+        self._one_reading = asyncio.Lock()
         self.session: Session
 
     async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
@@ -165,6 +168,13 @@ class Server:
         self._pages.add(page)
         page.send(self._published)
         return True
+
+    async def read(self, reading: Reading) -> "asyncio.Future[Any]":
+        """Reads what a message needs, beside the loop and after what others have asked for; returns it or its error."""
+        async with self._one_reading:
+            read = asyncio.wrap_future(in_background("reading", reading.read))
+            await asyncio.wait([read])
+        return read
 
     def leave(self, page: "_Socket") -> None:
         """Forgets a page that is closed."""
@@ -313,6 +323,7 @@ class _Socket(_Handler, WebSocketHandler):
 
     def initialize(self) -> None:
         self._sending: asyncio.Future[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
         self._waiting: Document = {}
 
     def check_origin(self, origin: str) -> bool:
@@ -330,14 +341,30 @@ class _Socket(_Handler, WebSocketHandler):
             self.close(1013, "too many pages")
 
     async def on_message(self, message: str | bytes) -> None:
+        answer = self._answer(lambda: self.server.session.receive(_parsed(message)))
+        if not isinstance(answer, Reading):
+            await self._give(answer)
+            return
+        if self._reading is not None:  # or a page could have any number of files read
+            await asyncio.wait([self._reading])
+        self._reading = asyncio.create_task(self._read(answer))
+
+    async def _read(self, reading: Reading) -> None:
+        read = await self.server.read(reading)
+        await self._give(self._answer(lambda: reading.then(read.result())))
+
+    def _answer(self, answer: Callable[[], Answer]) -> Answer:
+        """Returns an answer to a message, or what tells the page why there is none."""
         try:
-            answer = self.server.session.receive(_parsed(message))
+            return answer()
         except EXPECTED as error:
             phrase = error.phrase if isinstance(error, UserError) else None
-            answer = {"type": "error", "text": answer_text(error), "phrase": phrase and phrase_parts(phrase)}
+            return {"type": "error", "text": answer_text(error), "phrase": phrase and phrase_parts(phrase)}
         except Exception as error:
             logger.exception("a message could not be handled")
-            answer = {"type": "error", "text": answer_text(error)}
+            return {"type": "error", "text": answer_text(error)}
+
+    async def _give(self, answer: Answer) -> None:
         if answer is not None:
             with contextlib.suppress(WebSocketClosedError):  # the page may be gone by now
                 await self.write_message(json.dumps(answer))

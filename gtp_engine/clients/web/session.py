@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -64,6 +64,22 @@ class Task:
     def is_of_the_game(self) -> bool:
         """Whether it goes on while an earlier position is shown."""
         return self.kind in ("judgement", "move", "count")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What has to be read before a message can be answered, such as a file of a person's, which may take long.
+
+    Attributes:
+        read: Reads it, on any thread.
+        then: Called on the session's thread with what was read; returns what only the page gets that has asked.
+    """
+
+    read: Callable[[], Any]
+    then: Callable[[Any], Document | None]
+
+
+Answer: TypeAlias = Document | Reading | None
 
 
 @dataclass
@@ -162,6 +178,12 @@ class Session:
         """
         return self.played.position(node or self.node)
 
+    def before(self, node: TreeNode) -> Game:
+        """Returns a copy of the position before the move of a node, with its player to move."""
+        game = self.position(node.parent).copy()
+        game.to_move = node.move.colour if node.move is not None else game.to_move
+        return game
+
     def to_move(self, node: TreeNode) -> int:
         """Returns the player to move at a node; replays the game only if neither its move nor the next one tells."""
         if node is not self.played.node:
@@ -252,8 +274,10 @@ class Session:
         if self.played.lose_on_time():
             self.changed()
 
-    def receive(self, message: Message) -> Document | None:
-        """Does what a page asks for; all pages get the new state. Returns what only this page gets.
+    def receive(self, message: Message) -> Answer:
+        """Does what a page asks for; all pages get the new state.
+
+        Returns what only this page gets, or what has to be read first.
 
         The message has a text as its `type`; its other values are checked before anything is done.
 
@@ -326,13 +350,16 @@ class Session:
         self.node = self.played.node
         self.report, self.shown, self.problem, self.other_problem = None, "", None, None
         self.tried.clear()
+        if self.played.mode is Mode.GAME and self.played.result is not None:
+            for part in self.parts:
+                part.ended()
         self.go_on()
 
-    def began(self) -> None:
-        """Follows another game that has taken the place of the one before."""
+    def began(self, *, is_aside: bool = False) -> None:
+        """Follows another game that has taken the place of this one, to which people may go back if `is_aside`."""
         self.tree_number += 1
         for part in self.parts:
-            part.forget_game()
+            part.forget_game(is_aside=is_aside)
         self.watch_engine()
         self.changed()
 
@@ -402,7 +429,7 @@ class Part:
         self.played = session.played
         self.values = values
         names = (name for name in dir(self) if name.startswith("on_"))
-        self.methods: dict[str, Callable[[Message], Document | None]] = {
+        self.methods: dict[str, Callable[[Message], Answer]] = {
             name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names
         }
         session.parts.append(self)
@@ -425,8 +452,11 @@ class Part:
     def taken_back(self) -> None:
         """Follows that a person has taken something back."""
 
-    def forget_game(self) -> None:
-        """Follows that another game has taken the place of the one before."""
+    def ended(self) -> None:
+        """Follows the end of a game against the engine."""
+
+    def forget_game(self, *, is_aside: bool) -> None:
+        """Follows that another game has taken the place of the one before, as in `Session.began`."""
 
     def close(self) -> None:
         """Follows that the program ends."""

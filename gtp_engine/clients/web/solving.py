@@ -6,6 +6,7 @@ The reading has a thread of its own; the game, and the engine's searches, go on 
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,11 +21,10 @@ from ...solver.description import as_document
 from ...solver.part import find_part
 from ...solver.refutations import Branch
 from ...solver.solution import Answer, Solution, solve
+from .background import CLOSING_SECONDS, Pace, in_background
 from .session import Document, Message, Part, in_words, line_shown, text_of
 
 SECONDS = 20.0  # by judgement: most groups that are solved at all take less
-_PUBLISH_SECONDS = 0.3
-_CLOSING_SECONDS = 5.0
 _WORKS, _FAILS = "#5cc48d", "#e08a7b"  # the colours of moves that keep the outcome of the first ones, and of others
 
 
@@ -52,8 +52,7 @@ class Solving(Part):
     """The reading of a group. It is dropped when other stones are shown."""
 
     _job: Job | None = None
-    _thread: threading.Thread | None = None
-    _published = 0.0
+    _reading: Future[Solution] | None = None
 
     @property
     def is_studying(self) -> bool:
@@ -81,10 +80,10 @@ class Solving(Part):
         point = game.point(text_of(message, "point"))
         find_part(game, [point])  # which refuses what is no group
         self._drop()
-        self._job = Job(game, point)
+        job = self._job = Job(game, point)
         self.session.other_problem = None
-        self._thread = threading.Thread(target=self._run, args=(self._job,), name="solver", daemon=True)
-        self._thread.start()
+        self._reading = in_background("solver", partial(self._read, job))
+        self._reading.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
         self.session.publish()
 
     def show(self, game: Game, solution: Solution) -> None:
@@ -99,42 +98,43 @@ class Solving(Part):
 
     def on_leave_solve(self, _: Message) -> None:
         """Goes back to the game."""
-        self.forget_game()
+        self._drop()
         self.session.publish()
 
-    def forget_game(self) -> None:
+    def forget_game(self, *, is_aside: bool) -> None:
         self._drop()
 
     def close(self) -> None:
         self._drop()
-        if self._thread is not None:
-            self._thread.join(_CLOSING_SECONDS)
+        if self._reading is not None:
+            wait([self._reading], CLOSING_SECONDS)
 
-    def _run(self, job: Job) -> None:
+    def _read(self, job: Job) -> Solution:
         """Reads on a thread of its own; every change of the job is made on the session's thread."""
+        pace = Pace()
 
         def report(positions: int) -> None:
-            if time.monotonic() > self._published + _PUBLISH_SECONDS:
-                self._published = time.monotonic()
+            if pace.is_due():
                 self.session.call(partial(self._show, job, positions))
 
-        try:
-            solution = solve(job.game, [job.point], seconds=SECONDS, stop=job.stop, report=report)
-            self.session.call(partial(self._show, job, solution.positions, solution))
-        except Exception as error:  # on another thread nobody else would report it
-            self.session.call(partial(self._fail, job, in_words(error)))
+        return solve(job.game, [job.point], seconds=SECONDS, stop=job.stop, report=report)
 
-    def _show(self, job: Job, positions: int, solution: Solution | None = None) -> None:
+    def _show(self, job: Job, positions: int) -> None:
         if job is self._job:
             if not job.positions:  # what was compiled before does not count
                 job.began = time.monotonic()
-            job.positions, job.solution = positions, solution
+            job.positions = positions
             self.session.publish()
 
-    def _fail(self, job: Job, problem: str) -> None:
-        if job is self._job:
-            self._job, self.session.other_problem = None, problem
-            self.session.publish()
+    def _ended(self, job: Job, done: Future[Solution]) -> None:
+        if job is not self._job:
+            return
+        if (error := done.exception()) is not None:
+            self._job, self.session.other_problem = None, in_words(error)
+        else:
+            job.solution = done.result()
+            job.positions = job.solution.positions
+        self.session.publish()
 
     # What pages see.
 

@@ -1,15 +1,8 @@
-"""Studying a game: hints, estimates of the score, analyses, the judgement of moves, and the review of the main line.
+"""Studying a game: hints, estimates of the score, analyses, and the judgement of moves."""
 
-The review runs in the background, so that the game can be looked at and played on meanwhile. It has a thread and an
-evaluator of its own, and need not share the engine's searches.
-"""
-
-import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...base.errors import UserError
 from ...base.fields import parse_word
@@ -20,39 +13,16 @@ from ...go.game import Game, Move
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
-from .session import (
-    MOST_NODES,
-    Document,
-    Drawn,
-    Message,
-    Part,
-    Session,
-    Task,
-    in_words,
-    line_shown,
-    phrase_parts,
-    text_of,
-    visits_of,
-    whole_number,
-)
-
-if TYPE_CHECKING:
-    from ...study.game_review import Reason
-    from ...study.move_review import Mistake
-    from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
+from .session import Document, Drawn, Message, Part, Session, Task, line_shown, text_of, visits_of
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
+_LEAST_SHOWN = 0.5  # points on a stone, which are written without decimals
 _LAYERS = ("candidates", "losses", "ownership", "policy")
 _REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little beside the search
 _LISTED = 9  # candidates
 _PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
 _PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
-_SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
-_MISTAKES = 10  # listed, as many as the summary of `gtp_engine review` has
-_PUBLISH_SECONDS = 0.3
-_CLOSING_SECONDS = 5.0
-_BEST = "#5cc48d"  # the colour of the better move on the board
 
 
 @dataclass(frozen=True)
@@ -78,6 +48,7 @@ class Values:
 
     Attributes:
         opinion: The search behind the engine's last move, and the node after that move; None if there is none.
+        reviewed: What the moves of nodes have lost by a review, in points.
     """
 
     def __init__(self, to_move: Callable[[TreeNode], int]) -> None:
@@ -85,6 +56,7 @@ class Values:
         self._to_move = to_move
         self._values: dict[TreeNode, Value] = {}
         self.opinion: tuple[SearchReport, TreeNode] | None = None
+        self.reviewed: dict[TreeNode, float] = {}
 
     def note(self, report: SearchReport, node: TreeNode) -> None:
         """Keeps what a search has found, unless a value counts that has more visits or is for the other player.
@@ -114,15 +86,15 @@ class Values:
     def forget(self, node: TreeNode | None = None) -> None:
         """Forgets a position; all of them, and the engine's opinion, if None."""
         if node is None:
-            self._values.clear()
-            self.opinion = None
+            self.move_to(())
         else:
             self._values.pop(node, None)
+            self.reviewed.pop(node, None)
 
     def move_to(self, nodes: Iterable[tuple[TreeNode, TreeNode]]) -> None:
         """Keeps only what is known about these nodes, as the values of others: pairs of old and new."""
         self._values = {new: self._values[old] for old, new in nodes if old in self._values}
-        self.opinion = None
+        self.opinion, self.reviewed = None, {}
 
     def is_judged(self, node: TreeNode) -> bool:
         """Whether a position has been searched well enough to judge a move by it."""
@@ -155,6 +127,21 @@ class Values:
             return None
         return before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
 
+    def on_stones(self, game: Game, path: Sequence[TreeNode]) -> dict[str, str]:
+        """Returns the points lost by the moves that have placed the stones of a position, if half a point or more.
+
+        Only the losses count that a review has found, or two searches of `JUDGED_VISITS`.
+        """
+        losses = dict[int, tuple[int, float]]()
+        for node in path:
+            if node.move is not None:
+                is_judged = node.parent is not None and self.is_judged(node) and self.is_judged(node.parent)
+                lost = self.reviewed.get(node, self.lost(node) if is_judged else None)
+                losses[node.move.point] = node.move.colour, 0.0 if lost is None or node.ends_game else lost
+        losses.pop(PASS, None)
+        found = {point: lost for point, (colour, lost) in losses.items() if game.stone_at(point) == colour}
+        return {game.vertex(point): f"{lost:.0f}" for point, lost in found.items() if lost >= _LEAST_SHOWN}
+
 
 class Searches(Part):
     """What is searched, and what is drawn of it."""
@@ -169,7 +156,7 @@ class Searches(Part):
     def is_studying(self) -> bool:
         return self.analysis_visits is not None
 
-    def forget_game(self) -> None:
+    def forget_game(self, *, is_aside: bool) -> None:
         self.analysis_visits = None
 
     @property
@@ -320,6 +307,7 @@ class Searches(Part):
             "layer": self.layer,
             "analysisVisits": self.analysis_visits,
             "curve": self.values.curve(self.session.line),
+            "losses": self.values.on_stones(game, self.session.node.path),
             "isTeaching": self.is_teaching,
             "loss": loss,
         }
@@ -327,7 +315,7 @@ class Searches(Part):
     def draw(self, drawn: Drawn) -> None:
         report = self.session.report
         if (lost := self.loss()) is not None:
-            _label_loss(drawn, self.session.position(), lost[0], lost[1])
+            label_loss(drawn, self.session.position(), lost[0], lost[1])
         if report is None:
             return
         layer = {"score": "ownership", "hint": "hint"}.get(self.session.shown, self.layer)
@@ -338,7 +326,7 @@ class Searches(Part):
             drawn.candidates += found.get(layer, report.candidates())
 
 
-def _label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
+def label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
     """Draws the points that a move has lost on its stone, if it stands in this position."""
     if move.point != PASS and game.stone_at(move.point):
         drawn.labels[move.point] = f"{points:.0f}"
@@ -371,169 +359,3 @@ def values_of(report: SearchReport) -> Document:
         "leader": colour_name(report.to_move if report.lead >= 0 else opponent(report.to_move)),
         "visits": report.visits,
     }
-
-
-# The review.
-
-
-@dataclass(eq=False)
-class Job:
-    """A review of the main line as it was then, and how far it is.
-
-    Attributes:
-        positions: The node of the position after each number of moves.
-        moves: The nodes of the moves in order.
-        step: How far it is; None before the network is there.
-        stage: The stage of that step; "stopped" too if the review has failed.
-    """
-
-    reviewer: "Reviewer"
-    task: "ReviewTask"
-    positions: Sequence[TreeNode]
-    moves: Sequence[TreeNode]
-    step: "ReviewStep | None" = None
-    stage: str = "moves"
-
-    @property
-    def mistakes(self) -> "dict[TreeNode, Mistake]":
-        """The worst moves by their nodes; none before the second look at them has ended."""
-        if self.step is None or self.step.stage in ("moves", "again"):
-            return {}
-        return {self.moves[each.worst.number - 1]: each for each in self.step.review.mistakes[:_MISTAKES]}
-
-    def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
-        """Returns why a move is a mistake, as far as that is known."""
-        return self.step.review.reasons.get(mistake.worst.number, ()) if self.step else ()
-
-
-class Reviewing(Part):
-    """The review of the present game, which ends guessing and its count."""
-
-    def __init__(self, session: Session, values: Values, forget_guesses: Callable[[], object]) -> None:
-        super().__init__(session, values)
-        self.forget_guesses = forget_guesses
-        self.job: Job | None = None
-        self._thread: threading.Thread | None = None
-        self._published = 0.0
-
-    @property
-    def is_studying(self) -> bool:
-        return self.job is not None and self.job.stage not in ("done", "stopped")
-
-    def on_review(self, message: Message) -> None:
-        """Begins to review the main line."""
-        from ...study.reviewer import Reviewer, ReviewTask  # later than the first board
-
-        session, tree, engine = self.session, self.played.tree, self.played.engine
-        if self.is_studying:
-            raise UserError("the review is running")
-        if not session.is_ready:
-            raise UserError("the engine is getting ready: review the game when it is")
-        line = tree.main_line
-        moves = [node for node in line if node.move is not None]
-        if not moves:
-            raise UserError("there are no moves to review")
-        visits = visits_of(message)  # without them the review takes the usual time of the board
-        reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
-        self.forget_guesses()
-        session.other_problem = None
-        positions = [*(node.parent or node for node in moves), line[-1]]
-        task = ReviewTask(tree.copy(), rules=engine.rules, komi=engine.komi)
-        job = self.job = Job(reviewer, task, positions, moves)
-        self._thread = threading.Thread(target=self._run, args=(job,), name="review", daemon=True)
-        self._thread.start()
-        session.publish()
-
-    def on_stop_review(self, _: Message) -> None:
-        """Ends the review; what it has found stays."""
-        if self.job is not None:
-            self.job.reviewer.stopped = True
-
-    def forget_game(self) -> None:
-        self.on_stop_review({})
-        self.job = None
-
-    def close(self) -> None:
-        self.on_stop_review({})
-        if self._thread is not None:
-            self._thread.join(_CLOSING_SECONDS)
-
-    def _run(self, job: Job) -> None:
-        """Makes the review on a thread of its own; every change of the job is made on the session's thread."""
-        try:
-            for step in job.reviewer.steps(job.task):
-                self.session.call(partial(self._show, job, step))
-        except Exception as error:  # on another thread nobody else would report it
-            self.session.call(partial(self._show, job, problem=in_words(error)))
-        finally:
-            job.reviewer.close()
-
-    def _show(self, job: Job, step: "ReviewStep | None" = None, problem: str | None = None) -> None:
-        """Keeps what a review has found, and publishes it, but not too often."""
-        if job is not self.job:
-            return
-        stage = "stopped" if step is None else step.stage
-        is_due = stage != job.stage or time.monotonic() - self._published > _PUBLISH_SECONDS
-        job.stage, self.session.other_problem = stage, problem
-        if step is not None:
-            job.step = step
-            if stage in ("moves", "again"):
-                for move in step.review.moves[-1:] if stage == "moves" else step.review.moves:
-                    self.values.note(move.before, job.positions[move.number - 1])
-                    self.values.note(move.after, job.positions[move.number])
-        if is_due:
-            self._published = time.monotonic()
-            self.session.publish()
-
-    def mistake(self) -> "Mistake | None":
-        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
-        return self.job.mistakes.get(self.session.node) if self.job else None
-
-    def draw(self, drawn: Drawn) -> None:
-        mistake = self.mistake()
-        if mistake is not None:
-            worst = mistake.worst
-            _label_loss(drawn, self.session.position(), worst.move, worst.points_loss)
-            if self.session.report is None:
-                drawn.candidates.append(Candidate(worst.best, _BEST, is_best=True))
-
-    def on_reason(self, message: Message) -> Document:
-        """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
-
-        The board has no line if that one no longer exists, for example because another review has begun meanwhile.
-        """
-        session, mistake, lines = self.session, self.mistake(), list[Sequence[int]]()
-        number = whole_number(message, "number", 0, MOST_NODES)
-        if mistake is not None and self.job is not None:
-            lines = [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
-        parent = session.node.parent
-        is_known = parent is not None and number < len(lines)
-        shown = line_shown(session.position(parent), lines[number]) if is_known else session.shown_position()
-        return {"type": "line", "of": f"reason {number}", **shown}
-
-    def state(self) -> Document:
-        job = self.job
-        if job is None:
-            return {"review": None}
-        review = {
-            "stage": job.stage,
-            "done": job.step.done if job.step else 0,
-            "total": job.step.total if job.step else len(job.moves),
-            "progress": round(job.step.progress, 3) if job.step else 0,
-            "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
-        }
-        return {"review": review}
-
-    def _described(self, node: TreeNode, mistake: "Mistake") -> Document:
-        """Returns a mistake, with its place in the line that is shown; None if it is in another variation."""
-        worst, line = mistake.worst, self.session.line
-        return {
-            "node": node.number,
-            "place": line.index(node) if node in line else None,
-            "number": worst.number,
-            "colour": colour_name(worst.move.colour),
-            "move": worst.vertex(worst.move.point),
-            "points": round(worst.points_loss, 1),
-            "best": worst.vertex(worst.best),
-            "reasons": [phrase_parts(reason.sentence) for reason in self.job.reasons(mistake)] if self.job else [],
-        }

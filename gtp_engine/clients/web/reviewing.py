@@ -1,0 +1,273 @@
+"""The review of the main line, the lesson at the end of a game, and the way back to a reviewed game.
+
+A review runs in the background, so that the game can be looked at and played on meanwhile. It has a thread and an
+evaluator of its own, and need not share the engine's searches. A lesson is a short review of a person's moves.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...base.errors import UserError
+from ...go.coords import colour_name
+from ...go.drawing import Candidate
+from ...go.sgf import GameRecord, TreeNode
+from ...table.saved_games import GameFile, open_tree
+from .background import CLOSING_SECONDS, Pace, in_background
+from .opening import Opening
+from .session import (
+    MOST_NODES,
+    Document,
+    Drawn,
+    Message,
+    Part,
+    Session,
+    in_words,
+    line_shown,
+    phrase_parts,
+    visits_of,
+    whole_number,
+)
+from .studying import Values, label_loss
+
+if TYPE_CHECKING:
+    from ...study.game_review import Reason
+    from ...study.move_review import Mistake
+    from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
+
+_SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
+_LESSONS = 3  # mistakes of a lesson
+_LEAST_MOVES = 5  # of a person, for a lesson
+_LESSON_SHARE = 0.25  # of the usual time of a review: under 5 s on 9x9
+_BEST = "#5cc48d"  # the colour of the better move on the board
+
+
+@dataclass(eq=False)
+class Job:
+    """A review of the main line as it was then, and how far it is.
+
+    Attributes:
+        tree: The reviewed game.
+        file: Its file.
+        positions: The node of the position after each number of moves.
+        moves: The nodes of the moves in order.
+        step: How far it is; None before the network is there.
+        stage: The stage of that step; "stopped" too if the review has failed.
+        left_at: The node that was shown when another game took the place of this one.
+    """
+
+    reviewer: "Reviewer"
+    task: "ReviewTask"
+    tree: GameRecord
+    file: GameFile
+    positions: Sequence[TreeNode]
+    moves: Sequence[TreeNode]
+    step: "ReviewStep | None" = None
+    stage: str = "moves"
+    left_at: TreeNode | None = None
+
+    @property
+    def is_lesson(self) -> bool:
+        """Whether it is the lesson at the end of a game."""
+        return self.task.player is not None
+
+    @property
+    def mistakes(self) -> "dict[TreeNode, Mistake]":
+        """The worst moves by their nodes; none before the second look at them has ended."""
+        if self.step is None or self.step.stage in ("moves", "again"):
+            return {}
+        return {self.moves[each.worst.number - 1]: each for each in self.step.review.mistakes[: self.task.listed]}
+
+    def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
+        """Returns why a move is a mistake, as far as that is known."""
+        return self.step.review.reasons.get(mistake.worst.number, ()) if self.step else ()
+
+
+class Reviewing(Part):
+    """The review of the present game, which ends guessing and its count, and that of the game before.
+
+    Attributes:
+        job: The review of the present game; None without one.
+        aside: The review of a game that was left for a problem, or to try a move again; None without one.
+    """
+
+    def __init__(
+        self, session: Session, values: Values, opening: Opening, forget_guesses: Callable[[], object]
+    ) -> None:
+        super().__init__(session, values)
+        self._opening, self._forget_guesses = opening, forget_guesses
+        self.job: Job | None = None
+        self.aside: Job | None = None
+        self._running: Future[None] | None = None
+        self._pace = Pace()
+
+    @property
+    def is_studying(self) -> bool:
+        return self.job is not None and self.job.stage not in ("done", "stopped")
+
+    def on_review(self, message: Message) -> None:
+        """Begins to review the main line."""
+        if self.is_studying:
+            raise UserError("the review is running")
+        if not self.session.is_ready:
+            raise UserError("the engine is getting ready: review the game when it is")
+        if not self.played.tree.moves:
+            raise UserError("there are no moves to review")
+        visits = visits_of(message)  # without them the review takes the usual time of the board
+        self._forget_guesses()
+        self._begin(visits=visits)
+        self.session.publish()
+
+    def ended(self) -> None:
+        """Begins the lesson about a game that a person has played against the engine."""
+        node, (person, *others) = self.played.node, self.played.humans
+        moves = [each for each in node.path if each.move is not None and each.move.colour == person]
+        is_taught = self.job is not None and self.job.is_lesson and self.job.positions[-1] is node
+        if not others and len(moves) >= _LEAST_MOVES and self.session.is_ready and not is_taught:
+            self.on_stop_review({})
+            self._begin(player=person)
+
+    def _begin(self, visits: int | None = None, player: int | None = None) -> None:
+        """Begins a review, or the lesson of a player."""
+        from ...study.budget import usual_seconds  # later than the first board
+        from ...study.reviewer import Reviewer, ReviewTask
+
+        tree, engine = self.played.tree, self.played.engine
+        line = tree.main_line
+        moves = [node for node in line if node.move is not None]
+        positions = [*(node.parent or node for node in moves), line[-1]]
+        minutes = most = None
+        if player is not None:
+            minutes = _LESSON_SHARE * usual_seconds(tree.width, tree.height, len(moves)) / 60
+            most = _LESSONS
+        settings = replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED)
+        task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi, most=most)
+        job = self.job = Job(Reviewer(settings, minutes), task, tree, self.played.file, positions, moves)
+        self.session.other_problem = None
+        self._running = in_background("review", partial(self._run, job))
+        self._running.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
+
+    def on_stop_review(self, _: Message) -> None:
+        """Ends the review; what it has found stays."""
+        if self.job is not None:
+            self.job.reviewer.stopped = True
+
+    def taken_back(self) -> None:
+        """Drops the lesson of a game that goes on."""
+        if self.job is not None and self.job.is_lesson:
+            self.on_stop_review({})
+            self.job = None
+
+    def forget_game(self, *, is_aside: bool) -> None:
+        self.on_stop_review({})
+        if self.job is not None:
+            self.job.left_at = self.session.node
+        self.aside = (self.job or self.aside) if is_aside else None
+        self.job = None
+
+    def on_back(self, _: Message) -> None:
+        """Goes back to the reviewed game that was left."""
+        job = self.aside
+        if job is None:
+            raise UserError("there is no reviewed game to go back to")
+        saved = open_tree(job.tree, job.file.path)
+        self._opening.load(saved if saved.is_own else saved.as_record())
+        self.job = job
+        self._note(job)
+        self.session.look_at(self.session.node if job.left_at is None or job.left_at.is_gone else job.left_at)
+
+    def close(self) -> None:
+        self.on_stop_review({})
+        if self._running is not None:
+            wait([self._running], CLOSING_SECONDS)
+
+    def _run(self, job: Job) -> None:
+        """Makes the review on a thread of its own; every change of the job is made on the session's thread."""
+        try:
+            for step in job.reviewer.steps(job.task):
+                self.session.call(partial(self._show, job, step))
+        finally:
+            job.reviewer.close()
+
+    def _show(self, job: Job, step: "ReviewStep") -> None:
+        """Keeps what a review has found, and publishes it, but not too often."""
+        is_new = step.stage != job.stage
+        job.step, job.stage = step, step.stage
+        if job is not self.job:
+            return
+        if step.stage == "moves":
+            self._note(job, -1)
+        elif step.stage == "again" or is_new:
+            self._note(job)
+        if self._pace.is_due() or is_new:
+            self.session.publish()
+
+    def _ended(self, job: Job, done: Future[None]) -> None:
+        """Follows the end of a review, which may have failed."""
+        if (error := done.exception()) is not None and job is self.job:
+            job.stage, self.session.other_problem = "stopped", in_words(error)
+            self.session.publish()
+
+    def _note(self, job: Job, first: int = 0) -> None:
+        """Notes the values of what a review has found, from this move on."""
+        for move in job.step.review.moves[first:] if job.step else ():
+            self.values.note(move.before, job.positions[move.number - 1])
+            self.values.note(move.after, job.positions[move.number])
+            if job.step and job.step.review.is_checked:
+                self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
+
+    def mistake(self) -> "Mistake | None":
+        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
+        return self.job.mistakes.get(self.session.node) if self.job else None
+
+    def draw(self, drawn: Drawn) -> None:
+        mistake = self.mistake()
+        if mistake is not None:
+            worst = mistake.worst
+            label_loss(drawn, self.session.position(), worst.move, worst.points_loss)
+            if self.session.report is None:
+                drawn.candidates.append(Candidate(worst.best, _BEST, is_best=True))
+
+    def on_reason(self, message: Message) -> Document:
+        """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
+
+        The board has no line if that one no longer exists, for example because another review has begun meanwhile.
+        """
+        session, mistake, lines = self.session, self.mistake(), list[Sequence[int]]()
+        number = whole_number(message, "number", 0, MOST_NODES)
+        if mistake is not None and self.job is not None:
+            lines = [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
+        parent = session.node.parent
+        is_known = parent is not None and number < len(lines)
+        shown = line_shown(session.position(parent), lines[number]) if is_known else session.shown_position()
+        return {"type": "line", "of": f"reason {number}", **shown}
+
+    def state(self) -> Document:
+        job, has_aside = self.job, self.aside is not None
+        if job is None:
+            return {"review": None, "hasAside": has_aside}
+        review = {
+            "isLesson": job.is_lesson,
+            "stage": job.stage,
+            "done": job.step.done if job.step else 0,
+            "total": job.step.total if job.step else len(job.moves),
+            "progress": round(job.step.progress, 3) if job.step else 0,
+            "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
+        }
+        return {"review": review, "hasAside": has_aside}
+
+    def _described(self, node: TreeNode, mistake: "Mistake") -> Document:
+        """Returns a mistake, with its place in the line that is shown; None if it is in another variation."""
+        worst, line = mistake.worst, self.session.line
+        return {
+            "node": node.number,
+            "place": line.index(node) if node in line else None,
+            "number": worst.number,
+            "colour": colour_name(worst.move.colour),
+            "move": worst.vertex(worst.move.point),
+            "points": round(worst.points_loss, 1),
+            "best": worst.vertex(worst.best),
+            "reasons": [phrase_parts(reason.sentence) for reason in self.job.reasons(mistake)] if self.job else [],
+        }
