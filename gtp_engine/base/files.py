@@ -5,6 +5,7 @@ import glob
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TextIO
@@ -12,6 +13,7 @@ from typing import IO, TextIO
 from .errors import UserError
 
 LOCK = "lock"  # the name of the file that `folder_lock` holds
+_LONGEST_WRITE = 3600.0  # seconds; a temporary file that is older belongs to no program any more
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
@@ -77,6 +79,14 @@ def is_device(path: Path) -> bool:
 
 def _temporary_name(path: Path, process: str) -> str:
     return f".{path.stem}.{process}.tmp{path.suffix}"
+
+
+def remove_leftovers(folder: Path, suffix: str) -> None:
+    """Removes temporary files from a folder whose programs were killed while they wrote files with this suffix."""
+    for path in folder.glob(f".*.[0-9]*.tmp{suffix}"):
+        with contextlib.suppress(OSError):  # another program has removed it, or it is not ours to remove
+            if path.stat().st_mtime + _LONGEST_WRITE < time.time():
+                path.unlink()
 
 
 def files_with(suffixes: tuple[str, ...], folder: Path, *, subfolders: bool = False) -> list[Path]:

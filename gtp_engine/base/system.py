@@ -14,6 +14,7 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import TypeVar
 
+from .errors import UserError
 from .folders import NAME
 from .log import log_to_stderr
 
@@ -44,7 +45,13 @@ def configure_process() -> None:
     them spin for a millisecond after every step of a layer, which costs most of the speed when other programs need the
     CPU (measured with b4c32 and two threads: 200 positions/s instead of 1,400), and gains nothing on a quiet machine.
     This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept.
+
+    Raises:
+        UserError: The environment has a number of threads that numba does not start with.
     """
+    threads = os.environ.get("NUMBA_NUM_THREADS", "")
+    if re.fullmatch(r"0+|-\d+", threads):  # numba warns of what is no number
+        raise UserError(f"NUMBA_NUM_THREADS is {threads} in the environment: unset it, or set it to 1 or more")
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # names may have letters that the locale's encoding lacks
     log_to_stderr()

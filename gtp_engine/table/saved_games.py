@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..base.errors import UserError
 from ..base.fields import Range
-from ..base.files import files_with, is_same_file, write_atomically
+from ..base.files import files_with, is_same_file, remove_leftovers, write_atomically
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, as_rank
@@ -346,6 +346,7 @@ class GameFile:
         self.error: str | None = None
         self.notice: str | None = None
         self._content = None if path is None else _content(path)
+        remove_leftovers(folder, ".sgf")
 
     def save(self, record: GameRecord) -> bool:
         """Writes the record over its earlier state; returns False and sets `error` if that fails."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.base.system import available_cpus, command_arguments, configure_process, program_line, quoted, wait_for
 
 
@@ -121,3 +122,13 @@ def test_this_program_is_started_for_its_name_if_that_is_not_found(monkeypatch: 
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     assert command_arguments(command, windows=True) == command
     assert command_arguments(command, windows=False) == ["gtp_engine", "gtp", "--network", "a b.bin.gz"]
+
+
+def test_a_number_of_threads_that_numba_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for threads in ("0", "-2"):
+        monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+        with pytest.raises(UserError, match=f"NUMBA_NUM_THREADS is {threads} in the environment"):
+            configure_process()
+    for threads in ("1", "many"):
+        monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+        configure_process()

@@ -378,3 +378,13 @@ def test_a_file_that_was_deleted_is_written_again(tmp_path: Path, is_own: bool) 
     path.unlink()
     assert file.save(played("C3", "B2")) and file.notice is None
     assert (file.path, moves(path)) == (path, 2)
+
+
+def test_what_a_killed_program_has_left_is_removed(tmp_path: Path) -> None:
+    names = (".game.17.tmp.sgf", ".game.18.tmp.sgf", ".notes.tmp.sgf", "game.17.tmp.sgf")
+    for name in names:
+        (tmp_path / name).write_text("(;")
+    for name in names[1:]:
+        os.utime(tmp_path / name, (0, 0))
+    GameFile(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*names} - {names[1]}  # the first may still be written
