@@ -102,6 +102,13 @@ def test_hostile_names_stay_text() -> None:
         assert page_data(page)[0]["comments"]["1"] == HOSTILE
 
 
+def test_the_handicap_is_among_the_facts() -> None:
+    review = game_of(MOVES)
+    assert "Handicap stones" not in review_page([review])
+    review.record.handicap = 3
+    assert "<span>Handicap stones: 3</span>" in review_page([review])
+
+
 def test_only_the_name_of_the_file_is_shown() -> None:
     review = game_of(MOVES)
     review.record.source = "/home/ann/secret/game.sgf"
@@ -368,7 +375,7 @@ def test_an_index_adds_the_games_up() -> None:
 def test_players_of_single_games_are_all_shown() -> None:
     first, second = game_of(MOVES), game_of(MOVES)
     second.record.black, second.record.white = "", "Carl"
-    assert [player.name for player in figures_of_games([first, second])] == ["Ann", "Bob", "Black", "Carl"]
+    assert [player.name for player in figures_of_games([first, second])] == ["Ann", "Bob", "2. Black", "Carl"]
     both = game_of(MOVES)
     both.record.white = "Ann"
     assert [(player.name, player.games) for player in figures_of_games([both])] == [("Ann", 1)]

@@ -129,18 +129,23 @@ def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
 def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> list[PlayerFigures]:
     """Returns the figures of the players of several games, who are told apart by name; those with most games first.
 
-    If anybody has several games, only those who do are returned: they are whom the review is about.
+    Whoever has no name is somebody else in each game, and has the number of the game in the index before the colour. If
+    anybody has several games, only those who do are returned: they are whom the review is about.
     """
     moves: dict[str, list[MoveReview]] = {}
     games: Counter[str] = Counter()
-    for review in reviews:
-        judged = [(review.name(colour, language, with_rank=False), review.judged(colour)) for colour in review.players]
+    for number, review in enumerate(reviews, start=1):
+        names = {colour: review.name(colour, language, with_rank=False) for colour in review.players}
+        unnamed = {BLACK: not review.record.black, WHITE: not review.record.white}
+        judged = [
+            (f"{number}. {name}" if unnamed[colour] else name, review.judged(colour)) for colour, name in names.items()
+        ]
         for name, own in judged:
             moves.setdefault(name, []).extend(own)
         games.update(dict.fromkeys((name for name, own in judged if own), 1))
     least = 2 if any(count > 1 for count in games.values()) else 1
-    names = sorted((name for name, count in games.items() if count >= least), key=lambda name: -games[name])
-    return [PlayerFigures(name, moves[name], games[name]) for name in names]
+    chosen = sorted((name for name, count in games.items() if count >= least), key=lambda name: -games[name])
+    return [PlayerFigures(name, moves[name], games[name]) for name in chosen]
 
 
 # Turning points.
