@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import gtp_engine.base.languages
-from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, PLURAL_FORM, Phrase, texts
+from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, Phrase, texts
 from gtp_engine.nets.library import mean_errors
 
 FOLDER = Path(gtp_engine.base.languages.__file__).parent
 STORED = {path.stem: json.loads(path.read_text("utf-8")) for path in FOLDER.glob("*.json")}
+ABOUT = {language: stored.pop("about") for language, stored in STORED.items()}
 
 
 def wordings(text: str | dict[str, str]) -> dict[str, str]:
@@ -23,15 +24,24 @@ def values_in(text: str) -> list[str]:
     return sorted(re.findall(r"{(\w+)}", text))
 
 
-def test_there_is_a_file_for_each_language() -> None:
-    assert set(STORED) == set(LANGUAGES) and DEFAULT == "en"
+def test_a_file_is_all_that_a_language_needs() -> None:
+    assert set(STORED) == set(LANGUAGES) and LANGUAGES[0] == DEFAULT == "en"
+    assert len({about["name"] for about in ABOUT.values()}) == len(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_says_about_itself_what_is_needed(language: str) -> None:
+    about = ABOUT[language]
+    assert set(about) == {"name", "locale", "direction", "plurals"} and about["direction"] in ("ltr", "rtl")
+    assert about["locale"].split("-")[0] == language
+    assert {texts(language).plural_form(number) for number in range(1000)} == {*about["plurals"], "other"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_texts_with_the_same_values(language: str) -> None:
     stored = STORED[language]
-    assert set(stored) == set(STORED["en"])
-    assert stored["direction"] in ("ltr", "rtl")
+    missing, unknown = sorted(set(STORED["en"]) - set(stored)), sorted(set(stored) - set(STORED["en"]))
+    assert (missing, unknown) == ([], [])
     for name, text in stored.items():
         wanted = values_in(wordings(STORED["en"][name])["other"])
         for form, wording in wordings(text).items():
@@ -43,7 +53,7 @@ def test_every_language_has_the_same_texts_with_the_same_values(language: str) -
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_texts_with_plural_forms_have_all_of_the_language(language: str) -> None:
-    forms = {PLURAL_FORM[language](number) for number in range(1000)}
+    forms = {*ABOUT[language]["plurals"], "other"}
     for name, text in STORED[language].items():
         if isinstance(text, dict):
             assert set(text) == forms != {"other"}, name

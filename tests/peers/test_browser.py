@@ -376,7 +376,7 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     assert Path(download.value.path()).read_text().startswith("(;")
     begin(page, size="9", colour="black")
     expect(page.locator("#facts")).to_contain_text("move 0")
-    page.click("#resume")
+    page.click("#open")
     game = page.locator("#games button").first
     expect(game).to_contain_text(re.compile("^9 . 9 · person . engine, full strength · After move 2 · "))
     game.click()

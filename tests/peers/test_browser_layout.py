@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from peers.conftest import begin, expect, opened, paste
+from peers.conftest import begin, click, expect, opened, paste
+
+from gtp_engine.base.languages.texts import LANGUAGES
 
 pytestmark = pytest.mark.peer
 
@@ -25,11 +27,13 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
     page.set_viewport_size({"width": 360, "height": 740})
 
 
-def test_the_buttons_of_the_header_stand_in_line(page: Any) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_buttons_of_the_header_stand_in_one_line(page: Any, language: str) -> None:
+    page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
     boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
     tops = {box["y"] for box in boxes}
-    assert len(tops) == (1 if page.viewport_size["width"] > 600 else 2)  # rows
-    assert {box["height"] for box in boxes} == {40}
+    assert len(tops) == 1 and {box["height"] for box in boxes} == {40}
 
 
 def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -> None:
@@ -121,7 +125,7 @@ def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> No
     expect(page.locator("#drawing .labels text")).to_have_count(0)
     page.click("#settings summary")
     page.uncheck("#coordinates")
-    page.check("#numbers")
+    page.select_option("#on-stones", "numbers")
     page.reload()
     expect(page.locator("#drawing .coordinates")).to_be_hidden()
     page.locator("#drawing .labels text").nth(3).wait_for(state="attached")
@@ -129,6 +133,34 @@ def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> No
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#facts")).to_contain_text("move 4")
     assert sorted(page.locator("#drawing .labels text").all_text_contents()) == ["1", "3", "4"]
+
+
+def test_the_colours_of_the_page_are_chosen_and_remembered(page: Any) -> None:
+    back = "getComputedStyle(document.body).backgroundColor"
+    of_system, colours = page.evaluate(back), {"light": "rgb(246, 244, 239)", "dark": "rgb(25, 24, 22)"}
+    page.click("#settings summary")
+    for theme, colour in colours.items():
+        page.select_option("#theme", theme)
+        assert page.evaluate(back) == colour
+    page.reload()
+    expect(page.locator("#theme")).to_have_value("dark")
+    assert page.evaluate(back) == colours["dark"]
+    page.click("#settings summary")
+    page.select_option("#theme", "system")
+    assert page.evaluate(back) == of_system
+
+
+def test_the_button_that_confirms_a_move_is_beside_the_board(page: Any) -> None:
+    page.click("#settings summary")
+    page.check("#careful")
+    click(page, "E5")
+    board, play = (page.locator(name).bounding_box() for name in ("#board", "#play"))
+    if page.viewport_size["width"] > 600:
+        assert 0 < play["x"] - board["x"] - board["width"] < 50
+
+
+def test_a_title_tells_whose_turn_it_is(page: Any) -> None:
+    expect(page).to_have_title("It is your turn (Black) · Go")
 
 
 def test_the_page_has_what_a_home_screen_needs(phone: Any) -> None:

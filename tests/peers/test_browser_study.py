@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, click, expect, paste, wait_for_status
+from peers.conftest import LIMIT, begin, click, expect, paste, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -244,3 +244,45 @@ def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -
         page.evaluate(LOSE, can_undo)
         expect(page.locator("#loss")).to_have_text(f"{lost} {undo}" if can_undo else lost, use_inner_text=True)
     assert page.evaluate("told") == []
+
+
+def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> None:
+    page.click("#settings summary")
+    page.select_option("#network", "auto")
+    page.select_option("#on-stones", "losses")
+    page.click("#settings summary")
+    begin(page, size="5", colour="black", rank="5d")
+    for number, vertex in enumerate(("A5", "A1", "E1", "E5", "A3"), 1):
+        wait_for_status(page, "your turn")
+        click(page, vertex, 5)
+        expect(page.locator("#facts")).to_contain_text(re.compile(f"move {2 * number}$"), timeout=LIMIT * 1000)
+    page.click("#resign")
+    page.click("#really-resign")
+    expect(page.locator("#review-stage")).to_contain_text("cost you most", timeout=LIMIT * 1000)
+    assert 1 <= page.locator("#mistakes > li").count() <= 3
+    page.locator("#mistakes > li > button").first.click()
+    expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\d+"))
+    page.locator("#mistakes button", has_text="Try again from here").click()
+    wait_for_status(page, "your turn (Black)")
+    expect(page.locator("#players")).to_contain_text("engine, 5 dan")
+    expect(page.locator("#reviewed")).to_be_hidden()
+    page.click("#back")
+    expect(page.locator("#review-stage")).to_contain_text("cost you most")
+    expect(page.locator("#mistakes [aria-current]")).to_have_count(1)
+    expect(page.locator("#back")).to_be_hidden()
+
+
+def test_what_is_clicked_in_vain_says_why(page: Any) -> None:
+    page.evaluate(KEEP)
+    begin(page, size="9", colour="both")
+    click(page, "E5")
+    expect(page.locator("#facts")).to_contain_text("move 1")
+    page.click("#resign")
+    page.click("#really-resign")
+    wait_for_status(page, "wins by resignation")
+    click(page, "C3")
+    expect(page.locator("#problem")).to_have_text("the game is over")
+    page.evaluate("() => { window.WebSocket = class extends EventTarget { readyState = 3; }; socket.close(); }")
+    expect(page.locator("#connection")).to_be_visible()
+    page.click("#undo")
+    expect(page.locator("#problem")).to_have_text("This was not done: there is no connection to the program.")

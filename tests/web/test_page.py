@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gtp_engine.clients.web
-from gtp_engine.base.languages.texts import LANGUAGES, texts
+from gtp_engine.base.languages.texts import texts
 from gtp_engine.engine.clock import TimeLeft, TimeSettings
 from gtp_engine.go.drawing import BoardDrawing, Candidate, drawing_script
 from gtp_engine.go.game import Game
@@ -27,11 +27,6 @@ SCRIPTS = "".join([drawing_script(), *(path.read_text("utf-8") for path in STATI
 PAGE = (STATIC / "index.html").read_text("utf-8")
 
 
-def test_the_page_offers_the_languages_that_there_are() -> None:
-    offered = re.search(r"LANGUAGES = {(.*?)}", SCRIPTS, re.DOTALL)
-    assert offered and set(re.findall(r"(\w+):", offered[1])) == set(LANGUAGES)
-
-
 def test_what_may_be_in_english_on_an_arabic_page_has_its_own_direction() -> None:
     for name in ("problem", "open-problem", "notice", "comment"):
         (tag,) = re.findall(rf'<p id="{name}"[^>]*>', PAGE)
@@ -41,8 +36,8 @@ def test_what_may_be_in_english_on_an_arabic_page_has_its_own_direction() -> Non
 def test_every_text_is_used_and_every_used_text_exists() -> None:
     used = set(re.findall(r'data-(?:text|label|roledescription)="([\w-]+)"', PAGE))
     assert used <= TEXTS
-    quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
-    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "time", "tool") for name in quoted}
+    quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used
+    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "stones", "theme", "time", "tool") for name in quoted}
     quoted |= {f"life-{status}" for status in STATUSES} | {f"outcome-{outcome.value}" for outcome in Outcome}
     assert quoted >= TEXTS
 
@@ -61,7 +56,7 @@ def run_script(script: str, module: str) -> list[str]:
         pytest.skip("needs Node.js")
     page = """
         const element = () => ({value: "", options: [], set: {}, on: {}, dataset: {}, querySelector: element,
-          append() {}, removeAttribute() {},
+          matches: () => false, append() {}, removeAttribute() {},
           setAttribute(name, value) { this.set[name] = value; }, replaceChildren(...all) { this.children = all; },
           addEventListener(type, listener) { this.on[type] = listener; }});
         const elements = {};
@@ -293,7 +288,7 @@ def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
         document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
         document.activeElement = buttons()[0]; show();
         console.log(new Set(buttons().map((button) => button.dataset.entry)).size);"""
-    assert in_language("en", script, "mistakes.js") == ["3-0", "3", "2"]
+    assert in_language("en", script, "mistakes.js") == ["3-0", "3", "3"]
 
 
 # The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.

@@ -1,13 +1,14 @@
 """Texts by name in several languages: one file for each language, with the same names and the same values in all.
 
-Names in braces are filled in. A text whose wording depends on a number has the plural forms of its language, by the
-names of Unicode's rules (zero, one, two, few, many, other); the value `count` chooses. In the browser
-`clients/web/static/words.js` reads the same files.
+A file is all that a language needs. Under "about" it says what the language is called, how browsers write numbers in it
+(a locale of theirs), its direction, and when a plural form is used. Names in braces are filled in. A text whose wording
+depends on a number has the plural forms of its language, by the names of Unicode's rules (zero, one, two, few, many,
+other); the value `count` chooses. In the browser `clients/web/static/words.js` reads the same files.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -21,27 +22,13 @@ Value: TypeAlias = "str | int | Phrase"
 _ISOLATED = "\u2068{\\1}\u2069"
 
 
-def _one_or_other(number: int) -> str:
-    return "one" if number == 1 else "other"
+# A condition for a plural form, as in Unicode's CLDR (plurals.xml): "n = 1", "n % 100 = 3..10". The files have those
+# for whole numbers below a million, which is all that is counted here: from a million on, Spanish has one more form.
+_CONDITION = re.compile(r"n(?: % (?P<modulus>\d+))? = (?P<low>\d+)(?:\.\.(?P<high>\d+))?")
 
-
-def _arabic(number: int) -> str:
-    if number <= 2:
-        return ("zero", "one", "two")[number]
-    rest = number % 100
-    return "few" if 3 <= rest <= 10 else "many" if rest >= 11 else "other"
-
-
-# The plural rules are those of Unicode's CLDR (plurals.xml) for whole numbers below a million, which is all that is
-# counted here: from a million on, Spanish has one more form. The first language is the default.
-PLURAL_FORM: dict[str, Callable[[int], str]] = {
-    "en": _one_or_other,
-    "es": _one_or_other,
-    "zh": lambda number: "other",
-    "ar": _arabic,
-}
-LANGUAGES = tuple(PLURAL_FORM)
-DEFAULT = LANGUAGES[0]
+DEFAULT = "en"
+_FOUND = sorted(path.name.removesuffix(".json") for path in files(__package__).iterdir() if path.name.endswith(".json"))
+LANGUAGES = (DEFAULT, *(code for code in _FOUND if code != DEFAULT))
 
 
 @dataclass(frozen=True)
@@ -62,15 +49,17 @@ class Texts:
 
     Attributes:
         language: One of `LANGUAGES`.
+        name: What the language is called in it.
         direction: "ltr" or "rtl".
     """
 
     def __init__(self, language: str) -> None:
-        stored: dict[str, str | dict[str, str]] = json.loads(
-            (files(__package__) / f"{language}.json").read_text(encoding="utf-8")
-        )
+        stored = json.loads((files(__package__) / f"{language}.json").read_text(encoding="utf-8"))
+        about = stored.pop("about")
         self.language = language
-        self.direction = str(stored["direction"])
+        self.name: str = about["name"]
+        self.direction: str = about["direction"]
+        self._plurals: dict[str, str] = about["plurals"]
         self._texts = {name: self._prepared(text) for name, text in stored.items()}
 
     def __call__(self, name: str, **values: Value) -> str:
@@ -79,8 +68,18 @@ class Texts:
         if isinstance(text, dict):
             count = values["count"]
             assert isinstance(count, int), f"{name} has plural forms"
-            text = text[PLURAL_FORM[self.language](count)]
+            text = text[self.plural_form(count)]
         return text.format(**{key: self._written(value) for key, value in values.items()})
+
+    def plural_form(self, number: int) -> str:
+        """Returns the name of the plural form for a number, 0 or more."""
+        for form, condition in self._plurals.items():
+            found = _CONDITION.fullmatch(condition)
+            assert found is not None, f"{self.language}: {condition}"
+            rest = number % int(found["modulus"]) if found["modulus"] else number
+            if int(found["low"]) <= rest <= int(found["high"] or found["low"]):
+                return form
+        return "other"
 
     @property
     def names(self) -> frozenset[str]:

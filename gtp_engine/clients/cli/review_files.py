@@ -103,7 +103,7 @@ class OutputOptions:
         csv: Write a table of the moves as CSV.
         sgf_out: The former name of --sgf.
         plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
-        language: Language of the page (--html): English, Spanish, Chinese or Arabic.
+        language: Language of the page (--html), by its code.
         force: Overwrite existing files.
     """
 

@@ -24,6 +24,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
+from ...base.languages.texts import LANGUAGES, texts
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
 from .background import in_background
@@ -244,6 +245,7 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
             if (suffix := "." + entry.name.rpartition(".")[2]) in _TYPES:
                 files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
     files["drawing.js"] = _TYPES[".js"], drawing_script().encode()
+    files["languages.json"] = _TYPES[".json"], json.dumps({code: texts(code).name for code in LANGUAGES}).encode()
     files[""] = files.pop("index.html")
     return files
 

@@ -1,18 +1,18 @@
 // Moves that are confirmed: the first click shows one, and a second one or the button plays it.
-import {find} from "./elements.js";
+import {find, store, stored} from "./elements.js";
 import {moveName, say, text} from "./words.js";
 
-const STORED = "gtp_engine confirm moves";
+const STORED = "confirm moves";
 const SURE_SPACING = 22;  // pixels between lines; a finger misses the point more often on closer ones, by judgement
 
 export class Careful {
   // onPlay: called with the vertex to play.
   constructor(board, onPlay) {
     this.board = board;
-    try { this.chosen = localStorage.getItem(STORED); } catch { /* private windows may have no storage */ }
+    this.chosen = stored(STORED);
     find("#careful").addEventListener("change", ({target}) => {
       this.chosen = target.checked ? "on" : "off";
-      try { localStorage.setItem(STORED, this.chosen); } catch { /* likewise */ }
+      store(STORED, this.chosen);
       board.pick(null);
       this.show();
     });

@@ -15,11 +15,22 @@ export function onPointing(element, onPoint, onLeave) {
   for (const event of ["blur", "pointerleave"]) element.addEventListener(event, onLeave);
 }
 
-// Has this browser remember the state of a checkbox; calls `onChange` when the user has changed it.
-export function remember(checkbox, name, onChange) {
-  try { checkbox.checked = (localStorage.getItem(name) ?? (checkbox.checked ? "on" : "off")) === "on"; } catch { /* private windows may have no storage */ }
-  checkbox.addEventListener("change", () => {
-    try { localStorage.setItem(name, checkbox.checked ? "on" : "off"); } catch { /* likewise */ }
+// What this browser remembers, by name; private windows may have no storage.
+export function stored(name) {
+  try { return localStorage.getItem(`gtp_engine ${name}`); } catch { return null; }
+}
+
+export function store(name, value) {
+  try { localStorage.setItem(`gtp_engine ${name}`, value); } catch { /* it is forgotten with the page */ }
+}
+
+// Has this browser remember the state of a checkbox, or what is chosen in a list; calls `onChange` when the user has
+// changed it.
+export function remember(element, name, onChange) {
+  const isList = element.matches("select"), before = stored(name);
+  if (before !== null) Object.assign(element, isList ? {value: before} : {checked: before === "on"});
+  element.addEventListener("change", () => {
+    store(name, isList ? element.value : element.checked ? "on" : "off");
     return onChange();
   });
 }

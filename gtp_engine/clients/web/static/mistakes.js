@@ -5,12 +5,11 @@ import {moveName, number, say, text} from "./words.js";
 const VISITS = [50, 100, 200, 500, 1000];
 
 export class Mistakes {
-  // send: sends a message; onNode: called with the number of the node to go to; onLine: with the number of a reason, 0 for
-  // the better line, or null; onStage: with what a screen reader says when a stage begins, without the moves in between.
-  constructor(send, {onNode, onLine, onStage}) {
-    this.onNode = onNode;
-    this.onLine = onLine;
-    this.onStage = onStage;
+  // send: sends a message; onNode: called with the number of the node to go to, onRetry with that of a move to try again;
+  // onLine: with the number of a reason, 0 for the better line, or null; onStage: with what a screen reader says when a
+  // stage begins, without the moves in between.
+  constructor(send, {onNode, onRetry, onLine, onStage}) {
+    Object.assign(this, {onNode, onRetry, onLine, onStage});
     this.stage = null;
     this.said = "";
     find("#review").addEventListener("click", () => {
@@ -52,9 +51,11 @@ export class Mistakes {
     entry.dataset.entry = mistake.node;
     item.append(entry);
     if (mistake.node === shown) {
+      const again = button(text("tryAgain"), () => this.onRetry(mistake.node));
+      again.dataset.entry = `${mistake.node} again`;
       entry.setAttribute("aria-current", "true");
       const lines = [text("betterLine"), ...mistake.reasons.map(sentence)];
-      item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)));
+      item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)), again);
     }
     return item;
   }
@@ -75,10 +76,10 @@ function sentence({name, values}) {
   return said[0].toLocaleUpperCase() + said.slice(1);
 }
 
-function stageText({stage, done, total, mistakes}) {
+function stageText({stage, done, total, mistakes, isLesson}) {
   const values = {done: number(done), total: number(total)};
   const names = {moves: "reviewMoves", again: "reviewAgain", reasons: "reviewReasons", stopped: "reviewStopped"};
-  return text(names[stage] || (mistakes.length ? "reviewDone" : "noMistakes"), values);
+  return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
 function mistakeText({number: move, colour, move: played, points, best}) {

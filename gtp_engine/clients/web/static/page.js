@@ -2,7 +2,7 @@
 import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
-import {button, fillList, find, onPointing, remember} from "./elements.js";
+import {button, fillList, find, onPointing, remember, stored} from "./elements.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
@@ -14,6 +14,8 @@ import {Study} from "./study.js";
 import {begin, choose, date, moveName, number, percent, say, text} from "./words.js";
 
 const LAYERS = ["candidates", "losses", "ownership", "policy"];
+const ON_STONES = ["nothing", "numbers", "losses"];
+const THEMES = ["system", "light", "dark"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 // Bytes: 10,000 problems have 2 MB and more, and large records 200 kB; the program has limits too.
@@ -42,6 +44,7 @@ const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
 const mistakes = new Mistakes(send, {
   onNode: (node) => send({type: "go", ...study.shown, node}),
+  onRetry: (node) => send({type: "retry", ...study.shown, node}),
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
   onStage: announce,
 });
@@ -66,6 +69,7 @@ study.onTool = () => {
 };
 await begin(find("#language"));
 fillForm();
+showTheme();
 connect();
 
 // Objects go both ways. A lost connection is opened again.
@@ -127,14 +131,17 @@ function send(message) {
   refusal = null;
   showProblem();
   const isSent = transmit(message);
-  if (!isSent) board.refused();
+  if (!isSent) {
+    board.refused();
+    refuse(text("notSent"));
+  }
   return isSent;
 }
 
 function play(vertex) {
   if (state.isCounted) send({type: "dead", point: vertex});
-  if (state.isOver) return;
-  study.edit({type: "play", point: vertex});
+  else if (state.isOver) refuse(text("error.gameOver"));
+  else study.edit({type: "play", point: vertex});
 }
 
 function go(place) {
@@ -164,9 +171,10 @@ document.addEventListener("keydown", (event) => {
 find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
 find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
-remember(find("#opinions"), "gtp_engine opinions", () => state && show());
-remember(find("#coordinates"), "gtp_engine coordinates", () => {});  // page.css hides them
-remember(find("#numbers"), "gtp_engine move numbers", () => state && showAgain(state));
+remember(find("#opinions"), "opinions", () => state && show());
+remember(find("#coordinates"), "coordinates", () => {});  // page.css hides them
+remember(find("#on-stones"), "on stones", () => state && showAgain(state));
+remember(find("#theme"), "theme", showTheme);
 find("#layer").addEventListener("change", (event) => send({type: "layer", layer: event.target.value}));
 find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
 for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
@@ -181,11 +189,13 @@ find("#really-resign").addEventListener("click", () => {
   send({type: "resign", ...resigned});
 });
 find("#new").addEventListener("click", () => state && newGame.open(state));
-find("#resume").addEventListener("click", () => send({type: "games"}));
+find("#back").addEventListener("click", () => send({type: "back"}));
 find("#branch").addEventListener("click", () => newGame.open(state, study.shown));
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   showNotice("#open-problem", "");
+  find("#unfinished").hidden = true;
+  transmit({type: "games"});
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
@@ -265,21 +275,25 @@ function fillForm() {
   mistakes.fill();
   newGame.fill();
   fillList(find("#layer"), LAYERS.map((name) => [name, text(`layer-${name}`)]));
+  fillList(find("#on-stones"), ON_STONES.map((name) => [name, text(`stones-${name}`)]), stored("on stones") || ON_STONES[0]);
+  fillList(find("#theme"), THEMES.map((name) => [name, text(`theme-${name}`)]), stored("theme") || THEMES[0]);
   fillList(find("#analysis-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
 }
 
+function showTheme() { document.documentElement.dataset.theme = find("#theme").value; }
+
+// The unfinished games, which can be opened as records can.
 function showGames(games) {
   const resume = (game) => {
-    find("#resume-dialog").close();
+    find("#open-dialog").close();
     send({type: "resume", game});
   };
-  const items = games.length ? games.map((game) => button(gameText(game), () => resume(game.name))) : [text("noGames")];
-  find("#games").replaceChildren(...items.map((content) => {
+  find("#unfinished").hidden = !games.length;
+  find("#games").replaceChildren(...games.map((game) => {
     const item = document.createElement("li");
-    item.append(content);
+    item.append(button(gameText(game), () => resume(game.name)));
     return item;
   }));
-  find("#resume-dialog").showModal();
 }
 
 // rank: the engine's, null for two people; players: the names of those of a record, null for others.
@@ -323,6 +337,7 @@ function show(before = state) {
   showLoss();
   find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
   showComment();
+  find("#back").hidden = !state.hasAside;
   find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
   find("#resign").disabled = state.result !== null || state.moves === 0 || state.place < state.moves;
   showPlayers();
@@ -379,8 +394,8 @@ function showSettings() {
 function draw(shown = state) {
   const colour = state.isYourTurn && study.tool === "play" && !life.isOpen ? state.toMove : null;
   const isPreview = shown.stones.join() !== state.stones.join(), last = isPreview ? null : state.lastMove?.vertex;
-  const numbers = find("#numbers").checked && !isPreview ? state.numbers : {};
-  const drawn = {...shown.drawn, labels: {...numbers, ...shown.drawn.labels}};
+  const written = {numbers: state.numbers, losses: hasOpinions() ? state.losses : {}}[find("#on-stones").value];
+  const drawn = {...shown.drawn, labels: {...(isPreview ? {} : written), ...shown.drawn.labels}};
   board.show(state.board, {...state, ...shown, drawn, last, title: boardLabel(), colour, isPreview});
   careful.show();
 }
@@ -403,6 +418,7 @@ function showPlayers() {
 function showStatus() {
   const now = statusText();
   say(find("#status"), now);
+  document.title = `${now} · ${text("title")}`;
   const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
   if (said !== announced) announce(announced = said);
   find("#board").setAttribute("aria-label", boardLabel());
@@ -529,7 +545,11 @@ function showProblem() {
 }
 
 function showConnection(isOpen) {
-  if (isOpen) study.askAgain();
+  if (isOpen) {
+    study.askAgain();
+    refusal = null;  // that there was no connection
+    showProblem();
+  }
   find("#connection").hidden = isOpen;
   find("main").classList.toggle("lost", !isOpen);
   clocks.connect(isOpen);

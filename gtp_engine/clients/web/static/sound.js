@@ -1,7 +1,7 @@
 // Sounds, made here: a short knock for a move, two for stones that are taken, a higher one for each of the last seconds.
 import {remember} from "./elements.js";
 
-const STORED = "gtp_engine sound";
+const STORED = "sound";
 const SECONDS = 0.09, PITCH = 1100, TICK_PITCH = 2600;
 
 export class Sound {

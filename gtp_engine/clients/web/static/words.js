@@ -1,9 +1,7 @@
 // The page's texts: one file for each language, with the same names, which gtp_engine/base/languages/texts.py reads too.
-const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العربية"};
-const STORED = "gtp_engine language";
+import {store, stored} from "./elements.js";
 
-// Reasons, reviews and records have decimal points in all languages: the numbers beside them are written alike.
-const NUMBERS = {es: "es-MX", ar: "ar-u-nu-latn"};
+const STORED = "language", DEFAULT = "en";
 
 let words = {};
 let language = "en";
@@ -20,7 +18,7 @@ export function text(name, values = {}) {
   if (typeof found === "object") found = found[new Intl.PluralRules(language).select(values.count)] ?? found.other;
   return found.replace(/\{(\w+)\}/g, (_, key) => {
     const value = written(values[key]);
-    return words.direction === "rtl" ? ISOLATE + value + POP : value;
+    return words.about.direction === "rtl" ? ISOLATE + value + POP : value;
   });
 }
 
@@ -32,16 +30,17 @@ function written(value) {
 // Returns the name of a move as people read it; messages to the program have "pass" in every language.
 export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : vertex;
 
-export const number = (value, digits = 0) => new Intl.NumberFormat(NUMBERS[language] || language, {
+// Reasons, reviews and records have decimal points in all languages: the locale of each writes numbers alike.
+export const number = (value, digits = 0) => new Intl.NumberFormat(words.about.locale, {
   minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative",  // no -0.0
 }).format(value);
 
 export const percent = (value) =>
-  new Intl.NumberFormat(NUMBERS[language] || language, {style: "percent", maximumFractionDigits: 0}).format(value);
+  new Intl.NumberFormat(words.about.locale, {style: "percent", maximumFractionDigits: 0}).format(value);
 
 // day: in ISO form.
 export const date = (day) =>
-  new Intl.DateTimeFormat(NUMBERS[language] || language, {dateStyle: "medium", timeZone: "UTC"}).format(new Date(day));
+  new Intl.DateTimeFormat(words.about.locale, {dateStyle: "medium", timeZone: "UTC"}).format(new Date(day));
 
 // Has an element say something. What it says already is not set again: a screen reader reads a live region aloud each time.
 export function say(element, said) {
@@ -50,16 +49,16 @@ export function say(element, said) {
 
 // Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page.
 export async function begin(select) {
-  for (const [code, name] of Object.entries(LANGUAGES)) select.add(new Option(name, code));
-  select.hidden = select.options.length < 2;
-  const wanted = [stored(), ...navigator.languages.map((code) => code.split("-")[0])];
-  await use(wanted.find((code) => code in LANGUAGES) || "en");
+  const languages = await (await fetch("languages.json")).json();
+  for (const [code, name] of Object.entries(languages)) select.add(new Option(name, code));
+  const wanted = [stored(STORED), ...navigator.languages.map((code) => code.split("-")[0])];
+  await use(wanted.find((code) => code in languages) || DEFAULT);
   select.value = language;
 }
 
 // The user has chosen a language: it is kept. One that was only detected may be another one at the next visit.
 export async function choose(code) {
-  try { localStorage.setItem(STORED, code); } catch { /* private windows may have no storage */ }
+  store(STORED, code);
   await use(code);
 }
 
@@ -68,14 +67,10 @@ export async function use(code) {
   words = await answer.json();
   language = code;
   document.documentElement.lang = code;
-  document.documentElement.dir = words.direction;
+  document.documentElement.dir = words.about.direction;
   for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
   for (const element of document.querySelectorAll("[data-label]")) element.setAttribute("aria-label", text(element.dataset.label));
   for (const element of document.querySelectorAll("[data-roledescription]")) {
     element.setAttribute("aria-roledescription", text(element.dataset.roledescription));
   }
-}
-
-function stored() {
-  try { return localStorage.getItem(STORED); } catch { return null; }
 }
