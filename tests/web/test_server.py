@@ -16,7 +16,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web import problems
+from gtp_engine.clients.web import opening
 from gtp_engine.clients.web.guard import Guard
 from gtp_engine.clients.web.server import Server, own_address
 from gtp_engine.clients.web.server import _Socket as Socket
@@ -237,13 +237,13 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
 
 def test_other_pages_go_on_while_a_record_is_read(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
     may_end = threading.Event()
-    read_sgf = problems.read_sgf
+    read_sgf = opening.read_sgf
 
     def read_slowly(data: bytes) -> GameRecord:
         assert may_end.wait(LIMIT)
         return read_sgf(data)
 
-    monkeypatch.setattr(problems, "read_sgf", read_slowly)
+    monkeypatch.setattr(opening, "read_sgf", read_slowly)
     record = json.dumps({"type": "open", "sgf": "(;SZ[9];B[ee])"})
 
     @during

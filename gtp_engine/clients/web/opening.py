@@ -16,7 +16,7 @@ from ...engine.settings import DEFAULT_SECONDS
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
 from ...go.game import Game
 from ...go.rules import RULESETS, rules_name
-from ...go.sgf import GameRecord, TreeNode, read_sgf
+from ...go.sgf import TreeNode, read_sgf
 from ...nets.library import list_networks, network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
@@ -90,7 +90,7 @@ class Opening(Part):
             path = next(found, None)
             if path is None:
                 raise UserError(f"no unfinished game {name[:80]!r}")
-            saved = as_shown(read_sgf(path), path)
+            saved = read_shown(path.read_bytes(), path)
             return saved.as_record() if saved.is_edited else saved
 
         return Reading(read, partial(self._load_read, self.session.tree_number))
@@ -209,11 +209,16 @@ def _listed(path: Path) -> Document:
     }
 
 
-def as_shown(tree: GameRecord, path: Path | None = None) -> SavedGame:
-    """Returns a record as a game, as `open_tree` does; raises UserError if it is too large for pages to show."""
-    if sum(1 for _ in tree) > _MOST_POSITIONS:
-        raise UserError(f"{tree.source} is too large: pages show records of up to {_MOST_POSITIONS:,} positions")
-    return open_tree(tree, path)
+def read_shown(data: bytes, path: Path | None = None) -> SavedGame:
+    """Reads the first game of a file, from this path if any; raises UserError if it is too large for pages to show."""
+    check_size(data)
+    return open_tree(read_sgf(data), path)
+
+
+def check_size(data: bytes) -> None:
+    """Raises UserError if the SGF of a game may have more positions than pages can show, before it is read."""
+    if data.count(b";") > _MOST_POSITIONS:
+        raise UserError(f"this SGF is too large: pages show records of up to {_MOST_POSITIONS:,} positions")
 
 
 def _positions(node: TreeNode) -> list[TreeNode]:

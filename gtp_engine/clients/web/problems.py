@@ -28,7 +28,7 @@ from ...solver import USUAL_SECONDS
 from ...study.leitner import Boxes, Card, Missed
 from ...table.saved_games import SavedGame, open_tree
 from .background import in_background
-from .opening import Opening, as_shown
+from .opening import Opening, check_size, read_shown
 from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
@@ -160,6 +160,7 @@ class Problems(Part):
 
         def read() -> Problem | UserError:
             try:
+                check_size(sources[place].sgf)
                 return read_problem(sources[place].sgf, sources[place].missed)
             except UserError as error:
                 return error
@@ -193,8 +194,8 @@ class Problems(Part):
 
     def on_problem_record(self, _: Message) -> Reading:
         """Shows the record of the problem with all that is in it, as any other record."""
-        record = self._needed().problem.record
-        return Reading(lambda: as_shown(record.copy()).as_record(), self._load)
+        sgf = self._needed().source.sgf
+        return Reading(lambda: read_shown(sgf).as_record(), self._load)
 
     def _load(self, saved: SavedGame, exercise: _Exercise | None = None) -> None:
         self._coming, self._stays = exercise, True
@@ -507,7 +508,7 @@ def _read_files(files: Sequence[tuple[str, bytes]]) -> _Collection | SavedGame:
     ((name, data),) = files
     if len(data) > _LARGEST_RECORD:
         raise UserError(f"{name} is too large for a game record")
-    return as_shown(read_sgf(data)).as_record()
+    return read_shown(data).as_record()
 
 
 def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
@@ -523,6 +524,7 @@ def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
 
 def _is_problem(source: _Source) -> bool:
     try:
+        check_size(source.sgf)
         return read_sgf(source.sgf).is_problem
     except UserError:
         return False

@@ -53,6 +53,7 @@ export class Mistakes {
     if (mistake.node === shown) {
       const again = button(text("tryAgain"), () => this.onRetry(mistake.node));
       again.dataset.entry = `${mistake.node} again`;
+      again.className = "primary";
       entry.setAttribute("aria-current", "true");
       const lines = [text("betterLine"), ...mistake.reasons.map(sentence)];
       item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)), again);
