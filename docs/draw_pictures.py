@@ -38,7 +38,7 @@ def main() -> None:
     analysis = board_view(game, console, candidate_marks(report), side)
     draw("analysis.svg", console, prompt + Text("analyze\n"), analysis, candidate_table(report, console.width), prompt)
     score = board_view(game, console, territory_marks(game, report), side)
-    lead = Text(f"{lead_in_words(report)} (including komi)")
+    lead = Text(f"{lead_in_words(report.to_move, report.lead)} (including komi)")
     draw("score.svg", console, prompt + Text("score\n"), score, lead, prompt)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.errors import UserError
 from ..base.jit import inline, njit
 from ..base.messages import plural
-from ..go.coords import BLACK, EMPTY, PASS, as_colour, colour_name, index_of_point, point_of_index, vertex
+from ..go.coords import BLACK, EMPTY, PASS, as_colour, as_point, colour_name, index_of_point, point_of_index, vertex
 from ..go.drawing import BoardDrawing, Candidate, DrawingOptions
 from .evaluate.row import EvaluationRow, Policy
 from .gumbel import improved_scores, policy_target
@@ -154,6 +154,11 @@ class SearchReport:
         if not self.moves:
             raise UserError("the search has visited no move: allow it more visits, or use `policy`")
         return self.moves[0]
+
+    def move_at(self, point: int | str) -> MoveReport | None:
+        """Returns what the search has found about a move; None if it has not visited it."""
+        point = as_point(point, self.width, self.height)
+        return next((move for move in self.moves if move.point == point), None)
 
     @property
     def policy(self) -> Policy:

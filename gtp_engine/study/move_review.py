@@ -99,7 +99,8 @@ class MoveReview:
     @property
     def place(self) -> int | None:
         """The place of the move played among those that the search tried, from 1; None if it did not try it."""
-        return next((move.order + 1 for move in self.before.moves if move.point == self.move.point), None)
+        found = self.before.move_at(self.move.point)
+        return None if found is None else found.order + 1
 
     @property
     def phase(self) -> Phase:

@@ -55,6 +55,14 @@ def test_moves_with_ownership_compare_and_hash(game: Game, report: SearchReport)
     assert len({report, copy.deepcopy(report)}) == 2  # whole reports are compared by identity
 
 
+def test_a_move_is_found_by_its_point_or_name(report: SearchReport) -> None:
+    for move in report.moves:
+        assert report.move_at(move.point) is report.move_at(move.vertex) is move
+    assert report.move_at("C3") is None  # occupied
+    with pytest.raises(UserError, match="Z9"):
+        report.move_at("Z9")
+
+
 def test_the_policy_is_the_priors_by_vertex(game: Game, report: SearchReport) -> None:
     for move in report.moves:
         assert report.policy[move.vertex] == report.policy[move.point] == pytest.approx(move.prior)

@@ -163,15 +163,18 @@ def test_players_terms_and_latest_moves() -> None:
     ]
 
 
-def test_the_engines_move_with_the_opponents_win_rate() -> None:
+def test_the_engines_move_with_the_opponents_win_rate_after_it() -> None:
     game = Game(3)
     game.play(BLACK, at("B2"))
-    lines = {shown: engine_move_line(game, report(BLACK, 2.5), shown).plain for shown in SHOWN_VALUES}
+    searched = report(BLACK, -9.0)  # the position before the move
+    lines = {shown: engine_move_line(game, searched, shown).plain for shown in SHOWN_VALUES}
     assert lines == {
-        "winrate": "black plays B2  (1.2 s, your win rate 40%)",
+        "winrate": "black plays B2  (1.2 s, your win rate 39%)",
         "score": "black plays B2  (1.2 s, black leads by about 2.5 points)",
         "nothing": "black plays B2",
     }
+    unvisited = replace(searched, moves=searched.moves[1:])
+    assert engine_move_line(game, unvisited).plain == "black plays B2"
     game.play(WHITE, PASS)
     assert engine_move_line(game, None).plain == "white passes: pass too to end the game and count it"
     game.play(BLACK, PASS)
@@ -180,7 +183,7 @@ def test_the_engines_move_with_the_opponents_win_rate() -> None:
 
 def test_a_hint_is_marked_and_names_the_leader() -> None:
     assert hint_marks(report(WHITE, 1)).labels == {at("B2"): "*"}
-    lines = {shown: hint_line(report(WHITE, 2.5), shown) for shown in SHOWN_VALUES}
+    lines = {shown: hint_line(report(WHITE, -9.0), shown) for shown in SHOWN_VALUES}
     assert lines == {
         "winrate": "hint: B2 (marked *); your win rate 61%; white leads by about 2.5 points; then A3 pass",
         "score": "hint: B2 (marked *); white leads by about 2.5 points; then A3 pass",
@@ -191,7 +194,7 @@ def test_a_hint_is_marked_and_names_the_leader() -> None:
 def test_a_hint_to_pass_marks_nothing() -> None:
     passing = replace(report(BLACK, 0.2), moves=report(BLACK, 0.2).moves[1:])
     assert hint_marks(passing).labels == {}
-    assert hint_line(passing) == "hint: pass; your win rate 40%; the game is about even (B+0.2)"
+    assert hint_line(passing) == "hint: pass; your win rate 40%; white leads by about 1.5 points"
 
 
 def test_candidates() -> None:
@@ -236,7 +239,7 @@ def test_territory_is_the_same_whoever_moves() -> None:
     ],
 )
 def test_who_is_ahead(to_move: int, lead: float, words: str) -> None:
-    assert lead_in_words(report(to_move, lead)) == words
+    assert lead_in_words(to_move, lead) == words
 
 
 def test_leads() -> None:

@@ -99,7 +99,10 @@ def test_undo_while_the_engine_thinks_drops_its_answer(desk: Desk) -> None:
 def test_the_engines_opinion_of_a_move_goes_with_the_move(desk: Desk) -> None:
     for _ in range(2):
         desk.play_and_wait("C3")
-        assert desk.state["opinion"]["toMove"] == "white"
+        assert desk.values.opinion is not None
+        found, shown = desk.values.opinion[0], desk.state["opinion"]
+        assert found.vertex == desk.vertices[-1]  # not the position before it
+        assert (shown["toMove"], shown["winrate"]) == ("white", round(found.winrate, 4))
         desk.send("undo")
         assert desk.state["opinion"] is None
 

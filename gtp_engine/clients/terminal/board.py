@@ -178,7 +178,10 @@ def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
 def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winrate") -> Text:
     """Returns a line about the engine's move, the last one of the game; the win rate is the opponent's.
 
-    `shown` is one of `words.SHOWN_VALUES`.
+    Args:
+        game: The game.
+        report: The search that chose the move. What it has found about another move is no value of this position.
+        shown: One of `words.SHOWN_VALUES`.
     """
     colour, point = game.moves[-1]
     if point == PASS:
@@ -187,8 +190,10 @@ def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winr
         )
     else:
         line = Text(f"{colour_name(colour)} plays {game.vertex(point)}")
-    if report is not None and shown != "nothing":
-        value = f"your win rate {1 - report.winrate:.0%}" if shown == "winrate" else lead_in_words(report)
+    found = None if report is None else report.move_at(point)
+    if report is not None and found is not None and shown != "nothing":
+        is_rate = shown == "winrate"
+        value = f"your win rate {1 - found.winrate:.0%}" if is_rate else lead_in_words(colour, found.lead)
         line.append(f"  ({report.seconds:.1f} s, {value})", "dim")
     return line
 
@@ -209,7 +214,7 @@ def hint_line(report: SearchReport, shown: str = "winrate") -> str:
     if shown == "winrate":
         parts.append(f"your win rate {best.winrate:.0%}")
     if shown != "nothing":
-        parts.append(lead_in_words(report))
+        parts.append(lead_in_words(report.to_move, best.lead))
     if len(best.pv) > 1:
         parts.append(f"then {' '.join(report.vertex(point) for point in best.pv[1:HINT_LINE_SHOWN])}")
     return "; ".join(parts)
@@ -268,13 +273,13 @@ def points(lead: float) -> str:
     return f"{lead:+.1f}" if abs(lead) >= 0.05 else "0.0"
 
 
-def lead_in_words(report: SearchReport) -> str:
-    """Returns who leads according to the report, with the komi counted."""
-    leader = report.to_move if report.lead > 0 else opponent(report.to_move)
-    if abs(report.lead) < CLOSE:
-        margin = f"{abs(report.lead):.1f}"
+def lead_in_words(colour: int, lead: float) -> str:
+    """Returns who leads if a player leads by so many points, with the komi counted."""
+    leader = colour if lead > 0 else opponent(colour)
+    if abs(lead) < CLOSE:
+        margin = f"{abs(lead):.1f}"
         return "the game is even" if margin == "0.0" else f"the game is about even ({colour_letter(leader)}+{margin})"
-    return f"{colour_name(leader)} leads by about {abs(report.lead):.1f} points"
+    return f"{colour_name(leader)} leads by about {abs(lead):.1f} points"
 
 
 def result_in_words(result: str) -> str:

@@ -281,7 +281,7 @@ class TerminalGame:
             return
         report = self._report(ownership=True)
         self._show(territory_marks(self._engine.game, report))
-        self._print(f"{lead_in_words(report)}, komi included")
+        self._print(f"{lead_in_words(report.to_move, report.lead)}, komi included")
         self._print(legend(self._screen.console), "dim")
 
     def _command_board(self, _: str) -> None:

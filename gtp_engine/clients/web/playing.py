@@ -58,8 +58,9 @@ class Playing(Part):
         values.opinion = None
         # At a rank the report is what a weaker player saw, which is no judgement of the position.
         if decision.report is not None and played.engine.settings.rank is None:
-            values.opinion = decision.report, played.node
             values.note(decision.report, before)
+            if (found := decision.report.move_at(decision.point)) is not None:
+                values.opinion = found, played.node
         session.changed()
 
     def _counted(self, dead: set[int]) -> None:
@@ -238,6 +239,7 @@ class Playing(Part):
         session, played, clock = self.session, self.played, self.played.clock
         is_over = played.result is not None
         opinion, node = self.values.opinion or (None, None)
+        move = node.move if node is not None and node in session.line else None
         return {
             "isYourTurn": session.is_latest and not is_over and not played.game.is_over and played.is_humans_turn,
             "canUndo": played.can_undo and (session.is_latest or played.annotation_to_undo is not None),
@@ -245,8 +247,8 @@ class Playing(Part):
             "isCounted": self._shows_count,
             "result": result_in_parts(played.result),
             "dead": sorted(played.game.vertex(point) for point in played.dead),
-            # What the engine thought when it made its last move, if that move is in the line shown.
-            "opinion": values_of(opinion) if opinion and node in session.line else None,
+            # What the engine thinks of its last move, if that is in the line shown: values of the position after it.
+            "opinion": values_of(move.colour, opinion) if opinion and move else None,
             # What is left of each clock is seconds and count as in GTP's `time_left`.
             "clock": {
                 "running": colour_name(clock.running) if clock.running else None,

@@ -47,7 +47,7 @@ class Values:
     the turn of the player for whom it was found.
 
     Attributes:
-        opinion: The search behind the engine's last move, and the node after that move; None if there is none.
+        opinion: What the engine has found about its last move, and the node after that move; None if there is none.
         reviewed: What the moves of nodes have lost by a review, in points.
     """
 
@@ -55,7 +55,7 @@ class Values:
         """Begins without values; `to_move` returns the player to move at a node."""
         self._to_move = to_move
         self._values: dict[TreeNode, Value] = {}
-        self.opinion: tuple[SearchReport, TreeNode] | None = None
+        self.opinion: tuple[MoveReport, TreeNode] | None = None
         self.reviewed: dict[TreeNode, float] = {}
 
     def note(self, report: SearchReport, node: TreeNode) -> None:
@@ -303,7 +303,7 @@ class Searches(Part):
             can_undo = self.session.is_latest and self.played.takes_back(self.last_own_move)
             loss = {"move": game.vertex(move.point), "points": round(points, 1), "best": best, "canUndo": can_undo}
         return {
-            "report": report and {"kind": self.session.shown, **values_of(report), "moves": moves},
+            "report": report and {"kind": self.session.shown, **values_of(report.to_move, report), "moves": moves},
             "layer": self.layer,
             "analysisVisits": self.analysis_visits,
             "curve": self.values.curve(self.session.line),
@@ -350,12 +350,12 @@ def _priors(report: SearchReport) -> list[Candidate]:
     return discs
 
 
-def values_of(report: SearchReport) -> Document:
-    """Returns the values of a search; win rate and lead are those of the side to move."""
+def values_of(colour: int, found: SearchReport | MoveReport) -> Document:
+    """Returns the values of a position, or of a move there; win rate and lead are those of the side to move."""
     return {
-        "toMove": colour_name(report.to_move),
-        "winrate": round(report.winrate, 4),
-        "lead": round(report.lead, 1) + 0.0,
-        "leader": colour_name(report.to_move if report.lead >= 0 else opponent(report.to_move)),
-        "visits": report.visits,
+        "toMove": colour_name(colour),
+        "winrate": round(found.winrate, 4),
+        "lead": round(found.lead, 1) + 0.0,
+        "leader": colour_name(colour if found.lead >= 0 else opponent(colour)),
+        "visits": found.visits,
     }
