@@ -19,10 +19,10 @@ from ..search.scheduler import run_search
 from ..search.search import Search
 from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
-from .game_review import Conditions, GameReview
-from .move_review import LISTED, Unit
+from .game_review import Conditions, GameReview, Reason
+from .move_review import LISTED, Unit, least_cost
 from .rank_estimate import estimate_ranks
-from .reasons.explain import REASON_WORK, explain, next_to_explain
+from .reasons.explain import REASON_WORK, explain, find_purpose, next_to_explain
 from .reasons.fates import use_solver
 from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
@@ -43,6 +43,7 @@ class ReviewTask:
         komi: Komi instead of the record's.
         most: How many of the worst mistakes are looked at again and explained; None for those that are listed, and for
             more of them if there is time.
+        purposes: Whether to find, too, what the moves do that are no mistakes; `GameReview.reasons` has it.
     """
 
     record: GameRecord
@@ -52,6 +53,7 @@ class ReviewTask:
     rules: Rules | None = None
     komi: float | None = None
     most: int | None = None
+    purposes: bool = False
 
     @property
     def listed(self) -> int:
@@ -169,11 +171,19 @@ class Reviewer:
                 moves = tuple(replace(move, longer=found.longer) if move.number == number else move for move in moves)
             step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
+        if task.purposes:
+            purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
+            step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
         whole = not self.stopped and len(numbers) == len(positions.moves)
         ranks = estimate_ranks(searches.evaluator, positions) if whole else {}
         conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
         review = replace(step.review, conditions=conditions, ranks=ranks)
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
+
+    def _purposes(self, searches: Searches, positions: Positions, review: GameReview) -> dict[int, tuple[Reason, ...]]:
+        """Returns what the moves do that are no mistakes, by their numbers."""
+        good = [move for move in review.moves if move.cost(review.by) < least_cost(review.by)]
+        return {move.number: find_purpose(searches, positions[move.number - 1], move.move) for move in good}
 
     def _plan(self, searches: Searches, positions: Positions, numbers: range, listed: int) -> Plan:
         """Returns how long the searches are; the speed is measured in the middle of what is reviewed."""

@@ -280,7 +280,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "region": (
         lambda: region("D2", owned=(-0.5, 0.5)),
-        "The points lie in the lower left corner: Black has 6 more there after C3 than after D2.",
+        "C3 is worth 6 points more in the lower left corner than D2.",
     ),
     "elsewhere": (
         lambda: region("N13"),

@@ -24,10 +24,13 @@ from ...base.system import program_line, quoted, wait_for
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
 from ...engine.ranks import STRONGEST, WEAKEST
+from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.life import area_map
 from ...search.report import SearchReport
+from ...study.game_review import GameReview
+from ...study.lesson import Lesson, about_last_moves, after_game, worst_mistakes
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
 from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
@@ -48,6 +51,7 @@ from .board import (
     territory_marks,
 )
 from .screen import Screen
+from .teaching import lesson_lines, why_lines
 from .words import CHOICES, COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
 
 T = TypeVar("T")
@@ -96,6 +100,7 @@ class TerminalGame:
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
         self._is_saved: bool | None = None  # of a finished game
+        self._lesson: GameReview | None = None  # about the game that has ended last
         self._opening = "\n".join(filter(None, (self._greeting(), advice)))
 
     def _greeting(self) -> str:
@@ -370,9 +375,9 @@ class TerminalGame:
             self._played.restart()
         self._begin_another()
 
-    def _begin_another(self) -> None:
-        """Begins the game that has been loaded into the engine; the one before is on disk."""
-        self._is_saved, self._opening = None, self._greeting()
+    def _begin_another(self, opening: str = "") -> None:
+        """Begins the game that has been loaded into the engine, with what to say; the one before is on disk."""
+        self._is_saved, self._lesson, self._opening = None, None, opening or self._greeting()
         self._get_ready()
         self._show()
         self._print(self._opening, "dim")
@@ -385,8 +390,54 @@ class TerminalGame:
         path = self._played.file.path
         self._screen.keep()
         self._review(path)
-        self._print_command("to write it into a copy", f"review {quoted(_near(path))} --sgf reviewed.sgf")
+        self._print_command("to save the game with this review", f"review {quoted(_near(path))} --sgf reviewed.sgf")
         self._print(_CHOICES_AFTER_GAME, "dim")
+
+    def _command_why(self, _: str) -> None:
+        game = self._engine.game
+        if not game.moves:
+            raise UserError("no move has been played yet")
+        own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
+        for line in why_lines(self._given(about_last_moves(game, self._network_settings())), own):
+            self._print(line)
+
+    def _command_lesson(self, _: str) -> None:
+        game = self._engine.game
+        if not self._played.result:
+            raise UserError("the game is not over: resign or pass first; why is about the last moves")
+        if not game.moves:
+            raise UserError("no move has been played")
+        if self._lesson is None:
+            player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
+            self._lesson = self._given(after_game(game, self._network_settings(), player))
+        for line in lesson_lines(self._lesson):
+            self._print(line)
+
+    def _network_settings(self) -> EngineSettings:
+        """Returns the engine's settings; raises UserError without a network, whose judgement a lesson rests on."""
+        if self._engine.network is None:
+            raise UserError("this needs a network, and the engine plays without one here")
+        return self._engine.settings
+
+    def _given(self, lesson: Lesson) -> GameReview:
+        """Returns what a lesson finds."""
+        review = self._wait(lesson.start(), "looking at the moves (Ctrl-C to stop)", lesson.stop)
+        if not review.is_checked:
+            raise UserError("the search was stopped before it found anything")
+        return review
+
+    def _command_again(self, text: str) -> None:
+        lesson = self._lesson
+        mistakes = [] if lesson is None else worst_mistakes(lesson)
+        if lesson is None or not mistakes:
+            raise UserError("there is no mistake to try again: the lesson after a game shows some")
+        number = int(parse_number("number of a mistake", text or "1", Range(1, len(mistakes), whole=True)))
+        worst = mistakes[number - 1].worst
+        self._keep()
+        game = lesson.record.to_game(worst.number - 1, rules=self._engine.rules)
+        self._played.begin(game, self._played.humans)
+        self._begin_another(f"before move {worst.number}, {worst.vertex(worst.move.point)}: try another move")
+        self._lesson = lesson
 
     def _command_help(self, _: str) -> None:
         meanings = {"D4": "play at this point (columns skip I, row 1 is at the bottom)", **COMMANDS}
@@ -406,13 +457,13 @@ class TerminalGame:
         request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
         return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 
-    def _wait(self, future: "Future[T]", doing: str) -> T:
+    def _wait(self, future: "Future[T]", doing: str, stop: Callable[[], object] | None = None) -> T:
         """Returns the future's result. The first Ctrl-C ends the search at once, a second one leaves the game."""
         with self._screen.working(doing):
             try:
                 return wait_for(future)
             except KeyboardInterrupt:
-                self._engine.stop()
+                (stop or self._engine.stop)()
                 self._leaving = True
                 found = wait_for(future)
                 self._leaving = False
@@ -443,9 +494,11 @@ class TerminalGame:
     def _finish(self) -> bool:
         """Shows the result and saves for the last time, once; offers another file as long as saving fails."""
         if self._is_saved is None:
-            self._is_saved = self._finish_now()
+            self._is_saved, self._lesson = self._finish_now(), None
             self._quit = self._quit or not self._is_saved
             if self._played.result and self._screen.is_interactive and not self._quit:
+                if self._played.mode is Mode.GAME and self._engine.network is not None and self._engine.game.moves:
+                    self._execute("lesson")
                 self._print(_CHOICES_AFTER_GAME, "dim")
         return self._is_saved
 

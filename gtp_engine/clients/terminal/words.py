@@ -24,7 +24,10 @@ COMMANDS = {
     "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
     "resume": "continue the latest unfinished game",
     "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
-    "review": "after the game: find the mistakes",
+    "why": "say what the last moves do, and what is wrong with them",
+    "lesson": "after the game: show the three moves that cost you most",
+    "again N": "after the lesson: play on from before its mistake N, in a new game",
+    "review": "after the game: find all mistakes",
     "help": "show this list",
     "quit": "save the game and exit",
 }
@@ -44,6 +47,7 @@ ALIASES = {
     "new": ("new game", "restart", "reset"),
     "resign": ("give up", "surrender"),
     "hint": ("tip", "suggest"),
+    "why": ("explain", "reason"),
 }
 RANK_STEPS = {"easier": -1, "weaker": -1, "harder": 1, "stronger": 1}
 # What is chosen when a game begins, by the words that players try: what to type after `new`, and a value.

@@ -8,12 +8,20 @@ from dataclasses import dataclass, replace
 
 from ...base.errors import UserError
 from ...go.coords import PASS, opponent
-from ...go.game import Game
+from ...go.game import Game, Move
 from ...search.report import SearchReport
 from ..game_review import Reason
 from ..move_review import LISTED, Mistake, MoveReview, Unit, Worth, least_cost
 from ..searches import Searches
-from .facts import find_connections, find_early_pass, find_filled, find_missed_atari, find_regions_changed, find_sente
+from .facts import (
+    EARLY_PASS,
+    find_connections,
+    find_early_pass,
+    find_filled,
+    find_missed_atari,
+    find_regions_changed,
+    find_sente,
+)
 from .fates import find_fates
 from .ladder_facts import find_ladder_facts
 from .variation import Fact, Study, Variation, make_variation, searched_line
@@ -94,6 +102,23 @@ def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points
     if replace(move, longer=longer).cost(by) < least_cost(by):
         return Explanation(longer, ())
     return Explanation(longer, tuple(studies[0].reason(fact) for fact in facts_about(searches, studies)))
+
+
+def find_purpose(searches: Searches, game: Game, move: Move) -> tuple[Reason, ...]:
+    """Returns what a move does that a pass in its place would not, the most telling first.
+
+    They are the reasons for which the pass would be a mistake; none if it would be none, or the searches are stopped.
+
+    Args:
+        searches: How to search.
+        game: The position before the move.
+        move: The move.
+    """
+    studies = None if move.point == PASS else studies_of(searches, game, move.colour, PASS, move.point)
+    if studies is None or min(study.points_loss for study in studies) < least_cost("points"):
+        return ()
+    facts = (fact for fact in facts_about(searches, studies) if fact.name != EARLY_PASS)  # nobody has passed
+    return tuple(studies[0].reason(fact) for fact in facts)
 
 
 def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:

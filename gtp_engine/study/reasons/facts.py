@@ -36,11 +36,14 @@ _SIDES = (
 )
 
 
+EARLY_PASS = "passed"
+
+
 def find_early_pass(study: Study) -> Iterator[Fact]:
     """Yields that a pass cost points ("passed")."""
     if study.move == PASS and study.points_loss >= LEAST_GAIN:
         count = {"count": round(study.points_loss)}
-        yield Fact("passed", study.better.line, values=count, amounts=(study.points_loss,))
+        yield Fact(EARLY_PASS, study.better.line, values=count, amounts=(study.points_loss,))
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:

@@ -1,0 +1,54 @@
+"""What the terminal says about moves: the lesson after a game, and why the last moves were played."""
+
+from collections.abc import Iterator
+
+from ...go.coords import colour_name
+from ...study.game_review import GameReview
+from ...study.lesson import worst_mistakes
+from ...study.move_review import MoveReview
+from .board import LINE_SHOWN
+
+
+def lesson_lines(review: GameReview) -> list[str]:
+    """Returns the mistakes of a lesson after a game, each with a number for `again`, and why they are mistakes."""
+    mistakes = worst_mistakes(review)
+    if not mistakes:
+        return ["no mistake has been found in a short search"]
+    lines = ["what cost most, by a short search:"]
+    for number, mistake in enumerate(mistakes, 1):
+        worst = mistake.worst
+        player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
+        lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
+        lines += _sentences(review, worst)
+    return [*lines, "to play on from before one of them, type again 1" + " or again 2" * (len(mistakes) > 1)]
+
+
+def why_lines(review: GameReview, own: int | None) -> list[str]:
+    """Returns what is known about the last moves, in their order.
+
+    Args:
+        review: The review of the moves, with purposes.
+        own: The colour that the only person plays; None if there are two.
+    """
+    mistaken = {mistake.worst.number for mistake in worst_mistakes(review)}
+    lines = []
+    for move in review.moves:
+        player = "your" if move.move.colour == own else f"{colour_name(move.move.colour)}'s"
+        sentences = [*_sentences(review, move)]
+        if move.number in mistaken:
+            known = f" {_cost(move)}"
+        elif move.move.colour == own:
+            known = ": no mistake has been found"
+        else:
+            known = ":" if sentences else ": no reason has been found that a longer search confirms"
+        lines += [f"{player} {move.vertex(move.move.point)}{known}", *sentences]
+    return lines
+
+
+def _cost(move: MoveReview) -> str:
+    """Returns what a mistake has cost, and what is better."""
+    return f"lost about {move.points_loss:.1f} points; better: {move.line_text(move.better_line[:LINE_SHOWN])}"
+
+
+def _sentences(review: GameReview, move: MoveReview) -> Iterator[str]:
+    return (f"   {reason.text}" for reason in review.reasons.get(move.number, ()))

@@ -1,0 +1,60 @@
+"""The lesson after a game and the reasons for its last moves, by the bundled network and in a few seconds."""
+
+import pytest
+
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.coords import BLACK
+from gtp_engine.go.game import Game
+from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.lesson import MISTAKES, about_last_moves, after_game, worst_mistakes
+
+SETTINGS = EngineSettings(threads=1, rank="15k", visits=1)  # which are not those of a lesson
+
+
+def played(moves: str) -> Game:
+    game = Game(9)
+    for name in moves.split():
+        game.play(game.to_move, name)
+    return game
+
+
+@pytest.fixture(scope="module")
+def atari() -> Game:
+    """Black gives four stones away, and White takes them."""
+    return played("E5 E3 E4 D4 F4 F3 D5 C5 G4 G3 H4 H3 J1 D6 E6 F5 A9 D3")
+
+
+def test_what_cost_a_player_most_is_told_with_reasons(atari: Game) -> None:
+    review = after_game(atari, SETTINGS, BLACK).start().result()
+    mistakes = worst_mistakes(review)
+    costs = [mistake.worst.points_loss for mistake in mistakes]
+    assert len(mistakes) == MISTAKES and costs == sorted(costs, reverse=True)
+    assert all(mistake.worst.is_checked and mistake.worst.move.colour == BLACK for mistake in mistakes)
+    assert 17 in {mistake.worst.number for mistake in mistakes}  # A9
+    assert any(review.reasons[mistake.worst.number] for mistake in mistakes)
+    assert not review.ranks and review.record.to_game(12).moves == atari.moves[:12]
+
+
+@pytest.fixture(scope="module")
+def last_moves(atari: Game) -> GameReview:
+    return about_last_moves(atari, SETTINGS).start().result()
+
+
+def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_moves: GameReview) -> None:
+    assert [move.number for move in last_moves.moves] == [17, 18]
+    assert worst_mistakes(last_moves)[0].worst.number == 17
+    assert last_moves.reasons[17]
+
+
+def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:
+    saving = about_last_moves(played("E5 E6 D6 D5 F6 A1 E7"), SETTINGS).start().result()
+    assert all(mistake.worst.number == 6 for mistake in worst_mistakes(saving))
+    texts = [reason.text for reason in saving.reasons[7]]
+    assert texts and not any("too early" in text for text in texts)
+
+
+def test_a_lesson_that_is_stopped_tells_nothing(atari: Game) -> None:
+    lesson = after_game(atari, SETTINGS, BLACK)
+    lesson.stop()
+    review = lesson.start().result()
+    assert not review.is_checked and worst_mistakes(review) == []

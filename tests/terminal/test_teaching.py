@@ -1,0 +1,102 @@
+"""The lesson after a game and `why`: what is said of a review, and the commands in a game."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from piped_game import PLAY, only_game, play
+from pseudo_terminal import Terminal
+from reviews import D4, E5, G7, game_of, loss, reason
+
+from gtp_engine.clients.terminal.teaching import lesson_lines, why_lines
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import read_sgf
+from gtp_engine.study.game_review import GameReview
+
+
+def review_of(*points: float, **options: object) -> GameReview:
+    """Moves that cost so many points, by Black and White in turn, looked at twice; the first one has a reason."""
+    colours = [(BLACK, WHITE)[number % 2] for number in range(len(points))]
+    moves = [
+        replace(loss(number, colour, D4, (E5, G7)[number % 3 > 0], cost), is_checked=True)
+        for number, (colour, cost) in enumerate(zip(colours, points, strict=True), 1)
+    ]
+    return game_of(moves, is_checked=True, reasons={1: (reason(),)}, **options)
+
+
+SENTENCE = "   D4 is a neutral point: it gains no territory."
+
+
+def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
+    assert lesson_lines(review_of(2.04, 9.0, 3.0, 9.0, 0.2, player=BLACK)) == [
+        "what cost most, by a short search:",
+        "1. move 3, D4, lost about 3.0 points; better: E5 F6",
+        "2. move 1, D4, lost about 2.0 points; better: G7 F6",
+        SENTENCE,
+        "to play on from before one of them, type again 1 or again 2",
+    ]
+    assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_lines(review_of(2.0, 9.0))
+    assert lesson_lines(review_of(0.2, 9.0, player=BLACK)) == ["no mistake has been found in a short search"]
+
+
+def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
+    assert why_lines(review_of(2.0, 0.2), BLACK) == [
+        "your D4 lost about 2.0 points; better: G7 F6",
+        SENTENCE,
+        "white's D4: no reason has been found that a longer search confirms",
+    ]
+    assert why_lines(review_of(0.0, 4.0), WHITE) == [
+        "black's D4:",
+        SENTENCE,
+        "your D4 lost about 4.0 points; better: G7 F6",
+    ]
+    assert why_lines(review_of(0.0), BLACK) == ["your D4: no mistake has been found", SENTENCE]
+    assert why_lines(review_of(0.0), None)[0] == "black's D4:"
+
+
+def test_one_line_where_nothing_can_be_taught(tmp_path: Path) -> None:
+    said = play("why\nagain\nlesson\nC3\nwhy\n", tmp_path).splitlines()
+    answers = [
+        "no move has been played yet",
+        "there is no mistake to try again: the lesson after a game shows some",
+        "the game is not over: resign or pass first; why is about the last moves",
+        "this needs a network, and the engine plays without one here",
+    ]
+    assert [line for line in said if line in answers] == answers
+
+
+def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:
+    options = ("--network", "auto", "--board-size", "9", "--rank", "20k")
+    said = play("E5\nA1\nwhy\n", tmp_path, *options)
+    assert "your A1 lost about " in said and "better: " in said
+    assert "\nwhite's " in said.partition("your A1")[2]
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    options = ("--network", "auto", "--rank", "20k", "--seed", "1", "--sgf-dir", str(tmp_path))
+    return Terminal(*PLAY, *options)
+
+
+def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path: Path) -> None:
+    try:
+        terminal.answer("E5", "white plays")
+        terminal.answer("A1", "white plays")
+        terminal.answer("resign", r"\[y/N\] ")
+        terminal.send("y\r")
+        for text in ("what cost most, by a short search:", "1. move 3, A1, lost", "type again 1", "(?=game over> )"):
+            terminal.expect(text)
+        terminal.answer("again 4", "invalid number of a mistake '4'")
+        terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")
+        finished = only_game(tmp_path)  # the new game is saved with its first move
+        terminal.answer("C3", "white plays")
+        (again,) = set(tmp_path.glob("*.sgf")) - {finished}
+        assert [move.point for move in read_sgf(again).moves[:2]] == [
+            move.point for move in read_sgf(finished).moves[:2]
+        ]
+        assert read_sgf(again).white_rank == "20k" and read_sgf(finished).result == "W+R"
+        terminal.answer("again", "before move 3, A1")
+        terminal.answer("new")
+        terminal.answer("again", "there is no mistake to try again")
+    finally:
+        terminal.close()
