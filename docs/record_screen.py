@@ -16,7 +16,7 @@ import pexpect
 
 PICTURE = Path(__file__).parent / "pictures" / "first-game.svg"
 ROWS, COLUMNS = 24, 80
-GAME = ("-m", "gtp_engine", "play", "--seconds", "1", "--seed", "4")
+GAME = ("-m", "gtp_engine", "play", "--rank", "max", "--seconds", "1", "--seed", "4")
 KEY_SECONDS, READING_SECONDS = 0.12, 2.5
 FRAME_SECONDS = 0.4  # each frame makes the picture larger, and a spinner shows many
 # What is waited for, and what is typed then.

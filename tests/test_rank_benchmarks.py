@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import player_rating
 import pytest
 import rank_games
 import rank_ladder
@@ -15,7 +16,7 @@ from rank_ladder import RANK_OF, Ladder, play_all, show
 
 from gtp_engine.arena.elo import expected_score
 from gtp_engine.base.errors import UserError
-from gtp_engine.engine.ranks import Rank, read_ranks
+from gtp_engine.engine.ranks import RANKS, Rank, read_ranks
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 
@@ -199,3 +200,10 @@ def test_a_table_has_the_strengths_behind_the_games(monkeypatch: pytest.MonkeyPa
     steps = np.diff([true_elo(strength) for strength in calibrated.strengths.values()])
     assert steps == pytest.approx(115, abs=60)
     assert abs(steps.mean() - 115) < 10
+
+
+@pytest.mark.parametrize("answer", player_rating.ANSWERS)
+def test_an_opponent_that_follows_the_results_soon_has_the_players_rank(answer: str) -> None:
+    found = {true: player_rating.simulate(true, player_rating.ANSWERS[answer], 200) for true in RANKS}
+    assert [true for true, outcome in found.items() if not 0.4 <= outcome.later <= 0.6] == []
+    assert [true for true, outcome in found.items() if outcome.near < 0.9] == []

@@ -2,21 +2,30 @@
 
 import logging
 import signal
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from ...base import interrupts
 from ...base.errors import UserError
+from ...base.fields import Text
 from ...base.log import LOGGER
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED, available_cpus
+from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
 from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game
+
+if TYPE_CHECKING:
+    from ...table.played_game import PlayedGame
+    from ...table.rated_games import RatedGames
 
 
 @dataclass(frozen=True)
@@ -32,19 +41,53 @@ class DisplayOptions:
     redraw: bool = setting(True)
 
 
+AUTO_RANK = "auto"
+
+
+def _rank(text: str) -> Rank | str | None:
+    return AUTO_RANK if text.strip().lower() == AUTO_RANK else parse_rank(text)
+
+
+@dataclass(frozen=True)
+class OpponentOptions:
+    """How the engine plays.
+
+    Attributes:
+        rank: Play at a rank: 25k to 5d, such as 12k, or max; auto: one that follows your results.
+    """
+
+    rank: Rank | str | None = setting(
+        None, accepts=Text(_rank, "rank"), common=True, shown="asked for once, then auto", heading="Opponent"
+    )
+
+
 @command(
     common=("board-size", "colour", "handicap", "rank"),
-    groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["rank"])},
+    groups={
+        "players": PlayersOptions,
+        "opponent": OpponentOptions,
+        "display": DisplayOptions,
+        "search": search_options(),
+    },
     context_settings={"default_map": DEFAULTS},
 )
 @click.pass_context
-def play(context: click.Context, players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
+def play(
+    context: click.Context,
+    players: PlayersOptions,
+    opponent: OpponentOptions,
+    display: DisplayOptions,
+    search: EngineSettings,
+) -> None:
     """Play a game in the terminal.
 
     Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
     score, resign, save FILE, load FILE, help, quit. Press Ctrl-C to make the engine move now, and twice at the prompt
     to save and exit. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
     of input.
+
+    The first game asks how strong you are. From then on the engine's rank follows your results, unless --rank says
+    otherwise; in a pipe it plays at full strength without --rank.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players and the engine's rank
     and limits, and saves to the same file; --rank, and --seconds or --visits, win over those of the file. A finished
@@ -68,18 +111,23 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
     from ..terminal.screen import Screen
 
     folder = players.sgf_dir or games_dir()
-    first = first_game(context, players, search, folder)
+    rank = None if opponent.rank == AUTO_RANK else opponent.rank
+    first = first_game(context, players, replace(search, rank=rank), folder)
     screen = Screen(redraw=display.redraw)
     status = 1
     try:
         played = PlayedGame(
             first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
         )
+        is_asked = opponent.rank == AUTO_RANK or (_is_open(context, search) and screen.is_interactive)
+        rated = _rated_games(played, opponent) if is_asked and not players.handicap else None
+        needs_advice = rated is None and len(first.humans) == 1
         shown = TerminalGame(
             played,
             screen,
             shown=display.shown,
-            advice="" if len(first.humans) > 1 else advice(first.search, first.engine.width, first.engine.height),
+            advice=advice(first.search, first.engine.width, first.engine.height) if needs_advice else "",
+            rated=rated,
             review=lambda path: _review(path, first.search, first.engine.parameters.profile),
         )
         status = 0 if shown.run() else 1
@@ -89,6 +137,26 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
         screen.close()
         close_engine(first.engine, status)
     context.exit(status)
+
+
+def _is_open(context: click.Context, search: EngineSettings) -> bool:
+    """Whether nobody has chosen how strongly the engine plays."""
+    is_default = context.get_parameter_source("rank") is ParameterSource.DEFAULT
+    return is_default and not search.search_parameters(search.network).profile
+
+
+def _rated_games(played: "PlayedGame", opponent: OpponentOptions) -> "RatedGames | None":
+    """Returns the games in which the rank follows the results; None for those that do not count."""
+    from ...base.folders import data_dir
+    from ...table.player_rating import RatingFile, first_rating
+    from ...table.rated_games import RatedGames
+
+    if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
+        return None
+    file = RatingFile(data_dir() / "rating.json")
+    if opponent.rank == AUTO_RANK and file.rating is None and (file.is_asked or not sys.stdin.isatty()):
+        file.rating = first_rating(None)
+    return RatedGames(played, file)
 
 
 def _review(path: Path, search: EngineSettings, profile: str) -> None:

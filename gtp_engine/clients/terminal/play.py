@@ -23,7 +23,7 @@ from ...base.messages import plural, printable
 from ...base.system import program_line, quoted, wait_for
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
-from ...engine.ranks import STRONGEST, WEAKEST
+from ...engine.ranks import STRONGEST, WEAKEST, parse_rank
 from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
@@ -33,6 +33,8 @@ from ...study.game_review import GameReview
 from ...study.lesson import Lesson, about_last_moves, after_game, worst_mistakes
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
+from ...table.player_rating import POINTS, RatingFile, first_rating
+from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
 from .board import (
     SIDE_WIDTH,
@@ -60,6 +62,8 @@ _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
+_QUESTION = f"How strong are you, {WEAKEST} to {STRONGEST}? (Enter: I don't know; max: full strength)> "
+_UNKNOWN = ("", "?", "unknown", "i don't know", "don't know", "i do not know", "dont know", "no idea", "auto")
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
@@ -80,6 +84,7 @@ class TerminalGame:
         screen: Where the game is shown, and where the lines come from.
         shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
         advice: What a person is told at the beginning, besides what to type.
+        rated: The games in which the engine's rank follows the person's results; None if it does not.
         review: Shows the mistakes in a finished game, by its file.
     """
 
@@ -90,12 +95,14 @@ class TerminalGame:
         *,
         shown: str = "winrate",
         advice: str = "",
+        rated: RatedGames | None = None,
         review: Callable[[Path], object] = lambda path: None,
     ) -> None:
         self._played = played
         self._engine = played.engine
         self._screen = screen
         self._shown = shown
+        self._rated = rated
         self._review = review
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
@@ -107,6 +114,8 @@ class TerminalGame:
         """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""
         settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
         if saved is None:
+            if self._rated is not None and self._rated.file.rating is not None and not is_pair:
+                return f"the engine plays at {settings.rank} and follows your results; rank R changes that\n{CHOICES}"
             is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile
             return CHOICES if is_chosen else f"{_FULL_STRENGTH}\n{CHOICES}"
         limits = settings.limits()
@@ -128,7 +137,9 @@ class TerminalGame:
         interrupts.raise_again()  # not before: this thread has loaded compiled code until now
         try:
             self._get_ready()
-            self._show()
+            self._begin_rated()
+            if not self._quit:
+                self._show()
             if self._screen.is_interactive:
                 self._print(self._opening, "dim")
             while not self._quit:
@@ -151,6 +162,55 @@ class TerminalGame:
             self._engine.ready.result()
         elif self._screen.is_interactive:
             self._opening = f"{self._opening}\n{_COMPILING}"
+
+    # A rank that follows the results.
+
+    def _begin_rated(self) -> None:
+        """Asks for the person's rank, but only once, and begins a game against an opponent of that rank."""
+        if self._rated is None:
+            return
+        file = self._rated.file
+        if file.notice:
+            self._print(file.notice, "yellow")
+        if not file.is_asked and self._screen.is_interactive:
+            self._ask_rank(file)
+        if file.rating is None:
+            self._rated = None
+        elif not self._quit:
+            self._rated.begin(self._engine.game, self._played.humans)
+            self._opening = self._greeting()
+
+    def _ask_rank(self, file: RatingFile) -> None:
+        while True:
+            answer = self._screen.ask(_QUESTION)
+            if answer is None:
+                self._quit = True
+                return
+            try:
+                is_known = answer.lower().strip(" .!") not in _UNKNOWN
+                rank = parse_rank(answer) if is_known else None
+            except UserError as error:
+                self._print(f"{error}, or just Enter", "yellow")
+                continue
+            file.keep(None if is_known and rank is None else first_rating(rank))
+            if file.notice:
+                self._print(file.notice, "yellow")
+            return
+
+    def _count_result(self) -> None:
+        """Says what the player's rank is after a game that counts."""
+        if self._rated is not None and self._rated.count() and (rating := self._rated.file.rating) is not None:
+            within = max(1, round(2 * rating.deviation / POINTS))
+            games = plural(rating.games, "game")
+            self._print(f"your rank by {games} here: about {rating.rank}, give or take {plural(within, 'rank')}")
+            if self._rated.file.notice:
+                self._print(self._rated.file.notice, "yellow")
+
+    def _stop_counting(self, why: str) -> None:
+        """Says that the game does not count for the player's rank, if it did."""
+        if self._rated is not None and self._rated.counts and not self._played.result:
+            self._rated.counts = False
+            self._print(f"{why}: this game does not count for your rank", "dim")
 
     # Turns.
 
@@ -247,6 +307,7 @@ class TerminalGame:
 
     def _command_undo(self, text: str) -> None:
         count = int(parse_number("number of moves", text or "1", Range(1, whole=True)))
+        is_over = bool(self._played.result)
         was_only_resignation = self._change(self._played.undo)
         for _ in range(count - 1):
             if not self._played.can_undo:
@@ -255,6 +316,8 @@ class TerminalGame:
             was_only_resignation = False
         self._is_saved = None
         self._show()
+        if not is_over:
+            self._stop_counting("a move was taken back")
         if was_only_resignation:
             self._print("the resignation is taken back")
 
@@ -305,6 +368,9 @@ class TerminalGame:
             self._engine.change_rank(step)
         elif text:
             self._engine.settings = replace(self._engine.settings, rank=text)
+        if text:
+            self._stop_counting("the rank was changed")
+            self._rated = None
         rank = self._engine.settings.rank
         strength = "at full strength" if rank is None else f"at {rank}"
         ranks = "" if text else f" (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)"
@@ -369,7 +435,9 @@ class TerminalGame:
     def _command_new(self, text: str) -> None:
         game, humans = described_game(text, self._engine.game, self._played.humans)
         self._keep()
-        if text:
+        if self._rated is not None and len(humans) == 1:
+            self._rated.begin(game if text else self._played.position(self._played.tree.root), humans)
+        elif text:
             self._played.begin(game, humans)
         else:
             self._played.restart()
@@ -421,6 +489,7 @@ class TerminalGame:
 
     def _given(self, lesson: Lesson) -> GameReview:
         """Returns what a lesson finds."""
+        self._stop_counting("the engine helped")
         review = self._wait(lesson.start(), "looking at the moves (Ctrl-C to stop)", lesson.stop)
         if not review.is_checked:
             raise UserError("the search was stopped before it found anything")
@@ -454,6 +523,7 @@ class TerminalGame:
 
     def _report(self, ownership: bool = False) -> SearchReport:
         """Returns a search as long as for a move, at full strength whatever the rank is."""
+        self._stop_counting("the engine helped")
         request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
         return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 
@@ -505,6 +575,7 @@ class TerminalGame:
     def _finish_now(self) -> bool:
         if self._played.result:
             self._print(f"{result_in_words(self._played.result)} ({self._played.result})", "bold")
+            self._count_result()
         if not self._played.has_content:
             return True
         try:

@@ -1,0 +1,184 @@
+"""What rank the person at this computer has, by the results of games against the engine's ranks.
+
+It is the Glicko-2 system with a rating period of one game: M. E. Glickman, "Example of the Glicko-2 system" (2022,
+glicko.net/glicko/glicko2.pdf), whose steps and constants are named below. A rank is 100 points, as between the engine's
+ranks, and 1k is 0.
+"""
+
+import json
+import math
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..base.errors import error_text
+from ..base.files import write_text
+from ..engine.ranks import RANKS, STRONGEST, WEAKEST, Rank
+
+POINTS = 100.0  # a rank
+_VERSION = 1
+_SCALE = 173.7178  # points in a unit of Glicko-2 (step 2)
+_VOLATILITY, _TAU = 0.06, 0.5  # of a new player, and how fast it changes: 0.3 to 1.2 are reasonable (step 1)
+_TOLERANCE = 1e-6  # (step 5)
+# The standard deviations of what is not known from games. People who name their rank may use another scale: 350 is
+# Glickman's for a player without a rating. Those who do not may have any rank: that of a uniform distribution.
+_OF_A_NAMED_RANK, _OF_AN_UNKNOWN_ONE = 350.0, POINTS * len(RANKS) / math.sqrt(12)
+_OF_THE_ENGINE = 30.0  # of its ranks (docs/ranks.md)
+_UNKNOWN = Rank(-14)  # 15k: who does not know a rank is more likely weak than strong
+# While little is known the next opponent is stronger after a win, and weaker after a loss, by so many times the
+# deviation beyond what is left of it after many games. Found with `benchmarks/player_rating.py`: without it the rank of
+# a 25k or a 5d who does not name it is not found in ten games.
+_STEP, _SETTLED = 2.5, 80.0
+_OWN_BOARD = 19  # a handicap stone is worth a rank on 19x19; on smaller boards that has not been measured
+_MOST_STONES = 9
+
+
+@dataclass(frozen=True)
+class PlayerRating:
+    """A player's rating.
+
+    Attributes:
+        rating: In points.
+        deviation: Its standard deviation, in points.
+        volatility: Glicko-2's, by how much the strength is expected to change from game to game.
+        games: The number of games behind it.
+        last: The score of the last one: 1, 0.5 or 0; 0.5 before the first.
+    """
+
+    rating: float
+    deviation: float
+    volatility: float = _VOLATILITY
+    games: int = 0
+    last: float = 0.5
+
+    @property
+    def rank(self) -> Rank:
+        """The nearest rank."""
+        return within_reach(Rank(round(self.rating / POINTS)))
+
+    @property
+    def opponent(self) -> Rank:
+        """The rank of an even opponent for the next game, which may be below the engine's weakest."""
+        step = _STEP * max(0.0, self.deviation - _SETTLED)
+        return Rank(min(round((self.rating + (2 * self.last - 1) * step) / POINTS), STRONGEST.number))
+
+    def stones(self, opponent: Rank, width: int, height: int) -> int:
+        """Returns the handicap stones that the player takes from an opponent that is too strong; 0 for none."""
+        steps = opponent.number - self.opponent.number
+        return min(steps, _MOST_STONES) if steps > 1 and width == height == _OWN_BOARD else 0
+
+    def after(self, opponent: Rank, score: float, stones: int = 0) -> "PlayerRating":
+        """Returns the rating after a game.
+
+        Args:
+            opponent: The engine's rank.
+            score: 1 for a win, 0.5 for a draw, 0 for a loss.
+            stones: The player's handicap stones, a rank each.
+        """
+        difference = (self.rating - POINTS * (opponent.number - stones)) / _SCALE
+        deviation = self.deviation / _SCALE
+        weight = 1 / math.sqrt(1 + 3 * (_OF_THE_ENGINE / _SCALE / math.pi) ** 2)  # g (step 3)
+        expected = 1 / (1 + math.exp(-weight * difference))
+        variance = 1 / (weight**2 * expected * (1 - expected))
+        volatility = _volatility(self.volatility, deviation, variance, variance * weight * (score - expected))
+        before = deviation**2 + volatility**2  # (step 6)
+        new = 1 / (1 / before + 1 / variance)  # (step 7)
+        rating = self.rating + _SCALE * new * weight * (score - expected)
+        return PlayerRating(rating, _SCALE * math.sqrt(new), volatility, self.games + 1, score)
+
+
+def within_reach(rank: Rank) -> Rank:
+    """Returns the nearest of the ranks that have a name."""
+    return min(max(rank, WEAKEST), STRONGEST)
+
+
+def _volatility(before: float, deviation: float, variance: float, improvement: float) -> float:
+    """Returns the new volatility (step 5: the Illinois algorithm)."""
+    start = math.log(before**2)
+    spread = deviation**2 + variance
+
+    def slope(x: float) -> float:
+        level = math.exp(x)
+        return level * (improvement**2 - spread - level) / (2 * (spread + level) ** 2) - (x - start) / _TAU**2
+
+    low, high = start, math.log(improvement**2 - spread) if improvement**2 > spread else start - _TAU
+    while high < start and slope(high) < 0:
+        high -= _TAU
+    at_low, at_high = slope(low), slope(high)
+    while abs(high - low) > _TOLERANCE:
+        middle = low + (low - high) * at_low / (at_high - at_low)
+        at_middle = slope(middle)
+        if at_middle * at_high <= 0:
+            low, at_low = high, at_high
+        else:
+            at_low /= 2
+        high, at_high = middle, at_middle
+    return math.exp(low / 2)
+
+
+def first_rating(rank: Rank | None) -> PlayerRating:
+    """Returns the rating of a player who says that they have this rank; None if they do not know."""
+    if rank is None:
+        return PlayerRating(POINTS * _UNKNOWN.number, _OF_AN_UNKNOWN_ONE)
+    return PlayerRating(POINTS * rank.number, _OF_A_NAMED_RANK)
+
+
+class RatingFile:
+    """The rating of the person who plays here, in one file.
+
+    Attributes:
+        path: The file, which need not exist.
+        rating: The rating; None if the person has not been asked, or prefers full strength.
+        is_asked: Whether the person has been asked, so that the file exists.
+        notice: What was wrong with the file, or why it cannot be written, in one line; "" for nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rating: PlayerRating | None = None
+        self.is_asked = False
+        self.notice = ""
+        try:
+            self._read(path.read_bytes())
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            self.notice = f"your rank cannot be read: {error_text(error)}"
+
+    def _read(self, data: bytes) -> None:
+        try:
+            document = json.loads(data)
+            if document["version"] != _VERSION:
+                raise ValueError("another version")
+            self.rating = None if document["rating"] is None else _checked(PlayerRating(**document["rating"]))
+            self.is_asked = True
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        aside = self.path.with_stem(f"{self.path.stem}-damaged")
+        self.notice = f"{self.path} is damaged"
+        with suppress(OSError):
+            os.replace(self.path, aside)
+            self.notice += f" and is kept as {aside.name}: your rank is found anew"
+
+    def keep(self, rating: PlayerRating | None) -> None:
+        """Keeps a rating, None for full strength, and writes the file; if that fails, `notice` says why."""
+        self.rating, self.is_asked, self.notice = rating, True, ""
+        content = {"version": _VERSION, "rating": None if rating is None else asdict(rating)}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(self.path, json.dumps(content, indent=1))
+        except OSError as error:
+            self.notice = f"your rank cannot be saved: {error_text(error)}"
+
+
+def _checked(rating: PlayerRating) -> PlayerRating:
+    """Returns a rating that was read; raises ValueError or TypeError if it cannot be one."""
+    numbers = rating.rating, rating.deviation, rating.volatility
+    if not all(math.isfinite(number) for number in numbers) or min(numbers[1:]) <= 0:
+        raise ValueError("no rating")
+    if type(rating.games) is not int or rating.last not in (0, 0.5, 1):
+        raise ValueError("no result")
+    return rating

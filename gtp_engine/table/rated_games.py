@@ -1,0 +1,69 @@
+"""Games against an opponent whose rank follows the results of the person who plays here."""
+
+from dataclasses import replace
+
+from ..engine.ranks import Rank, next_rank
+from ..go.coords import BLACK, colour_letter
+from ..go.game import Game, count_handicap
+from ..nets.library import RANK_PLAY
+from .new_game import initial_game, usual_komi
+from .played_game import PlayedGame
+from .player_rating import RatingFile, within_reach
+
+_LEAST_SHARE = 1 / 8  # of the board's points, in moves: a game that was given up before says nothing
+
+
+class RatedGames:
+    """The games that `begin` begins; each counts once, with its first result.
+
+    Attributes:
+        file: The rating.
+        counts: Whether the present game will count.
+    """
+
+    def __init__(self, played: PlayedGame, file: RatingFile) -> None:
+        self.file = file
+        self.counts = False
+        self._played = played
+        self._opponent: Rank | None = None
+        self._stones = 0
+
+    def begin(self, game: Game, humans: frozenset[int]) -> None:
+        """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
+
+        A game with a handicap or a komi of the person's own does not count.
+
+        Args:
+            game: The position to begin from; handicap stones that were given here for the last game are given anew.
+            humans: The colour that the person plays.
+
+        Raises:
+            UserError: The engine refuses the board; the present game stays.
+        """
+        rating, engine = self.file.rating, self._played.engine
+        assert rating is not None
+        board = game.width, game.height
+        if self._stones and count_handicap(game.setup_stones, ()) == self._stones:
+            game = initial_game(*board, handicap=0, komi=None, rules=game.rules)
+        network = engine.settings.network_on(*board, RANK_PLAY)
+        opponent = next_rank(within_reach(rating.opponent), 0, network, *board)
+        assert opponent is not None
+        is_even = not game.setup_stones and not game.moves and game.komi == usual_komi(*board, 0)
+        stones = rating.stones(opponent, *board) if is_even and humans == {BLACK} else 0
+        if stones:
+            game = initial_game(*board, handicap=stones, komi=None, rules=game.rules)
+        engine.settings = replace(engine.settings, rank=opponent)
+        self._played.begin(game, humans)
+        self.counts, self._opponent, self._stones = is_even, opponent, stones
+
+    def count(self) -> bool:
+        """Counts the result of the present game, if it counts; returns whether it has."""
+        played, rating, opponent = self._played, self.file.rating, self._opponent
+        is_enough = len(played.game.moves) >= _LEAST_SHARE * played.game.area
+        has_counted = bool(self.counts and is_enough and played.result and opponent)
+        self.counts = False
+        if has_counted and rating is not None and opponent is not None and played.result is not None:
+            (human,) = played.humans
+            score = float(played.result.startswith(colour_letter(human))) if played.result != "0" else 0.5
+            self.file.keep(rating.after(opponent, score, self._stones))
+        return has_counted

@@ -1,0 +1,81 @@
+"""Games that count for the rating of the person who plays: the opponent, handicap stones, and what counts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.table.new_game import initial_game
+from gtp_engine.table.played_game import PlayedGame
+from gtp_engine.table.player_rating import PlayerRating, RatingFile
+from gtp_engine.table.rated_games import RatedGames
+
+RATING = PlayerRating(-1200.0, 70.0)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with Engine(EngineSettings(threads=1), width=9) as engine:
+        yield engine
+
+
+@pytest.fixture
+def games(engine: Engine, tmp_path: Path) -> RatedGames:
+    file = RatingFile(tmp_path / "rating.json")
+    file.keep(RATING)
+    return RatedGames(PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path), file)
+
+
+def begin(games: RatedGames, game: Game, human: int = BLACK) -> PlayedGame:
+    games.begin(game, frozenset((human,)))
+    return games._played
+
+
+def end(played: PlayedGame, moves: int, loser: int) -> None:
+    """Ends a game after so many moves, in rows that capture nothing."""
+    points = [f"{column}{row}" for row in (2, 4, 6) for column in "ABCDEFGHJ"]
+    for name in points[:moves]:
+        played.engine.play(played.game.to_move, name)
+    played.resign(loser)
+
+
+@pytest.mark.parametrize(("human", "loser", "sign"), [(BLACK, WHITE, 1), (BLACK, BLACK, -1), (WHITE, BLACK, 1)])
+def test_a_result_counts_once_and_the_opponent_follows(games: RatedGames, human: int, loser: int, sign: int) -> None:
+    played = begin(games, Game(9), human)
+    assert played.engine.settings.rank == Rank(-12)
+    end(played, 12, loser)
+    assert played.file.path is not None and "13k" in played.file.path.name
+    assert games.count() and not games.count()
+    rating = RatingFile(games.file.path).rating
+    assert rating is not None and rating.games == 1 and (rating.rating - RATING.rating) * sign > 0
+    games.file.keep(replace(rating, rating=-500.0))
+    assert begin(games, Game(9)).engine.settings.rank == Rank(-5) and games.counts
+
+
+def test_what_says_nothing_about_the_rank_does_not_count(games: RatedGames) -> None:
+    end(begin(games, Game(9)), 4, BLACK)  # given up at once
+    assert not games.count()
+    for game in (Game(9, komi=50), initial_game(9, 9, handicap=4, komi=None, rules="chinese")):
+        end(begin(games, game), 12, BLACK)
+        assert not games.count()
+    assert games.file.rating == RATING
+
+
+def test_a_player_below_the_weakest_rank_takes_stones_on_19x19(games: RatedGames) -> None:
+    games.file.keep(replace(RATING, rating=-2800.0))
+    played = begin(games, Game(19))
+    assert (played.engine.settings.rank, played.handicap, played.game.komi) == (Rank(-24), 4, 0.5) and games.counts
+    games.file.keep(replace(RATING, rating=-2700.0))  # the same game again, with the stones of now
+    played = begin(games, played.position(played.tree.root))
+    assert played.handicap == 3 and games.counts
+    games.file.keep(replace(RATING, rating=-1000.0))
+    played = begin(games, played.position(played.tree.root))
+    assert (played.handicap, played.game.komi) == (0, 7.5)
+    games.file.keep(replace(RATING, rating=-2800.0))
+    assert begin(games, Game(9)).handicap == 0  # what a stone is worth there has not been measured

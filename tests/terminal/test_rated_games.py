@@ -1,0 +1,94 @@
+"""The first game asks for the player's rank, and the opponent follows the results."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from piped_game import PLAY, play
+from pseudo_terminal import Terminal
+
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.table.player_rating import RatingFile
+
+OPTIONS = ("--network", "auto", "--threads", "1", "--seed", "1", "--board-size", "7")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def terminal(data: Path, tmp_path: Path) -> Iterator[Terminal]:
+    program = Terminal(*PLAY, *OPTIONS, "--sgf-dir", str(tmp_path / "games"))
+    yield program
+    program.close()
+
+
+def rating(data: Path) -> object:
+    return RatingFile(data / "rating.json").rating
+
+
+def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Path, tmp_path: Path) -> None:
+    terminal.expect("How strong are you.*> ")
+    terminal.send("strong\r")
+    terminal.expect("invalid rank 'strong': expected 25k to 5d, such as 12k, or max, or just Enter")
+    terminal.expect("> ")
+    terminal.send("18k\r")
+    terminal.expect("the engine plays at 18k and follows your results; rank R changes that")
+    for move in ("A1", "A7", "G1", "G7"):
+        terminal.answer(move, "white plays")
+    terminal.answer("resign", r"\[y/N\] ")
+    terminal.send("y\r")
+    terminal.expect("your rank by 1 game here: about (19|20|21)k, give or take [4-6] ranks")
+    terminal.answer("new", r"the engine plays at 2\dk and follows")
+    terminal.answer("hint", "the engine helped: this game does not count for your rank")
+    terminal.answer("rank 9k", "the engine plays at 9k")
+    terminal.answer("quit")
+    assert terminal.wait() == 0
+    found = RatingFile(data / "rating.json").rating
+    assert found is not None and found.games == 1 and found.rating < -1700
+    again = Terminal(*PLAY, *OPTIONS, "--sgf-dir", str(tmp_path / "games"))
+    try:
+        again.expect(r"the engine plays at 2\dk and follows")
+        again.end_input()
+        assert again.wait() == 0 and "How strong" not in again.written
+    finally:
+        again.close()
+
+
+def test_full_strength_can_be_chosen_for_good(terminal: Terminal, data: Path) -> None:
+    terminal.expect("How strong are you.*> ")
+    terminal.send("max\r")
+    terminal.expect("the engine plays at full strength until you type a rank")
+    terminal.end_input()
+    assert terminal.wait() == 0
+    file = RatingFile(data / "rating.json")
+    assert file.is_asked and file.rating is None
+
+
+def test_the_end_of_input_at_the_question_keeps_nothing(terminal: Terminal, data: Path) -> None:
+    terminal.expect("How strong are you.*> ")
+    terminal.send("\x04")
+    assert terminal.wait() == 0
+    assert not (data / "rating.json").exists()
+
+
+def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
+    said = play("C3\n", tmp_path / "one", *OPTIONS)
+    assert "your win rate" in said and rating(data) is None
+    said = play("A1\nA7\nG1\nG7\nresign\n", tmp_path / "two", *OPTIONS, "--rank", "auto")
+    assert "your rank by 1 game here: about " in said
+    found = RatingFile(data / "rating.json").rating
+    assert found is not None and found.rank < Rank(-14)
+    said = play("C3\nundo\nA1\nA7\nG1\nG7\nresign\n", tmp_path / "three", *OPTIONS, "--rank", "auto")
+    assert "a move was taken back: this game does not count for your rank" in said
+    assert rating(data) == found
+
+
+def test_a_damaged_rating_is_said_in_one_line(data: Path, tmp_path: Path) -> None:
+    data.mkdir()
+    (data / "rating.json").write_text("{")
+    said = play("C3\n", tmp_path / "games", *OPTIONS, "--rank", "auto")
+    assert "is damaged and is kept as rating-damaged.json: your rank is found anew" in said
