@@ -437,6 +437,9 @@ class Engine:
             row = hopeless_row(hopeless_turns, game, colour) + 1 if hopeless else 0
             resign = play and settings.resign and row >= settings.resign_moves
             planned = None if budget is None else waited + budget
+            if play and request.stop is not None:
+                soonest = settings.delay if planned is None else min(settings.delay, planned / 2)
+                request.stop.wait(max(0.0, started + soonest - time.monotonic()))
             return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
 
         return self._thread.submit(decide, request.stop)

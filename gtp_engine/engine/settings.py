@@ -48,6 +48,7 @@ class EngineSettings:
         rank: Play at a rank: 25k to 5d, such as 12k, or max.
         visits: Stop each search after N visits.
         seconds: Stop each search after this many seconds.
+        delay: Answer no sooner than after this many seconds, or half of the clock's time for the move.
         strict: Fail if the board is too large for the network, instead of using rollouts.
         seed: Random seed; results are reproducible with limited visits and one thread.
         threads: CPU threads.
@@ -69,6 +70,7 @@ class EngineSettings:
     rank: Rank | str | None = setting(None, accepts=RANK, common=True, is_live=True, shown="full strength")
     visits: int | None = setting(None, accepts=COUNT, katago="maxVisits", is_live=True, **LIMIT)
     seconds: float | None = setting(None, accepts=SECONDS, katago="maxTime", is_live=True, **LIMIT)
+    delay: float = setting(0.0, accepts=SECONDS)
     strict: bool = setting(False)
     seed: int | None = setting(None, accepts=Range(0, whole=True))
     threads: int = setting(available_cpus, accepts=COUNT, common=True, shown="all")

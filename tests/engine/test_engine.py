@@ -668,3 +668,19 @@ def test_an_engine_shows_its_game(engine):
     engine.play("black", "D4")
     assert repr(engine) == "<Engine uniform: 9x9, 1 move, W to move, komi 7, chinese rules>"
     assert engine._repr_svg_() == engine.game.to_svg()
+
+
+def test_a_move_is_delayed_within_its_time_and_until_it_is_stopped(engine: Engine) -> None:
+    engine.settings = replace(engine.settings, delay=0.3)
+    begun = time.monotonic()
+    engine.best_move()
+    assert time.monotonic() - begun >= 0.3
+    engine.settings = replace(engine.settings, delay=10 * PATIENCE)
+    future = engine.genmove()
+    engine.stop()
+    engine.commit(future.result(PATIENCE))
+    engine.clock.settings = gtp_settings(20, 0, 0)
+    engine.best_move("black")
+    left = engine.clock.remaining(BLACK)
+    assert left is not None and left.seconds > 0
+    assert engine.genmove(play=False).result(PATIENCE).point

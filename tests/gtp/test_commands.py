@@ -13,7 +13,7 @@ FAILURES = {
     "syntax error": (
         "known_command; boardsize; boardsize nine; boardsize 9 9 9; komi; komi much; komi nan; komi 1e999; "
         "komi 1_0; play b; play d4 b; play green d4; play b i5; play b d; play b resign; gg-undo x; "
-        "set_position b; gogui-setup_player x; time_settings 1 2; time_settings a b c; time_settings -1 0 0; "
+        "set_position b; gogui-setup_player x; time_settings 1 2; time_settings a b c; "
         "kgs-time_settings fischer 10 2; kgs-time_settings byoyomi 10; kata-time_settings sundial 10; "
         "time_left b soon 0; genmove; genmove x; reg_genmove; final_status_list asleep; lz-analyze foo; "
         "lz-analyze b 10 ownership true; kata-analyze interval; kata-analyze b -5; kata-analyze ownership maybe; "
@@ -328,6 +328,9 @@ def test_time_commands(engine: Conversation) -> None:
     for system in ("fischer 30.5 2.5", "fischer-capped 30 2 60 -1"):
         engine.ask(f"kata-time_settings {system}")
     engine.ask("time_left black 12 0")
+    for numbers in ("-1 0 0", "-1 -1 -1", "-1 30 -1"):  # no clock: otherwise the move would take a fifth of a second
+        engine.ask("time_settings 0 0 0")
+        engine.ask(f"time_settings {numbers}")
 
 
 def test_records(engine: Conversation, tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def search_options(names: Sequence[str] = (), **shown: str) -> SearchGroup:
         "network": {"heading": "Search"},
         "rank": {"accepts": RANK},
         "seconds": {"accepts": SECONDS, "what": "time", "metavar": "SECONDS"},
+        "delay": {"what": "time", "metavar": "SECONDS"},
         "threads": {"heading": "Machine", "accepts": THREADS},
         "ponder": {"heading": "Behaviour"},
     }

@@ -2,12 +2,14 @@
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from ...base.fields import Text
 from ...base.settings import setting
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import GameOptions, search_options
+from .options import FILE
 
 
 @dataclass(frozen=True)
@@ -18,18 +20,21 @@ class ClientOptions:
         live_graphics: Draw on GoGui's board while thinking, through stderr.
         name: Response to the GTP command `name`.
         version: Response to the GTP command `version`.
+        log: Add the games to a log: moves, visits, win rates, times and results; the file has at most 5 MB, and two
+            older ones are kept.
     """
 
     live_graphics: bool = setting(False, heading="Client")
     name: str = setting("gtp_engine", metavar="NAME")
     version: str | None = setting(None, accepts=Text(), flags=["--version-as"], metavar="VERSION", shown="the version")
+    log: Path | None = setting(None, accepts=FILE)
 
 
 @command(
     common=("network", "seconds", "visits", "rank"),
     groups={
         "game": GameOptions,
-        "search": search_options(["rank", "ponder", "resign"]),
+        "search": search_options(["rank", "delay", "ponder", "resign"]),
         "client": ClientOptions,
     },
 )
@@ -45,13 +50,15 @@ def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> Non
       gtp_engine gtp                      5 s a move if the GUI sends no times
       gtp_engine gtp --visits 1000 --threads 1 --seed 7
       gtp_engine gtp --rules japanese --komi 6.5 --ponder
-      gtp_engine gtp --rank 12k           play as a 12k does
+      gtp_engine gtp --rank 12k --delay 2 play as a 12k does, and not at once
       gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
     """
     from ...base import VERSION
     from ...engine.engine import Engine
+    from ..gtp.game_log import GameLog
     from ..gtp.loop import run
 
+    log = None if client.log is None else GameLog(client.log)
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     version = client.version or VERSION
-    sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics))
+    sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics, log=log))

@@ -67,7 +67,7 @@ class OpponentOptions:
         "players": PlayersOptions,
         "opponent": OpponentOptions,
         "display": DisplayOptions,
-        "search": search_options(),
+        "search": search_options(["delay"]),
     },
     context_settings={"default_map": DEFAULTS},
 )

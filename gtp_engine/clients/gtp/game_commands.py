@@ -76,6 +76,8 @@ def play_best(session: Session, player: int, *, cleanup: bool = False) -> str:
 def commit(session: Session, decision: "Decision") -> str:
     """Plays what was decided and ponders, if the engine does; returns the answer to the client."""
     answer = "resign" if decision.resign else session.vertex(decision.point)
+    if session.log is not None:
+        session.log.decided(session.engine, decision)
     session.engine.commit(decision)
     if not decision.resign:
         session.engine.ponder()
@@ -89,7 +91,10 @@ def commit(session: Session, decision: "Decision") -> str:
 def final_score(session: Session, arguments: list[str]) -> str:
     """`0`, `B+x` or `W+x` under the rules, for the board as it stands without its dead stones."""
     with refusing_as(_CANNOT_SCORE):
-        return str(session.wait(session.engine.final_score()))
+        score = str(session.wait(session.engine.final_score()))
+    if session.log is not None and session.game.is_over:
+        session.log.ended(session.engine, score)
+    return score
 
 
 @command("final_status_list", takes=1)
@@ -263,9 +268,9 @@ def kgs_rules(session: Session, arguments: list[str]) -> None:
 
 @command("time_settings", takes=3)
 def time_settings(session: Session, arguments: list[str]) -> None:
-    """Accepts main time, overtime period, and stones per period."""
-    main, period = (number(word, 0) for word in arguments[:2])
-    session.engine.clock.settings = gtp_settings(main, period, integer(arguments[2], 0))
+    """Accepts main time, overtime period, and stones per period; less than 0 is 0: clients without a clock send it."""
+    main, period = (max(0.0, number(word)) for word in arguments[:2])
+    session.engine.clock.settings = gtp_settings(main, period, max(0, integer(arguments[2])))
 
 
 command("kgs-time_settings")(lambda session, arguments: set_time(session, arguments, _KGS_SYSTEMS))

@@ -155,7 +155,7 @@ def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = (
     played = 0
     for node in record.main_line:
         if node.problem:
-            raise UserError(f"after move {played}: {node.problem}")
+            raise UserError(f"{node.place(played)}: {node.problem}")
         played += node.move is not None
     return record
 

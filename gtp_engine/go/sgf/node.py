@@ -95,6 +95,12 @@ class TreeNode:
             node = node.parent
         return node
 
+    def place(self, played: int) -> str:
+        """Returns where it is, in words, after so many moves."""
+        if not self.properties.keys().isdisjoint(_MOVES):
+            return f"move {played + 1}"
+        return f"after move {played}" if played else "the start"
+
     @property
     def to_move(self) -> int | None:
         """The player to move next, if the node says it; with stones and a move, the player after the stones."""

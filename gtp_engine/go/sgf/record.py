@@ -455,7 +455,7 @@ class GameRecord:
 
     def _apply(self, node: TreeNode, game: Game, played: int) -> None:
         if node.problem:
-            raise SgfError(f"{self.source}: after move {played}: {node.problem}")
+            raise SgfError(f"{self.source}: {node.place(played)}: {node.problem}")
         try:
             if node.setup:
                 _set_up(node, game, WHITE if self.handicap >= 2 and not played else game.to_move)
@@ -467,8 +467,7 @@ class GameRecord:
             if not node.setup and node.to_move is not None:
                 game.to_move = node.to_move
         except UserError as error:
-            place = f"move {played + (node.move is not None)}" if played or node.move else "the start"
-            raise SgfError(f"{self.source}: {place}: {error}") from error
+            raise SgfError(f"{self.source}: {node.place(played)}: {error}") from error
 
 
 def _set_up(node: TreeNode, game: Game, to_move: int) -> None:

@@ -1,0 +1,63 @@
+"""The log of the games that the owner of a bot reads."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conversation import Conversation
+
+from gtp_engine.clients.gtp.game_log import GameLog
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.settings import EngineSettings
+
+TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
+
+
+def test_moves_and_results_are_logged(start: Callable[..., Conversation], tmp_path: Path) -> None:
+    path = tmp_path / "games.log"
+    engine = start("--network", "uniform", "--visits", "16", "--threads", "1", "--seed", "1", "--log", str(path))
+    commands = "boardsize 5;komi 3;play b c3;genmove w;play b pass;play w pass;final_score;clear_board;genmove b"
+    answers = dict(zip(commands.split(";"), map(engine.ask, commands.split(";")), strict=True))
+    own = r"16 visits, win rate \d+\.\d%, lead [+-]\d+\.\d, \d+\.\d\d s"
+    lines = [
+        "game 5x5, komi 3, chinese rules",
+        "move 1 black C3",
+        f"move 2 white {answers['genmove w']}: {own}",
+        "move 3 black pass",
+        "move 4 white pass",
+        f"result {re.escape(answers['final_score'])}",
+        "game 5x5, komi 3, chinese rules",
+        f"move 1 black {answers['genmove b']}: {own}",
+    ]
+    found = path.read_text().splitlines()
+    assert len(found) == len(lines)
+    for line, pattern in zip(found, lines, strict=True):
+        assert re.fullmatch(TIME + pattern, line), line
+
+
+def test_a_log_that_cannot_be_written_is_said_at_the_start(start: Callable[..., Conversation], tmp_path: Path) -> None:
+    engine = start("--network", "uniform", "--log", str(tmp_path / "nowhere" / "games.log"))
+    engine.end_input()
+    assert engine.wait() == 1
+    assert engine.log().splitlines()[-1].endswith("games.log: No such file or directory")
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(EngineSettings("uniform", threads=1, visits=2), width=5) as engine:
+        yield engine
+
+
+def test_a_full_log_makes_room_and_moves_taken_back_are_logged_again(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "games.log"
+    log = GameLog(path, size=1000)
+    for _ in range(100):
+        engine.play("black", "C3")
+        log.ended(engine, "B+1")
+        engine.undo()
+        log.ended(engine, "0")
+    log.close()
+    sizes = {file.name: file.stat().st_size for file in tmp_path.iterdir()}
+    assert sizes.keys() == {"games.log", "games.log.1", "games.log.2"} and max(sizes.values()) <= 1000
+    assert path.read_text().count("move 1 black C3") > 1
