@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from itertools import repeat
 from typing import Any
 
 from ..base import interrupts
@@ -29,7 +30,7 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
             `rules`); `time`, as main seconds, byo-yomi seconds and byo-yomi stones; `concurrency`, the number of games
             at a time; the `folder` in which games and results are saved; `sprt`, such as (0, 20), to stop as soon as
             the games decide whether "A" is 20 Elo stronger or no stronger; `openings`, `opening_moves`, `seed` and
-            `patience`. How an engine searches belongs in its command line.
+            `patience`; `handicap`, the stones that "A" takes. How an engine searches belongs in its command line.
 
     Returns:
         The results, including those of games that the folder of the match held already.
@@ -41,7 +42,7 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
         KeyboardInterrupt: The match was interrupted; the engines have been ended, finished games are saved.
     """
     commands, chosen = {"A": engine_a, "B": engine_b}, EngineMatchSettings(**settings)
-    openings = choose_openings(chosen)
+    openings = Openings(repeat(())) if chosen.handicap else choose_openings(chosen)
     with open_book(commands, chosen, on_game) as book:
         return _EngineMatch(commands, chosen, openings, book).run()
 
@@ -121,8 +122,9 @@ class EnginePair:
 
     def play(self, number: int) -> tuple[GameResult, GameRecord]:
         """Plays a game of the match, by its number."""
-        engines = {name: self._client(name) for name in players_by_colour(number).values()}
         settings = self._match.settings
+        players = players_by_colour(number, settings.handicap).values()
+        engines = {name: self._client(name) for name in players}
         result, game = play_game(number, engines, self._match.openings[number // 2], settings)
         record = match_record(game, result)
         time = gtp_settings(*settings.time)

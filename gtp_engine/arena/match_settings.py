@@ -9,6 +9,7 @@ from ..base.errors import UserError
 from ..base.fields import Range, invalid
 from ..base.settings import check, setting
 from ..go.coords import BLACK, WHITE, is_whole
+from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points
 from ..go.rules import RULESETS, Rules, as_rules, default_komi, rules_name
 from .elo import Sprt, as_sprt
 
@@ -100,22 +101,38 @@ class EngineMatchSettings(MatchSettings):
     Attributes:
         time: Main seconds, byo-yomi seconds and byo-yomi stones, as in GTP's `time_settings`; (0, 0, 0) for no limit.
         patience: Seconds without an answer after which an engine without a clock has lost.
+        handicap: Stones that "A", which then has Black in every game, takes; 0 for even games. There are no openings,
+            and the komi is 0.5 unless it is given.
 
     Raises:
-        UserError: A value is not a number or out of range, or the time settings make no sense (`check_time`).
+        UserError: A value is not a number or out of range, the time settings make no sense (`check_time`), or there are
+            openings in games with handicap stones.
     """
 
     time: tuple[int, int, int] = (0, 0, 0)
     patience: float = setting(300.0, accepts=Range(0, above=True, noun="number of seconds"))
+    handicap: int = setting(0, accepts=Range(0, 9, whole=True))
 
     kind: ClassVar[str] = "engine"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_time(self.time)
+        if self.handicap and self.openings is not None:
+            raise UserError("games with handicap stones have no openings: leave out one of them")
+
+    def empty_game(self) -> "Game":
+        """Returns a game at its start, with the handicap stones; UserError if the board has no points for so many."""
+        game = super().empty_game()
+        if self.handicap:
+            game.place_handicap(fixed_handicap_points(self.handicap, game.width, game.height))
+            if self.komi is None:
+                game.set_komi(HANDICAP_KOMI)
+        return game
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
-        return super().to_dict(commands) | {"time": list(self.time)}
+        stones = {"handicap": self.handicap, "openings": "none", "opening moves": 0} if self.handicap else {}
+        return super().to_dict(commands) | {"time": list(self.time)} | stones
 
 
 def check_time(time: tuple[int, int, int]) -> None:
@@ -130,6 +147,6 @@ def check_time(time: tuple[int, int, int]) -> None:
         raise UserError(f"{words}: a number of stones needs main time or a period; 0 0 0 means no limit")
 
 
-def players_by_colour(number: int) -> dict[int, str]:
-    """Returns who has which colour in a game of a match, by the game's number from 0."""
-    return {BLACK: "A", WHITE: "B"} if number % 2 == 0 else {BLACK: "B", WHITE: "A"}
+def players_by_colour(number: int, handicap: int = 0) -> dict[int, str]:
+    """Returns who has which colour in a game of a match, by the game's number from 0; "A" takes handicap stones."""
+    return {BLACK: "A", WHITE: "B"} if handicap or number % 2 == 0 else {BLACK: "B", WHITE: "A"}

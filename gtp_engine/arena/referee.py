@@ -63,7 +63,7 @@ class _RefereedGame:
 
     def __init__(self, number: int, engines: dict[str, GtpClient], settings: EngineMatchSettings) -> None:
         self.number = number
-        self.names = players_by_colour(number)
+        self.names = players_by_colour(number, settings.handicap)
         self.players = {colour: engines[name] for colour, name in self.names.items()}
         self.settings = settings
         self.game = settings.empty_game()
@@ -84,6 +84,8 @@ class _RefereedGame:
                 commands.append(f"kata-set-rules {rules}")
             if player.knows("time_settings") and self.time != NO_LIMIT:
                 commands.append("time_settings {} {} {}".format(*self.settings.time))
+            if self.settings.handicap:
+                commands.append(f"fixed_handicap {self.settings.handicap}")
             for command in commands:
                 self.send(colour, command)
         for move in opening:

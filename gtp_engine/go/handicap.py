@@ -5,6 +5,7 @@ from .coords import all_points, point_at, xy
 
 # The smallest board with 4-4 points, and the smallest with any fixed points (3-3).
 FOURTH_LINE_FROM, FIXED_FROM = 13, 7
+HANDICAP_KOMI = 0.5  # with handicap stones it only excludes draws
 # Free placement: a gap of more than four steps gains nothing; the first line is used only when all else is full.
 WIDEST_GAP, FIRST_LINE = 4, -100
 

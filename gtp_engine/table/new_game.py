@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
 from ..go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
-from ..go.handicap import fixed_handicap_points, most_fixed_stones
+from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points, most_fixed_stones
 from ..go.rules import LARGEST_KOMI, Rules, default_komi, parse_rules
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 COLOURS = ("black", "white", "random", "both")  # what a person may ask for; both: two people play
 IN_WORDS = "13 handicap 4 komi 0.5 rules japanese white"  # a game as players describe it; every word is optional
-_HANDICAP_KOMI = 0.5  # it only excludes draws
 
 
 def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
@@ -31,7 +30,7 @@ def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
 
 def usual_komi(width: int, height: int, handicap: int) -> float:
     """Returns the komi of a game for which none was chosen: 0.5 with handicap stones, otherwise that of the board."""
-    return _HANDICAP_KOMI if handicap else default_komi(width, height)
+    return HANDICAP_KOMI if handicap else default_komi(width, height)
 
 
 def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> "Game":

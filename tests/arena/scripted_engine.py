@@ -10,7 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-COMMANDS = "boardsize clear_board final_score final_status_list genmove komi list_commands name play quit version"
+COMMANDS = "boardsize clear_board final_score final_status_list fixed_handicap genmove komi list_commands"
+COMMANDS += " name play quit version"
 
 
 def main() -> None:

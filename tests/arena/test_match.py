@@ -11,6 +11,7 @@ from gtp_engine.arena.elo import Sprt, Tally
 from gtp_engine.arena.gtp_client import EngineError, EngineStartError
 from gtp_engine.arena.match import play_match
 from gtp_engine.arena.results import GameResult, MatchResult, append_result
+from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
 
 Script = Callable[..., str]
@@ -212,3 +213,29 @@ def test_a_full_disk_is_told_with_the_file(scripted: Script, tmp_path: Path) -> 
     (tmp_path / "results.jsonl").symlink_to("/dev/full")
     with pytest.raises(OSError, match=r"No space left on device: '.*results.jsonl'"):
         append_result(tmp_path, run(scripted("resign"), scripted(), 1).games[0])
+
+
+def test_the_first_engine_takes_handicap_stones_in_every_game(scripted: Script, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    engines = scripted("--log", str(log), "pass"), scripted("E5", "resign")
+    result = play_match(*engines, games=2, width=9, handicap=3, patience=20.0, folder=tmp_path / "match")
+    assert [(game.black, game.result) for game in result.games] == [("A", "B+R")] * 2
+    record = read_sgf(tmp_path / "match" / result.games[0].sgf)
+    assert (record.handicap, record.komi, [move.colour for move in record.moves]) == (3, 0.5, [WHITE, BLACK])
+    commands = log.read_text().splitlines()
+    assert commands.index("komi 0.5") < commands.index("fixed_handicap 3") < commands.index("play w E5")
+    with pytest.raises(ValueError, match="holds another match: its handicap is 3, not 2"):
+        play_match(*engines, games=2, width=9, handicap=2, patience=20.0, folder=tmp_path / "match")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"handicap": 1}, "invalid number of stones: 1"),
+        ({"handicap": 2, "width": 5}, r"invalid number of stones: 2 \(on 5x5: none\)"),
+        ({"handicap": 2, "openings": "games.sgf"}, "games with handicap stones have no openings"),
+    ],
+)
+def test_handicaps_that_cannot_be(scripted: Script, options: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        play_match(scripted(), scripted(), **{"games": 1, "width": 9, **options})  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def test_a_variation_that_cannot_be_read_is_kept_and_refused_only_itself() -> No
     assert vertices(read, read.main_line) == ["E5", "C7", "G3"]
     _, bad, worse, illegal = read.main_line[1].children
     for node in (bad, bad.children[0], worse):
-        with pytest.raises(SgfError, match="(after move 1|move [23]): "):
+        with pytest.raises(SgfError, match=r"(after move 1|move [23]): "):
             read.position(node)
     with pytest.raises(SgfError, match="E5 is occupied"):
         read.position(illegal)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...arena.match_settings import MatchSettings, check_time
+from ...arena.match_settings import EngineMatchSettings, MatchSettings, check_time
 from ...base import interrupts
 from ...base.errors import UserError
 from ...base.fields import Range, Text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
-FOR_ENGINES = ("clock", "timeout")  # options that only matches of GTP engines accept
+FOR_ENGINES = ("clock", "timeout", "handicap")  # options that only matches of GTP engines accept
 FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
 # Options that are settings of every match.
 _COMMON = ("games", "width", "height", "komi", "rules", "openings", "opening_moves", "seed", "sprt")
@@ -63,6 +63,8 @@ class MatchOptions(GameOptions):
         sprt: Stop as soon as the games decide whether A is ELO1 or only ELO0 stronger (5% errors).
         clock: Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move. What an engine has to
             load or compile before its first move counts.
+        handicap: Engines: stones that the first engine, which then always has Black, takes; 0 or 2 to 9. The komi
+            becomes 0.5, and there are no openings.
         timeout: Engines: without a clock, one that does not answer for this many seconds loses.
         visits: Networks: visits per move.
         concurrency: Games played at the same time.
@@ -77,6 +79,7 @@ class MatchOptions(GameOptions):
     set_b: Any = parameters()
     rank: None = setting(None, accepts=Text(_refuse_rank), hidden=True)
     games: int = like(MatchSettings, "games", heading="Match")
+    handicap: int = like(EngineMatchSettings, "handicap")
     openings: Path | None = setting(None, accepts=EXISTING_PATH, shown="random moves")
     opening_moves: int = like(MatchSettings, "opening_moves")
     seed: int = like(MatchSettings, "seed")
@@ -129,6 +132,7 @@ def match(context: click.Context, options: MatchOptions) -> None:
       gtp_engine match "gtp_engine gtp --rank 9k" "gtp_engine gtp --rank 5k" --board-size 13
       gtp_engine match "gtp_engine gtp --visits 400" "gtp_engine gtp --visits 400 --set c_puct=1.5" \\
           --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
+      gtp_engine match "gtp_engine gtp --rank 13k" "gtp_engine gtp --rank 9k" --handicap 4
       gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
       gtp_engine match --network new.bin.gz --network old.bin.gz --board-size 9 --games 200 --visits 100
       gtp_engine match --network new.bin.gz --network new.bin.gz --set-b value_bias=0 --sprt 0 20 --games 1000
@@ -205,7 +209,8 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         from ...arena.match import play_match
 
         engine_a, engine_b = options.engines
-        common |= {"time": options.clock, "patience": options.timeout, "concurrency": options.concurrency or 1}
+        common |= {"time": options.clock, "patience": options.timeout, "handicap": options.handicap}
+        common |= {"concurrency": options.concurrency or 1}
         return play_match(engine_a, engine_b, on_game=display.on_game, **common)
     from ...arena.network_match import NetworkPlayer, play_networks
     from ...base.system import available_cpus
