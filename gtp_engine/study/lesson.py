@@ -70,7 +70,12 @@ class Lesson:
 def after_game(game: Game, settings: EngineSettings, player: int | None) -> Lesson:
     """Returns the lesson about a finished game: the `MISTAKES` that have cost a player most; None for both players."""
     task = ReviewTask(GameRecord.from_game(game), player=player, most=MISTAKES)
-    return Lesson(task, settings, _SHARE * usual_seconds(game.width, game.height, len(game.moves)))
+    return Lesson(task, settings, lesson_seconds(game.width, game.height, len(game.moves)))
+
+
+def lesson_seconds(width: int, height: int, moves: int) -> float:
+    """Returns how long the searches of the lesson after a game may take."""
+    return _SHARE * usual_seconds(width, height, moves)
 
 
 def about_last_moves(game: Game, settings: EngineSettings) -> Lesson:

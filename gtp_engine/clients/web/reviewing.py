@@ -38,10 +38,7 @@ if TYPE_CHECKING:
     from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
 
 _SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
-_LESSONS = 3  # mistakes of a lesson
-_LEAST_MOVES = 5  # of a person, for a lesson
-_LESSON_SHARE = 0.25  # of the usual time of a review: under 5 s on 9x9
-_BEST = "#5cc48d"  # the colour of the better move on the board
+_LEAST_MOVES = 5  _BEST = "#5cc48d"  # the colour of the better move on the board
 
 
 @dataclass(eq=False)
@@ -131,7 +128,7 @@ class Reviewing(Part):
 
     def _begin(self, visits: int | None = None, player: int | None = None) -> None:
         """Begins a review, or the lesson of a player."""
-        from ...study.budget import usual_seconds  # later than the first board
+        from ...study.lesson import MISTAKES, lesson_seconds  # later than the first board
         from ...study.reviewer import Reviewer, ReviewTask
 
         tree, engine = self.played.tree, self.played.engine
@@ -140,8 +137,8 @@ class Reviewing(Part):
         positions = [*(node.parent or node for node in moves), line[-1]]
         minutes = most = None
         if player is not None:
-            minutes = _LESSON_SHARE * usual_seconds(tree.width, tree.height, len(moves)) / 60
-            most = _LESSONS
+            minutes = lesson_seconds(tree.width, tree.height, len(moves)) / 60
+            most = MISTAKES
         settings = replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED)
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi, most=most)
         job = self.job = Job(Reviewer(settings, minutes), task, tree, self.played.file, positions, moves)
