@@ -7,6 +7,7 @@ row: a 3x3 convolution is nine products of the same rows, shifted. Masks treat t
 """
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,8 +54,10 @@ class Grid(NamedTuple):
         """
         if self.rows == self.height * self.width:
             return EVERY_ROW if on_board is None else on_board.reshape(count, self.rows)
+        if on_board is None:
+            return _mask_of_full_boards(self, count)
         found = np.zeros((count, self.rows), np.bool_)
-        self.points(found[:, :, None])[..., 0] = True if on_board is None else on_board
+        self.points(found[:, :, None])[..., 0] = on_board
         return found
 
     def points(self, rows: np.ndarray) -> np.ndarray:
@@ -63,11 +66,23 @@ class Grid(NamedTuple):
         return lines.reshape(len(rows), self.height, self.pitch, rows.shape[2])[:, :, : self.width]
 
 
+@cache
+def _mask_of_full_boards(grid: Grid, count: int) -> np.ndarray:
+    """Returns `Grid.mask` of boards that fill the grid; it is only read."""
+    return grid.mask(np.ones((count, grid.height, grid.width), np.bool_), count)
+
+
+@njit
+def _to_next_line(memory: np.ndarray) -> int:
+    """Returns how many bytes of memory come before a cache line begins: numpy needs 2 us to tell an address."""
+    return -memory.ctypes.data % _ALIGNMENT
+
+
 def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
     """Returns an uninitialised array that begins at a cache line; a whole vector may be read beyond its end."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     memory = np.empty(size + 2 * _ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % _ALIGNMENT
+    start = _to_next_line(memory)
     return memory[start : start + size].view(dtype).reshape(shape)
 
 

@@ -36,7 +36,7 @@ from .amx import begin_products, end_products
 from .direct import convolve_planes_directly
 from .emit import LANES, data_address
 from .grid import Grid, aligned
-from .layers import ActivatedConv, Activation, Linear, Values, global_pool, plain_activation
+from .layers import ActivatedConv, Activation, Linear, Values, global_pool, multiply_add
 from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8, HAS_TILES
 from .matmul import (
     BFLOAT16,
@@ -53,7 +53,7 @@ from .matmul import (
     whole_lanes,
 )
 from .passes import scale_vectors, sum_of_squares
-from .scalars import KINDS
+from .scalars import IDENTITY_KIND, KINDS, activate
 from .trunk import CompiledBlocks
 
 
@@ -61,14 +61,15 @@ def can_compile(config: NetworkConfig, precision: str) -> bool:
     """Whether a network of this architecture can be a `CompiledNetwork` on this CPU in this precision.
 
     The CPU needs the vector instructions, and convolutions have to be those for which there are kernels: 1x1 or 3x3,
-    and the trunk's first one of any odd size, as in KataGo's networks.
+    and the trunk's first one of any odd size; both heads need the same activation. KataGo's networks are such.
     """
     integers = has_int8() and bool(quantisable(config, half_products() == TILES))
     if not {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": integers}.get(precision):
         return False
     first, policy = config.trunk.conv, config.policy
     # Convolutions that are computed as one.
-    alike = [(policy.conv, policy.pool_conv), (policy.conv, config.value.conv)]
+    value = config.value
+    alike = [(policy.conv, policy.pool_conv), (policy.conv, value.conv), (policy.out_conv, value.ownership)]
     alike += [(part.conv1, part.pool_conv) for part in walk(config) if isinstance(part, PoolingBlockDesc)]
     convs = [part for part in walk(config) if isinstance(part, ConvDesc)]
     return (
@@ -76,6 +77,7 @@ def can_compile(config: NetworkConfig, precision: str) -> bool:
         and all((conv.dilation_y, conv.dilation_x) == (1, 1) for conv in convs)
         and all(conv is first or (conv.height, conv.width) in ((1, 1), (3, 3)) for conv in convs)
         and all(one.height == other.height for one, other in alike)
+        and policy.act.kind == value.act.kind
     )
 
 
@@ -126,9 +128,8 @@ class CompiledNetwork:
         # The convolutions of the trunk's tip in one: that of the value head, and both of the policy head.
         value, policy = values.at("value"), values.at("policy")
         convs = [value.conv("conv"), policy.conv("conv"), policy.conv("pool_conv")]
-        self._heads = ActivatedConv(self._tip.activation, convs, outside)
-        self._value = _ValueHead(network.config.value, value, outside)
-        self._policy = _PolicyHead(network.config.policy, policy, network.config.value.conv.out_channels, outside)
+        self._convs = ActivatedConv(self._tip.activation, convs, outside)
+        self._heads = _Heads(network.config.value, network.config.policy, values, outside)
 
     def __call__(
         self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None = None, *, full_board: bool = False
@@ -169,8 +170,7 @@ class CompiledNetwork:
         self._input(planes, grid, scalars, metadata, x)
         self._blocks(buffers, count, grid, on_board)
         self._tip.normalise(x, on_board)
-        y = self._heads(x, grid, on_board)
-        return RawOutputs(self._policy(y, grid, on_board), *self._value(y, grid, on_board))
+        return self._heads(self._convs(x, grid, on_board), grid, on_board)
 
 
 class _Input:
@@ -193,7 +193,7 @@ class _Input:
             self._kernel = pack_matrices(lines, products)
         else:
             self._kernel = pack_matrix(kernel.reshape(self._channels, -1), FLOAT32)
-        self._scalars = values.linear("matmul")
+        self._scalars = values.linear("matmul").after(0)
         self._encoder: list[Linear] = []  # of the players' metadata
         if (encoder := trunk.metadata) is not None:
             inner = values.at("metadata")
@@ -205,7 +205,7 @@ class _Input:
     ) -> None:
         """Writes what the trunk's blocks begin with: float32 [n, rows, channels]."""
         start = aligned((len(planes), self.channels))
-        start[:, : self._channels], start[:, self._channels :] = self._scalars(scalars), 0
+        multiply_add(scalars, self._scalars.weight, self._scalars.bias, start)
         if self._encoder and metadata is not None:
             for layer in self._encoder:
                 metadata = layer(metadata)
@@ -265,60 +265,118 @@ def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: f
             scale_vectors(x, row, data_address(ones), factor, row, vectors)
 
 
-class _PolicyHead:
-    """From the convolutions of the trunk's tip to the policy's logits.
+class _Heads:
+    """From the convolutions of the trunk's tip to the raw outputs.
 
-    Args:
-        head: The head.
-        values: Its values.
-        first: The channel from which on it reads: those for the moves first, then those that are pooled.
-        products: How products are computed.
+    Their channels are those of the value head, those for the moves, and those that the policy head pools. Python needs
+    more time for a step than a small network for its products, so all steps between two convolutions are one call.
     """
 
-    def __init__(self, head: PolicyHeadDesc, values: Values, first: int, products: "np.dtype[Any]") -> None:
-        regular, self._pooled = head.conv.out_channels, head.pool_conv.out_channels
-        self._first_pooled = first + regular
-        self._pool_kind, self._pool_linear = KINDS[head.pool_act.kind], values.linear("pool_matmul").after(first)
-        self._channels = head.out_conv.out_channels
-        before = values.activation("norm", head.act, regular)
-        self._out_conv = ActivatedConv(before.after(first), [values.conv("out_conv").after(first)], products)
-        self._pass_layers = [values.linear("pass_matmul")]
-        if head.pass_out is not None:
-            self._pass_layers = [values.linear("pass_matmul", "pass_bias", head.pass_act), values.linear("pass_out")]
+    def __init__(self, value: ValueHeadDesc, policy: PolicyHeadDesc, values: Values, products: "np.dtype[Any]") -> None:
+        own, moves, channels = values.at("value"), values.at("policy"), value.conv.out_channels
+        regular, self._policies = policy.conv.out_channels, policy.out_conv.out_channels
+        # The convolutions that end both heads in one, each with weights of 0 for the channels of the other.
+        norm = moves.activation("norm", policy.act, regular)
+        # The norm of the value head was folded into its convolution.
+        scale = np.concatenate([np.ones(channels, np.float32), norm.scale])
+        ownership = own.conv("ownership")
+        ownership = ownership._replace(weight=np.pad(ownership.weight, ((0, 0), (0, regular), (0, 0), (0, 0))))
+        convs = [ownership, moves.conv("out_conv").after(channels)]
+        self._points = ActivatedConv(Activation(norm.kind, scale, np.zeros_like(scale)), convs, products)
+        pass_layers = [moves.linear("pass_matmul")]
+        if policy.pass_out is not None:
+            pass_layers = [moves.linear("pass_matmul", "pass_bias", policy.pass_act), moves.linear("pass_out")]
+        result, scores = own.linear("value_matmul", "value_bias"), own.linear("score_matmul", "score_bias")
+        weight, bias = ([getattr(each, name) for each in (result, scores)] for name in ("weight", "bias"))
+        outputs = Linear(np.concatenate(weight, 1).T, np.concatenate(bias), result.kind)
+        self._pooled = (
+            *(channels, KINDS[value.act.kind]),
+            *(channels + regular, policy.pool_conv.out_channels, KINDS[policy.pool_act.kind]),
+            _layers(own.linear("matmul", "bias", value.hidden_act), outputs),
+            _layers(moves.linear("pool_matmul").after(channels)),
+            _layers(*pass_layers),
+        )
 
-    def __call__(self, y: np.ndarray, grid: Grid, on_board: np.ndarray) -> np.ndarray:
-        """Returns logits [n, channels, points + 1], the pass last."""
-        pooled = np.empty((len(y), 3 * self._pooled), np.float32)
-        global_pool(y, self._first_pooled, self._pooled, self._pool_kind, on_board, True, pooled)
-        moves = grid.points(self._out_conv(y, grid, on_board, self._pool_linear(pooled)))
-        logits = np.empty((len(y), self._channels, grid.height * grid.width + 1), np.float32)
-        logits[:, :, :-1] = moves[..., : self._channels].transpose(0, 3, 1, 2).reshape(len(y), self._channels, -1)
-        hidden = pooled
-        for linear in self._pass_layers:
-            hidden = linear(hidden)
-        logits[:, :, -1] = hidden
-        return logits
+    def __call__(self, y: np.ndarray, grid: Grid, on_board: np.ndarray) -> RawOutputs[np.ndarray]:
+        """Returns the raw outputs for float32 [n, rows, channels]."""
+        numbers, shift, passes = _pool_heads(y, on_board, *self._pooled)
+        points = self._points(y, grid, on_board, shift)
+        return RawOutputs(*_raw_outputs(points, grid, self._policies, passes, numbers))
 
 
-class _ValueHead:
-    """Computes result, scores and ownership from the convolutions of the trunk's tip; the first one is its own."""
+def _layers(*layers: Linear) -> tuple[tuple[np.ndarray, np.ndarray, int], ...]:
+    """Returns what `_multiply` needs of layers."""
+    return tuple((layer.weight, layer.bias, layer.kind) for layer in layers)
 
-    def __init__(self, head: ValueHeadDesc, values: Values, products: "np.dtype[Any]") -> None:
-        self._channels, self._kind = head.conv.out_channels, KINDS[head.act.kind]
-        self._hidden = values.linear("matmul", "bias", head.hidden_act)
-        self._value = values.linear("value_matmul", "value_bias")
-        self._scores = values.linear("score_matmul", "score_bias")
-        # The norm before it was folded into the convolution.
-        before = plain_activation(head.act.kind, self._channels)
-        self._ownership = ActivatedConv(before, [values.conv("ownership")], products)
 
-    def __call__(self, y: np.ndarray, grid: Grid, on_board: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns value logits [n, 3], score values [n, 4 or 6], and ownership before its tanh [n, points]."""
-        pooled = np.empty((len(y), 3 * self._channels), np.float32)
-        global_pool(y, 0, self._channels, self._kind, on_board, False, pooled)
-        hidden = self._hidden(pooled)
-        ownership = grid.points(self._ownership(y, grid, on_board))[..., 0].reshape(len(y), -1)
-        return self._value(hidden), self._scores(hidden), ownership
+@njit
+def _multiply(x: np.ndarray, layers: Any) -> np.ndarray:
+    """Returns the outputs of the last of these layers; the first one's inputs are float32 [n, inputs]."""
+    for weight, bias, kind in layers:
+        out = np.empty((len(x), len(bias)), np.float32)
+        multiply_add(x, weight, bias, out)
+        if kind != IDENTITY_KIND:
+            ones, zeros, points = np.ones_like(bias), np.zeros_like(bias), out.reshape((1, len(x), len(bias)))
+            activate(points, 0, ones, zeros, kind, np.empty((0, 1), np.bool_), points, 0)
+        x = out
+    return x
+
+
+@njit
+def _pool_heads(
+    y: np.ndarray,
+    on_board: np.ndarray,
+    channels: int,
+    kind: int,
+    first: int,
+    pooled: int,
+    pool_kind: int,
+    value_layers: Any,
+    shift_layers: Any,
+    pass_layers: Any,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Computes what the heads pool over each board.
+
+    Args:
+        y: float32 [n, rows, channels of both heads].
+        on_board: As `Grid.mask` returns it.
+        channels: The number of channels of the value head, the first ones.
+        kind: Their activation.
+        first: The first channel that the policy head pools.
+        pooled: The number of these channels.
+        pool_kind: Their activation.
+        value_layers: Those of the value head, as `_multiply` takes them.
+        shift_layers: Those of the policy head for what is added to its other channels.
+        pass_layers: Those of the policy head for the pass.
+
+    Returns:
+        The outputs of these layers: [n, 3 + 4 or 6], result and scores; [n, channels]; [n, policies].
+    """
+    of_value, of_policy = np.empty((len(y), 3 * channels), np.float32), np.empty((len(y), 3 * pooled), np.float32)
+    global_pool(y, 0, channels, kind, on_board, False, of_value)
+    global_pool(y, first, pooled, pool_kind, on_board, True, of_policy)
+    return _multiply(of_value, value_layers), _multiply(of_policy, shift_layers), _multiply(of_policy, pass_layers)
+
+
+@njit
+def _raw_outputs(
+    points: np.ndarray, grid: Grid, policies: int, passes: np.ndarray, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the arrays of `RawOutputs`; points: float32 [n, rows, channels], the ownership first, then policies."""
+    count, area, results = len(points), grid.height * grid.width, 3
+    policy = np.empty((count, policies, area + 1), np.float32)
+    value, scores = np.empty((count, results), np.float32), np.empty((count, numbers.shape[1] - results), np.float32)
+    ownership = np.empty((count, area), np.float32)
+    for image in range(count):
+        value[image], scores[image] = numbers[image, :results], numbers[image, results:]
+        policy[image, :, area] = passes[image]
+        for y in range(grid.height):
+            for x in range(grid.width):
+                row, point = points[image, y * grid.pitch + x], y * grid.width + x
+                ownership[image, point] = row[0]
+                for channel in range(policies):
+                    policy[image, channel, point] = row[1 + channel]
+    return policy, value, scores, ownership
 
 
 # Products are two thirds of a network's time: by this factor bfloat16 has to be faster for a gain of 15 % in all, which

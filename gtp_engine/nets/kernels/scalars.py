@@ -139,7 +139,8 @@ def exp2(x: Any) -> Any:
 
 
 @njit
-def _exp(x: Any) -> Any:
+def exp(x: Any) -> Any:
+    """Returns e^x for a float32, as if it were at least -80 and at most 20."""
     return exp2(min(max(x, LOW), HIGH) * LOG2_E)
 
 
@@ -147,7 +148,7 @@ def _exp(x: Any) -> Any:
 def mish(x: Any) -> Any:
     """Returns x * tanh(log(1 + e^x)) (Misra 2019)."""
     # With e = e^x and w = e (e + 2): tanh(log(1 + e)) = w / (w + 2). One exponential, and no logarithm.
-    e = _exp(x)
+    e = exp(x)
     w = e * (e + TWO)
     return x * (w / (w + TWO))
 
@@ -156,7 +157,7 @@ def mish(x: Any) -> Any:
 def silu(x: Any) -> Any:
     """Returns x / (1 + e^-x)."""
     # e / (e + 1) has the same value, and reuses the clamped exponential of mish.
-    e = _exp(x)
+    e = exp(x)
     return x * (e / (e + ONE))
 
 
