@@ -247,6 +247,7 @@ def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None
     value, utility, lead = record["value_sum"] / weight, record["utility_sum"] / weight, record["lead_sum"] / weight
     score, square = record["score_sum"] / weight, record["score_squares"] / weight
     _back_up(tree, root, leaf, value, utility, lead, score, square, 1.0, averaging)
+    _average_above(tree, np.full(1, leaf, np.int32), averaging)
 
 
 @njit
@@ -267,6 +268,7 @@ def _count_final_position(
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
     _back_up_leaf(tree, root.node, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
+    _average_above(tree, np.full(1, leaf, np.int32), averaging)
 
 
 @njit
@@ -313,6 +315,7 @@ def expand_and_back_up(
         if len(tree.amaf):
             amaf = row[amaf_column(area) :].reshape(2, 2, area)
             back_up_amaf(tree.nodes, tree.amaf, leaf, amaf, win_loss)
+    _average_above(tree, leaves[start:stop], averaging)
 
 
 @njit
@@ -346,7 +349,7 @@ def _back_up_leaf(
     weight: float,
     averaging: Averaging,
 ) -> None:
-    """Stores a leaf's own evaluation and backs it up."""
+    """Stores a leaf's own evaluation and backs it up, as `_back_up`."""
     record = tree.nodes[leaf]
     record["own_value"] = value
     record["own_utility"] = utility
@@ -374,6 +377,7 @@ def _back_up(
 ) -> None:
     """Adds a visit to the leaf and all nodes above it; its values are for the side to move at the leaf.
 
+    Unless averages are plain, those of the nodes above are left to `_average_above`.
     The nodes above the root get the visit too: after an undo they are the tree that the search continues with.
     """
     below_root = True
@@ -381,9 +385,7 @@ def _back_up(
     while node != NO_NODE:
         record = tree.nodes[node]
         record["visits"] += 1
-        if node != leaf and not averaging.plain:
-            average_children(tree, node, averaging)
-        else:
+        if node == leaf or averaging.plain:
             record["weight"] += weight
             record["value_sum"] += weight * value
             record["utility_sum"] += weight * utility
@@ -398,6 +400,30 @@ def _back_up(
             below_root = node != root
         value, utility, lead, mean = -value, -utility, -lead, -mean
         node = record["parent"]
+
+
+@njit
+def _average_above(tree: Tree, leaves: np.ndarray, averaging: Averaging) -> None:
+    """Recomputes the averages of all nodes above the leaves of a batch, int32 [n], unless they are plain.
+
+    Each is recomputed once, after all of its children: most leaves share the upper parts of their paths.
+    """
+    if averaging.plain:
+        return
+    nodes = tree.nodes
+    paths = np.empty(len(leaves), np.int32)
+    for index in range(len(leaves)):
+        paths[index] = nodes[leaves[index]]["parent"]
+    while True:
+        last = NO_NODE
+        for node in paths:
+            last = max(last, node)
+        if last == NO_NODE:
+            return
+        average_children(tree, last, averaging)  # children come after their parents, so all of them are done
+        for index in range(len(paths)):
+            if paths[index] == last:
+                paths[index] = nodes[last]["parent"]
 
 
 @njit

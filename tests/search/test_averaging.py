@@ -125,6 +125,16 @@ def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() 
     assert pruned > 3
 
 
+def test_after_a_batch_every_average_is_that_of_its_children() -> None:
+    tree = tree_of(batch_size=8, better_children=0.25, noise_pruning=0.15)
+    before = tree.nodes[: tree.size[0]].copy()
+    averaging = Averaging(False, 0.25, 0.15, 0.0, 0.0)
+    for node in reversed(range(tree.size[0])):
+        average_children(tree, node, averaging)
+    for name in ("weight", "utility_sum", "score_sum", "children_weight"):
+        assert tree.nodes[name][: len(before)].tolist() == before[name].tolist()
+
+
 def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
     tree = tree_of(dynamic_score_utility=0.3, better_children=0.25)
     before = tree.nodes[: tree.size[0]].copy()
