@@ -416,8 +416,8 @@ def _average_above(tree: Tree, leaves: np.ndarray, averaging: Averaging) -> None
         paths[index] = nodes[leaves[index]]["parent"]
     while True:
         last = NO_NODE
-        for node in paths:
-            last = max(last, node)
+        for index in range(len(paths)):
+            last = max(last, int(paths[index]))
         if last == NO_NODE:
             return
         average_children(tree, last, averaging)  # children come after their parents, so all of them are done

@@ -24,7 +24,7 @@ from ...nets.library import RULES_FILE, learned_rules, load_network, network_nam
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs
 from .choices import CACHE_MEGABYTES, LARGEST_BOARD, too_large
-from .features import NO_LADDERS, Inputs, add_legal_to_keys, new_workspace, write_batch, write_legal
+from .features import NO_LADDERS, Inputs, Workspace, add_legal_to_keys, new_workspace, write_batch, write_legal
 from .human_profile import check_profile, metadata_row, parse_profile
 from .learned_rules import code_of, nearest_rules, rules_code, show_batch
 from .row import EvaluationRow, decode_outputs, output_scale, row_columns
@@ -32,6 +32,7 @@ from .runner import make_runner
 
 # The table takes 16 bytes an entry and is at most half full with evaluations of 9x9: a tenth of the memory.
 _VALUES_PER_ENTRY = 85
+_NO_HASHES = np.zeros(3, np.uint64)
 
 
 class EvaluationCache(NamedTuple):
@@ -93,6 +94,55 @@ def store(cache: EvaluationCache, keys: np.ndarray, rows: np.ndarray, chosen: np
         cache.end[0] += columns
 
 
+@njit
+def write_and_look_up(
+    boards: np.ndarray,
+    indices: np.ndarray,
+    nearest: np.ndarray,
+    shown: np.ndarray,
+    symmetries: np.ndarray,
+    suicide: bool,
+    w: Workspace,
+    planes: np.ndarray,
+    scalars: np.ndarray,
+    legal: np.ndarray,
+    salt: int,
+    hashes: np.ndarray,
+    ladders: np.ndarray,
+    cache: EvaluationCache,
+    keys: np.ndarray,
+    rows: np.ndarray,
+) -> tuple[np.ndarray, int]:
+    """Writes the inputs of a batch, and looks its positions up.
+
+    All in one call: to a small network its arguments, and its code that has left the CPU's caches meanwhile, cost as
+    much as the work.
+
+    Args:
+        boards, indices, symmetries, suicide, w, planes, scalars, salt, ladders: as `features.write_batch` takes them.
+        nearest: the rules under which positions are shown, as `show_batch` takes them.
+        shown: memory for them, BOARD [n or more]; [0] if they are shown under their own rules.
+        legal: as `features.write_legal` writes it.
+        hashes: uint64 [3], added to the keys by the colour to move.
+        cache, rows: as `look_up` takes them.
+        keys: uint64 [n], written.
+
+    Returns:
+        The indices of positions that are not known, and the code of the first one's own rules.
+    """
+    write_legal(boards, indices, legal)
+    code = rules_code(boards[indices[0]])
+    if len(shown):
+        show_batch(boards, indices, nearest, shown)
+        boards, indices = shown, np.arange(len(indices))
+    write_batch(boards, indices, symmetries, suicide, w, planes, scalars, keys, salt, ladders)
+    if len(shown):  # rules that look the same to the network may differ in what is legal, and its policy with them
+        add_legal_to_keys(legal, keys)
+    for row in range(len(indices)):
+        keys[row] ^= hashes[boards[indices[row]]["to_move"]]
+    return look_up(cache, keys, rows), code
+
+
 logger = logging.getLogger(__name__)
 
 CPU_BATCH_SIZE, GPU_BATCH_SIZE = 8, 64
@@ -141,7 +191,7 @@ class _Ticket:
     inputs: Inputs
     keys: np.ndarray
     rows: np.ndarray
-    missing: np.ndarray
+    missing: np.ndarray = field(init=False)
     views: np.ndarray | None = None
     unfinished: list[Callable[[], None]] = field(default_factory=list)
     wait: Callable[[], None] | None = None
@@ -245,7 +295,6 @@ class NetworkEvaluator:
         view = np.zeros(len(indices), np.intp) if average else symmetries
         salt = hash((optimism, average)) & 0xFFFFFFFF
         ticket = self._prepare(boards, indices, view, salt, optimism, profile, ladders)
-        ticket.missing = look_up(self._cache, ticket.keys, ticket.rows)
         if not average and len(ticket.missing):
             self._begin(ticket, view, ticket.rows)
         elif len(ticket.missing):
@@ -253,7 +302,7 @@ class NetworkEvaluator:
             for symmetry, evaluated in enumerate(ticket.views):
                 if symmetry > 0:
                     view[:] = symmetry
-                    self._write(boards, indices, view, salt, profile, ticket.inputs, ladders)
+                    self._write(ticket, boards, indices, view, salt, profile, ladders)
                 self._begin(ticket, view, evaluated)
                 self._finish(ticket)  # the next view overwrites the inputs
         return ticket
@@ -278,6 +327,7 @@ class NetworkEvaluator:
         """
         symmetries = np.array([symmetry])
         ticket = self._prepare(position, np.arange(1), symmetries, 0, optimism, profile, None)
+        ticket.missing = np.arange(1)
         self._begin(ticket, symmetries, ticket.rows)
         self._finish(ticket)
         ticket.size.inputs.append(ticket.inputs)
@@ -295,22 +345,11 @@ class NetworkEvaluator:
         self.runner.close()
         del self._cache
 
-    def _as_learned(self, boards: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns these positions under rules that the network has learned with, and their indices.
-
-        Of other rules it logs once which ones stand for them.
-        """
-        code = int(rules_code(boards[indices[0]]))
-        if code not in self._named_rules:
-            self._named_rules.add(code)
-            known, nearest = " and ".join(self.rules), self._rules_of_code[int(self._nearest[code])]
-            logger.warning(
-                f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}"
-            )
-        if len(indices) > len(self._shown):
-            self._shown = np.zeros(len(indices), BOARD)
-        show_batch(boards, indices, self._nearest, self._shown)
-        return self._shown, np.arange(len(indices))
+    def _name_rules(self, code: int) -> None:
+        """Logs once for rules that the network has not learned with which ones stand for them."""
+        self._named_rules.add(code)
+        known, nearest = " and ".join(self.rules), self._rules_of_code[int(self._nearest[code])]
+        logger.warning(f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}")
 
     def _size_of(self, boards: np.ndarray, index: int) -> _BoardSize:
         """Returns what belongs to the size of one of the boards."""
@@ -331,13 +370,13 @@ class NetworkEvaluator:
         profile: str,
         ladders: np.ndarray | None,
     ) -> _Ticket:
-        """Returns a ticket for these positions, all of them missing, with their inputs written."""
+        """Returns a ticket for these positions, with their inputs and the evaluations in the cache written."""
         check_profile(self.name, self.takes_profile, profile)
         size, count = self._size_of(boards, indices[0]), len(indices)
-        inputs = self._free_inputs(size, count)
-        write_legal(boards, indices, inputs.legal)
-        keys = self._write(boards, indices, symmetries, salt, profile, inputs, ladders)
-        return _Ticket(size, optimism, inputs, keys, np.empty((count, size.columns), np.float32), np.arange(count))
+        keys, rows = np.empty(count, np.uint64), np.empty((count, size.columns), np.float32)
+        ticket = _Ticket(size, optimism, self._free_inputs(size, count), keys, rows)
+        self._write(ticket, boards, indices, symmetries, salt, profile, ladders)
+        return ticket
 
     def _free_inputs(self, size: _BoardSize, count: int) -> Inputs:
         """Returns memory for a batch that no other one uses; `collect` returns it to the pool."""
@@ -349,33 +388,30 @@ class NetworkEvaluator:
 
     def _write(
         self,
+        ticket: _Ticket,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray,
         salt: int,
         profile: str,
-        inputs: Inputs,
         ladders: np.ndarray | None,
-    ) -> np.ndarray:
-        """Writes planes, scalars, metadata and ladders of the positions; returns their keys, uint64 [n].
+    ) -> None:
+        """Writes planes, scalars, metadata, legal moves and ladders of the positions; looks them up in the cache.
 
-        `inputs.legal` is written already. salt: makes other keys of the same inputs.
+        salt: makes other keys of the same inputs.
         """
-        if self.rules:
-            boards, indices = self._as_learned(boards, indices)
-        keys = np.empty(len(indices), np.uint64)
-        caught = NO_LADDERS if ladders is None else ladders
-        suicide = self.config.suicide_areas
-        planes, scalars = inputs.planes, inputs.scalars
-        write_batch(boards, indices, symmetries, suicide, self._workspace, planes, scalars, keys, salt, caught)
-        if self.rules:  # rules that look the same to the network may differ in what is legal, and its policy with them
-            add_legal_to_keys(inputs.legal, keys)
+        inputs, hashes = ticket.inputs, _NO_HASHES
         if inputs.metadata is not None:
-            rows, hashes = self._size_of(boards, indices[0]).metadata(profile)
-            colours = boards["to_move"][indices]
-            inputs.metadata[: len(indices)] = rows[colours]
-            keys ^= hashes[colours]
-        return keys
+            rows, hashes = ticket.size.metadata(profile)
+            inputs.metadata[: len(indices)] = rows[boards["to_move"][indices]]
+        if self.rules and len(indices) > len(self._shown):
+            self._shown = np.zeros(len(indices), BOARD)
+        shown = self._nearest, self._shown, symmetries, self.config.suicide_areas, self._workspace
+        written = inputs.planes, inputs.scalars, inputs.legal, salt, hashes, NO_LADDERS if ladders is None else ladders
+        found = write_and_look_up(boards, indices, *shown, *written, self._cache, ticket.keys, ticket.rows)
+        ticket.missing, code = found
+        if self.rules and code not in self._named_rules:
+            self._name_rules(code)
 
     def _begin(self, ticket: _Ticket, symmetries: np.ndarray, rows: np.ndarray) -> None:
         """Begins to evaluate the ticket's missing positions, whose inputs were written by the symmetries, into `rows`.

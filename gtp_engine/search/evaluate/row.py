@@ -31,6 +31,7 @@ from ...base.errors import UserError
 from ...base.jit import inline, njit
 from ...go.coords import all_points, as_point, index_of_point, point_of_index, vertex
 from ...nets.config import SUPERKO, TERRITORY, NetworkConfig
+from ...nets.kernels.scalars import ONE, TWO, ZERO, exp
 
 WIN, LOSS, NO_RESULT, LEAD, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, SCORE_ERROR, VARIANCE_TIME, POLICY = range(10)
 UNKNOWN = -1.0  # in the columns of short-term errors; KataGo prints the same number
@@ -164,12 +165,14 @@ def decode_outputs(
         position = positions[number]
         allowed, index = legal[position], transformed_index[symmetries[position]]
         row = rows[position]
-        _write_policy(policy[number], optimism, allowed, index, row[POLICY:])
+        _write_policy(policy[number], optimism, allowed, index, row[POLICY : ownership_column(area)])
         no_result = scalars[position, SUPERKO] == 0 or scalars[position, TERRITORY] != 0
         _write_numbers(value[number], scores[number], no_result, scale, row)
-        raw, owners = ownership[number], row[ownership_column(area) :]
+        raw, owners = ownership[number], row[ownership_column(area) : amaf_column(area)]
         for point in range(area):
-            owners[point] = math.tanh(raw[index[point]])
+            owners[point] = raw[index[point]]
+        for point in range(area):  # tanh, in vectors
+            owners[point] = ONE - TWO / (exp(TWO * owners[point]) + ONE)
 
 
 @njit
@@ -178,7 +181,7 @@ def _write_policy(
 ) -> None:
     """Writes probabilities of the allowed moves, from the logits [channels, moves] of a transformed board."""
     moves = len(index)
-    highest = -np.inf
+    highest = np.float32(-np.inf)
     for move in range(moves):
         logit = logits[0, index[move]]
         if optimism > 0:
@@ -186,11 +189,11 @@ def _write_policy(
         policy[move] = logit
         if allowed[move]:
             highest = max(highest, logit)
-    total = 0.0
+    for move in range(moves):  # in vectors, as the last loop
+        policy[move] = exp(policy[move] - highest) if allowed[move] else ZERO
+    total = ZERO
     for move in range(moves):
-        share = math.exp(policy[move] - highest) if allowed[move] else 0.0
-        total += share
-        policy[move] = share
+        total += policy[move]
     for move in range(moves):
         policy[move] /= total
 
