@@ -406,10 +406,24 @@ class NetworkEvaluator:
             inputs.metadata[: len(indices)] = rows[boards["to_move"][indices]]
         if self.rules and len(indices) > len(self._shown):
             self._shown = np.zeros(len(indices), BOARD)
-        shown = self._nearest, self._shown, symmetries, self.config.suicide_areas, self._workspace
-        written = inputs.planes, inputs.scalars, inputs.legal, salt, hashes, NO_LADDERS if ladders is None else ladders
-        found = write_and_look_up(boards, indices, *shown, *written, self._cache, ticket.keys, ticket.rows)
-        ticket.missing, code = found
+        ticket.missing, code = write_and_look_up(
+            boards,
+            indices,
+            self._nearest,
+            self._shown,
+            symmetries,
+            self.config.suicide_areas,
+            self._workspace,
+            inputs.planes,
+            inputs.scalars,
+            inputs.legal,
+            salt,
+            hashes,
+            NO_LADDERS if ladders is None else ladders,
+            self._cache,
+            ticket.keys,
+            ticket.rows,
+        )
         if self.rules and code not in self._named_rules:
             self._name_rules(code)
 
