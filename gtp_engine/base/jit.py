@@ -211,7 +211,10 @@ _PACKAGE = Path(__file__).parents[1]
 _COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate")
 _COMPILED_FILES = (
     "solver/local_board.py",
+    "solver/moves.py",
     "solver/proof_search.py",
+    "solver/transpositions.py",
+    "solver/verification.py",
     "solver/zones.py",
     "training/data/samples.py",
     "training/data/rows.py",

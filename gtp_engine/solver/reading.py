@@ -6,18 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .local_board import NO_KO, play
+from .moves import PASS_CELL, REACHED, UNKNOWN, write_moves
 from .part import Part
-from .proof_search import (
-    PASS_CELL,
-    REACHED,
-    SEARCH,
-    UNKNOWN,
-    find_entry,
-    new_line,
-    new_table,
-    read,
-    write_moves,
-)
+from .proof_search import new_line
+from .transpositions import SEARCH, find_entry, new_table
+from .verification import read
 
 _MEGABYTES = 128.0
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from .local_board import ATTACKER, DEFENDER, NO_KO
-from .proof_search import UNKNOWN
+from .moves import UNKNOWN
 from .reading import Position, Reading, Step
 
 _MOST_BRANCHES = 150

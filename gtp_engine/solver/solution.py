@@ -13,8 +13,8 @@ from ..go.life import proven_owners
 from ..go.regions import cells_of
 from . import USUAL_SECONDS
 from .local_board import ATTACKER, DEFENDER, NO_KO
+from .moves import FAILED, REACHED
 from .part import find_part
-from .proof_search import FAILED, REACHED
 from .reading import Memory, Position, Reading
 from .refutations import BEST, Branch, Found, Outcome, Refutations
 

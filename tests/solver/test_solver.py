@@ -19,9 +19,12 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.solver import solution
 from gtp_engine.solver.description import describe
 from gtp_engine.solver.local_board import LOCAL, NO_KO
+from gtp_engine.solver.moves import FAILED, REACHED
 from gtp_engine.solver.part import enclosed_groups, find_part
-from gtp_engine.solver.proof_search import FAILED, REACHED, SEARCH, new_line, new_table, read
+from gtp_engine.solver.proof_search import new_line
 from gtp_engine.solver.reading import Memory
+from gtp_engine.solver.transpositions import SEARCH, new_table
+from gtp_engine.solver.verification import read
 
 NOBODY = -1
 TABLE, MEMORY = new_table(8), new_line()
