@@ -1,5 +1,6 @@
 """The facts of reviewed games, and how well each player played: tables, files and pictures only present them."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,14 +11,14 @@ from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord
 from ..search.request import Limits
+from .agreed_values import agreed_worths
 from .move_review import (
     CLASSES,
     Mistake,
     MoveReview,
     Phase,
     Unit,
-    black_lead,
-    black_winrate,
+    Worth,
     cost_text,
     find_mistakes,
     loss_class,
@@ -236,15 +237,25 @@ class GameReview:
         found = find_mistakes(self.moves, self.by, self.player)
         return [mistake for mistake in found if mistake.worst.is_checked] if self.is_checked else found
 
+    @cached_property
+    def worths(self) -> tuple[Worth, ...]:
+        """What the positions before the first reviewed move and after each are worth; mistakes differ by their cost."""
+        return agreed_worths(self.moves, {miss.number for mistake in self.mistakes for miss in mistake.misses})
+
+    def around(self, move: MoveReview) -> tuple[Worth, Worth]:
+        """Returns what the positions before and after a reviewed move are worth."""
+        place = bisect_left(self.moves, move.number, key=lambda each: each.number)
+        return self.worths[place], self.worths[place + 1]
+
     @property
     def winrates(self) -> list[float]:
         """Black's win rate before the first reviewed move and after each, 0 to 1."""
-        return [black_winrate(review.before) for review in self.moves[:1]] + [review.winrate for review in self.moves]
+        return [value.winrate for value in self.worths]
 
     @property
     def leads(self) -> list[float]:
         """Black's lead before the first reviewed move and after each, in points."""
-        return [black_lead(review.before) for review in self.moves[:1]] + [review.lead for review in self.moves]
+        return [value.lead for value in self.worths]
 
     @property
     def title(self) -> str:

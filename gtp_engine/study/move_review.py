@@ -111,12 +111,12 @@ class MoveReview:
     @property
     def winrate(self) -> float:
         """Black's win rate after the move, 0 to 1."""
-        return black_winrate(self.after)
+        return worth(self.after).winrate
 
     @property
     def lead(self) -> float:
         """Black's lead after the move, in points."""
-        return black_lead(self.after)
+        return worth(self.after).lead
 
     def drop(self, by: Unit) -> float:
         """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises."""
@@ -204,17 +204,7 @@ def with_minus(loss: float) -> str:
 
 def worth(report: SearchReport) -> Worth:
     """Returns what the position of a search is worth."""
-    return Worth(black_lead(report), black_winrate(report))
-
-
-def black_winrate(report: SearchReport) -> float:
-    """Returns the root's win rate for Black, 0 to 1."""
-    return report.winrate if report.to_move == BLACK else 1 - report.winrate
-
-
-def black_lead(report: SearchReport) -> float:
-    """Returns the root's lead for Black, in points."""
-    return report.lead if report.to_move == BLACK else -report.lead
+    return Worth(report.lead, report.winrate) if report.to_move == BLACK else Worth(-report.lead, 1 - report.winrate)
 
 
 @dataclass(frozen=True)

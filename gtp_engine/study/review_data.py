@@ -9,25 +9,26 @@ from typing import Any
 from ..base import VERSION
 from ..go.coords import colour_name
 from .game_review import GameReview, PlayerFigures, PlayStatistics
-from .move_review import CLASSES, Mistake, MoveReview, Phase
+from .move_review import CLASSES, Mistake, MoveReview, Phase, Worth
 from .rank_estimate import rank_name
 
 _DIGITS = 4  # after the decimal point
 
-# What is known about each move, by the name of its field; the columns of a table, but for the better line.
-_MOVE: dict[str, Callable[[MoveReview], Any]] = {
-    "move": lambda review: review.number,
-    "player": lambda review: colour_name(review.move.colour),
-    "phase": lambda review: review.phase.label,
-    "played": lambda review: review.vertex(review.move.point),
-    "best": lambda review: review.vertex(review.best),
-    "place": lambda review: review.place,
-    "better_line": lambda review: [review.vertex(point) for point in review.better_line],
-    "black_winrate": lambda review: _rounded(review.winrate),
-    "black_lead": lambda review: _rounded(review.lead),
-    "winrate_lost": lambda review: _rounded(review.winrate_loss),
-    "points_lost": lambda review: _rounded(review.points_loss),
-    "checked": lambda review: review.is_checked,
+# What is known about each move and the value after it, by the name of its field; the columns of a table, but for the
+# better line.
+_MOVE: dict[str, Callable[[MoveReview, Worth], Any]] = {
+    "move": lambda move, _: move.number,
+    "player": lambda move, _: colour_name(move.move.colour),
+    "phase": lambda move, _: move.phase.label,
+    "played": lambda move, _: move.vertex(move.move.point),
+    "best": lambda move, _: move.vertex(move.best),
+    "place": lambda move, _: move.place,
+    "better_line": lambda move, _: [move.vertex(point) for point in move.better_line],
+    "black_winrate": lambda _, value: _rounded(value.winrate),
+    "black_lead": lambda _, value: _rounded(value.lead),
+    "winrate_lost": lambda move, _: _rounded(move.winrate_loss),
+    "points_lost": lambda move, _: _rounded(move.points_loss),
+    "checked": lambda move, _: move.is_checked,
 }
 COLUMNS = ("file", "black", "white", *(name for name in _MOVE if name != "better_line"))
 
@@ -56,7 +57,7 @@ def to_csv(reviews: Sequence[GameReview]) -> str:
     writer.writeheader()
     for review in reviews:
         game = {"file": review.record.source, "black": review.record.black, "white": review.record.white}
-        writer.writerows(game | _fields(move) for move in review.own_moves)
+        writer.writerows(game | _fields(review, move) for move in review.own_moves)
     return text.getvalue()
 
 
@@ -81,7 +82,7 @@ def _game(review: GameReview) -> dict[str, Any]:
         "seed": conditions.seed,
         "players": {colour_name(colour): _player(figures) for colour, figures in review.figures().items()},
         "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
-        "moves": [_fields(move) for move in review.own_moves],
+        "moves": [_fields(review, move) for move in review.own_moves],
     }
 
 
@@ -113,8 +114,9 @@ def _mistake(review: GameReview, mistake: Mistake) -> dict[str, Any]:
     }
 
 
-def _fields(review: MoveReview) -> dict[str, Any]:
-    return {name: value(review) for name, value in _MOVE.items()}
+def _fields(review: GameReview, move: MoveReview) -> dict[str, Any]:
+    played = review.around(move)[1]
+    return {name: found(move, played) for name, found in _MOVE.items()}
 
 
 def _rounded(value: Any) -> Any:

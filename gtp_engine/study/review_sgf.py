@@ -8,13 +8,13 @@ lead in points, which it draws as graphs.
 from dataclasses import replace
 
 from ..base import VERSION
-from ..go.coords import PASS, colour_letter, colour_name, opponent, sgf_point
+from ..go.coords import BLACK, PASS, colour_letter, colour_name, opponent, sgf_point
 from ..go.game import Move
 from ..go.sgf import GameRecord, Properties, TreeNode
 from ..go.sgf.values import escaped
 from ..search.report import SearchReport
 from .game_review import GameReview, Reason
-from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, black_lead, black_winrate, loss_class
+from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, Worth, loss_class
 
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
@@ -36,23 +36,26 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
     record = _main_line(review.record)
     nodes = [record.root, *(node for node in record.main_line if node.move is not None)]  # by the number of the move
     for move in review.moves:
-        _add_properties(nodes[move.number], _values(move.after))
+        _add_properties(nodes[move.number], _values(review.around(move)[1]))
     commented = set()
     for order, mistake in enumerate(review.mistakes):
         if order >= LISTED and not _MARKS[loss_class(mistake.worst.points_loss)]:
             continue
         for miss in mistake.misses:
             commented.add(miss.number)
-            _add_mistake(record, nodes[miss.number], mistake, miss, is_hotspot=order < LISTED)
-            reasons = review.reasons.get(miss.number, ()) if miss is mistake.worst else ()
-            _add_comment(nodes[miss.number], "\n".join(_reason_text(miss, reason) for reason in reasons))
+            _add_mistake(nodes[miss.number], mistake, miss, is_hotspot=order < LISTED)
+            if miss is mistake.worst:
+                better, played = review.around(miss)
+                _add_better_line(record, nodes[miss.number], miss, better)
+                _add_comment(nodes[miss.number], move_comment(miss, played))
+                reasons = review.reasons.get(miss.number, ())
+                _add_comment(nodes[miss.number], "\n".join(_reason_text(miss, reason) for reason in reasons))
     for move in review.moves if comment_all else ():
         if move.number not in commented:
-            _add_comment(nodes[move.number], move_comment(move))
+            _add_comment(nodes[move.number], move_comment(move, review.around(move)[1]))
     if review.moves:
-        before = review.moves[0].before
         if review.moves[0].number == 1:
-            _add_properties(record.root, _values(before))
+            _add_properties(record.root, _values(review.worths[0]))
         _add_comment(record.root, summary(review))
     return record
 
@@ -71,9 +74,9 @@ def _kept(node: TreeNode) -> Properties:
     return {name: values for name, values in node.properties.items() if name in _KEPT}
 
 
-def move_comment(review: MoveReview) -> str:
-    """Returns the comment on a move: the result of the search after it and, if it cost something, a better line."""
-    text = review.after.as_comment()
+def move_comment(review: MoveReview, played: Worth) -> str:
+    """Returns the comment on a move: what it is worth and, if it cost something, a better line."""
+    text = _valued(review.after, played).as_comment()
     if not review.has_cost:
         return text
     line = review.line_text(review.better_line)
@@ -118,11 +121,11 @@ def _cost_line(review: MoveReview) -> str:
     return f"{review.vertex(review.move.point)} loses {loss}"
 
 
-def _add_mistake(record: GameRecord, node: TreeNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> None:
-    """Marks a mistake, and adds the better line if it is the worst of the moves that made it."""
+def _add_mistake(node: TreeNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> None:
+    """Marks a mistake; the moves that made it refer to the worst of them."""
     marks = dict(_MARKS[loss_class(miss.points_loss)])
     if miss.best != PASS:
-        marks["TR"] = sgf_point(miss.best, record.width, record.height)
+        marks["TR"] = sgf_point(miss.best, miss.before.width, miss.before.height)
     if miss is not mistake.worst:
         _add_properties(node, marks)
         text = f"{_cost_line(miss)}; {miss.vertex(miss.best)} was better, see move {mistake.worst.number}."
@@ -131,26 +134,31 @@ def _add_mistake(record: GameRecord, node: TreeNode, mistake: Mistake, miss: Mov
     if is_hotspot:
         marks["HO"] = "1"
     _add_properties(node, marks)
-    _add_better_line(record, node, miss)
-    _add_comment(node, move_comment(miss))
 
 
-def _add_better_line(record: GameRecord, node: TreeNode, miss: MoveReview) -> None:
-    """Adds the line that should have been played as a variation."""
+def _add_better_line(record: GameRecord, node: TreeNode, miss: MoveReview, value: Worth) -> None:
+    """Adds the line that should have been played, and what it is worth, as a variation."""
     before, colour = miss.before, miss.move.colour
     parent = node.parent
     for number, point in enumerate(miss.better_line[:LONGEST_VARIATION]):
         parent = record.add(parent or record.root, move=Move((colour, opponent(colour))[number % 2], point))
         if number == 0:
-            _add_properties(parent, {"TE": "1"} | _values(before))
+            _add_properties(parent, {"TE": "1"} | _values(value))
             # The value of the position, from which the cost is counted, and not that of the move's own fewer visits.
-            parent.comment = replace(before, moves=()).as_comment()
+            parent.comment = replace(_valued(before, value), moves=()).as_comment()
 
 
-def _values(report: SearchReport) -> dict[str, str]:
-    """Returns the properties of a position's value for Black."""
-    points = f"{round(black_lead(report), 2) + 0:.2f}"  # without a minus in front of a zero
-    return {"V": points, "SBKV": f"{100 * black_winrate(report):.2f}", "SBKS": points}
+def _values(value: Worth) -> dict[str, str]:
+    """Returns the properties of a position's value."""
+    points = f"{round(value.lead, 2) + 0:.2f}"  # without a minus in front of a zero
+    return {"V": points, "SBKV": f"{100 * value.winrate:.2f}", "SBKS": points}
+
+
+def _valued(report: SearchReport, value: Worth) -> SearchReport:
+    """Returns a search with this value of its position."""
+    if report.to_move == BLACK:
+        return replace(report, lead=value.lead, winrate=value.winrate)
+    return replace(report, lead=-value.lead, winrate=1 - value.winrate)
 
 
 def _add_properties(node: TreeNode, texts: dict[str, str]) -> None:

@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
 from gtp_engine.study.game_review import accuracy, statistics
-from gtp_engine.study.move_review import MoveReview, Phase, class_label, find_mistakes, loss_class
+from gtp_engine.study.move_review import MoveReview, Phase, Worth, class_label, find_mistakes, loss_class, worth
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
 
@@ -163,17 +165,54 @@ def test_only_one_player_is_judged_if_wanted() -> None:
     assert both.title == "Ann 3d - Bob"
 
 
+def costs_seen(values: Sequence[float]) -> list[float]:
+    """What Black loses and White wins by each move, by the values of a curve."""
+    return [
+        round(before - after, 6) * (1 - 2 * (number % 2)) for number, (before, after) in enumerate(pairwise(values))
+    ]
+
+
+def test_the_curve_and_the_files_fall_by_the_costs_of_the_list() -> None:
+    better = (E5, E5, F6, F6, G7)
+    moves = [loss(number, 2 - number % 2, D4, best, 8.0, 0.3) for number, best in enumerate(better, 1)]
+    longer = {
+        1: (Worth(-2.0, 0.4), Worth(1.0, 0.5)),  # 3 points, of the 8
+        2: (Worth(-4.0, 0.5), Worth(-4.5, 0.4)),  # half a point
+        4: (Worth(2.0, 0.6), Worth(2.5, 0.7)),  # the move played is better
+    }
+    checked = [replace(move, is_checked=True, longer=longer.get(move.number)) for move in moves]
+    game = game_of([*checked[:4], replace(checked[4], is_checked=False)], is_checked=True)
+    assert [mistake.worst.number for mistake in game.mistakes] == [3, 1, 2]
+    assert costs_seen(game.leads)[:4] == [3.0, 0.5, 8.0, -0.5]
+    assert costs_seen(game.winrates)[:3] == [0.1, 0.1, 0.3]
+    assert game.leads[5] == worth(moves[4].after).lead  # no mistake after the second look: its own value
+    data = json.loads(to_json([game]))["games"][0]
+    for written in (
+        [float(node.text("V")) for node in annotated(game).main_line],
+        [game.leads[0], *(move["black_lead"] for move in data["moves"])],
+    ):
+        assert written == pytest.approx(game.leads, abs=0.006)
+    assert [mistake["points_lost"] for mistake in data["mistakes"]] == [8.0, 3.0, 0.5]
+
+
+def test_a_mistake_alone_has_the_values_of_its_longer_searches() -> None:
+    longer = (Worth(-2.0, 0.4), Worth(1.0, 0.5))
+    game = game_of([loss(1, BLACK, E5, E5, 0), replace(loss(2, BLACK, D4, E5, 8.0), longer=longer)])
+    assert game.worths[1:] == (longer[1], longer[0])
+
+
 # SGF.
 
 
 def test_comment() -> None:
-    assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0))) == (
+    assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), Worth(-4.0, 0.3)) == (
         "Black's win rate: 30.0%\nLead: W+4.0\nVisits: 20\nMain line: F6 F6\n"
         "D4 loses 4.0 points and 20.0% of the win rate; E5 was better.\nBetter line: E5 F6"
     )
-    assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
+    assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)), Worth(-4.0, 0.3))
     too_little_to_show = loss(1, BLACK, D4, E5, 0.04, 0.0004)
-    assert "Better" not in move_comment(too_little_to_show) and "better" not in repr(too_little_to_show)
+    assert "Better" not in move_comment(too_little_to_show, Worth(0.0, 0.5))
+    assert "better" not in repr(too_little_to_show)
 
 
 def test_every_move_has_values_and_only_mistakes_have_comments() -> None:

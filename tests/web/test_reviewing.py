@@ -48,6 +48,7 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     assert found["place"] == 2 and [place for place, *_ in found["curve"]] == [0, 1, 2, 3, 4]
     mistakes = found["review"]["mistakes"]
     assert (mistakes[0]["number"], mistakes[0]["move"]) == (3, "pass") and mistakes[0]["reasons"]
+    assert found["curve"][2][2] - found["curve"][3][2] == pytest.approx(mistakes[0]["points"], abs=0.11)
     assert mistakes == sorted(mistakes, key=lambda mistake: -mistake["points"])
     desk.send("go", node=mistakes[0]["node"])
     assert desk.state["place"] == mistakes[0]["number"]

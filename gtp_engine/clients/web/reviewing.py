@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
 
 _SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
-_LEAST_MOVES = 5  _BEST = "#5cc48d"  # the colour of the better move on the board
+_LEAST_MOVES = 5  # of a person, for a lesson
+_BEST = "#5cc48d"  # the colour of the better move on the board
 
 
 @dataclass(eq=False)
@@ -198,6 +199,9 @@ class Reviewing(Part):
             self._note(job, -1)
         elif step.stage == "again" or is_new:
             self._note(job)
+        for move in step.review.moves if step.stage == "done" else ():
+            for number, value in enumerate(step.review.around(move), move.number - 1):
+                self.values.agree(job.positions[number], value)
         if self._pace.is_due() or is_new:
             self.session.publish()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...base.errors import UserError
 from ...base.fields import parse_word
@@ -14,6 +14,9 @@ from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
 from .session import Document, Drawn, Message, Part, Session, Task, line_shown, text_of, visits_of
+
+if TYPE_CHECKING:
+    from ...study.move_review import Worth
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
@@ -77,6 +80,12 @@ class Values:
     def set(self, node: TreeNode, value: Value) -> None:
         """Keeps a value whatever was known before."""
         self._values[node] = value
+
+    def agree(self, node: TreeNode, worth: "Worth") -> None:
+        """Gives a position that was searched the value that a review tells."""
+        for each in (node, node.first_with_position):
+            if (known := self.get(each)) is not None:
+                self.set(each, replace(known, winrate=worth.winrate, lead=worth.lead))
 
     def get(self, node: TreeNode) -> Value | None:
         """Returns what is known about a position; None if it has not been searched for the player to move."""

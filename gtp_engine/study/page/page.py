@@ -184,10 +184,11 @@ def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) 
     mistakes = review.mistakes[:_MOST]
     doubtful = sum(loss_class(mistake.worst.points_loss) >= _DOUBTFUL for mistake in mistakes)
     chosen = sorted(mistakes[: max(_FEWEST, doubtful)], key=lambda mistake: mistake.worst.number)
-    return [_turning_point(mistake, name, wording(language)) for mistake in chosen]
+    words = wording(language)
+    return [_turning_point(mistake, review.around(mistake.worst), name, words) for mistake in chosen]
 
 
-def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
+def _turning_point(mistake: Mistake, around: tuple[Worth, Worth], name: str, words: Wording) -> TurningPoint:
     move = mistake.worst
     follow_up = move.after.moves[0].pv if move.after.moves else ()
 
@@ -196,7 +197,7 @@ def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
         svg = _line_drawing(move.before, line[:_MOVES_SHOWN], title, f"{name} {kind}")
         return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(value))
 
-    played, better = move.compared
+    better, played = around
     return TurningPoint(
         mistake,
         diagram("played", (move.move.point, *follow_up), played),

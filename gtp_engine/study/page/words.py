@@ -14,7 +14,7 @@ from ...go.coords import BLACK, PASS, WHITE, colour_name, xy
 from ...go.sgf import read_result
 from ...search.report import SearchReport
 from ..game_review import GameReview
-from ..move_review import LONGEST_VARIATION, MoveReview, Phase, Worth, class_label, worth
+from ..move_review import LONGEST_VARIATION, MoveReview, Phase, Worth, class_label
 from ..rank_estimate import rank_name
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -137,7 +137,7 @@ def script_data(review: GameReview, language: str = DEFAULT) -> dict[str, Any]:
         "before": before,
         "worst": review.mistakes[0].worst.number - before if review.mistakes else 0,
         "stones": _stones(first.before),
-        "positions": [_position(report, words) for report in reports],
+        "positions": [_position(*each, words) for each in zip(reports, review.worths, strict=True)],
         "moves": moves,
         "comments": {place: text for place, text in _comments(review, before).items() if 0 <= place <= len(moves)},
     }
@@ -175,7 +175,7 @@ def _comments(review: GameReview, before: int) -> dict[int, str]:
     return comments
 
 
-def _position(report: SearchReport, words: Wording) -> list[Any]:
+def _position(report: SearchReport, value: Worth, words: Wording) -> list[Any]:
     """Returns what a position is worth, whose turn it is, and the moves to consider with their lines."""
     moves = {move.point: move for move in report.moves}
     candidates = []
@@ -184,4 +184,4 @@ def _position(report: SearchReport, words: Wording) -> list[Any]:
         lead = move.lead if report.to_move == BLACK else -move.lead
         line = _names(move.pv[: _OTHERS_MOVES if number else LONGEST_VARIATION], report.width)
         candidates.append([words.text.lead(lead), drawn.colour, *drawn.text, line])
-    return [words.value(worth(report)), report.to_move, candidates]
+    return [words.value(value), report.to_move, candidates]
