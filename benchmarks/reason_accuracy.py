@@ -31,12 +31,13 @@ from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import MoveReview, find_mistakes
 from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, studies_of, study_of, with_threats
+from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
 from gtp_engine.study.reasons.variation import Fact, Study
 from gtp_engine.study.searches import Positions, Searches, look_again, review_moves
 
 _LEAST_SHARE = 0.5  # of what is stated
 # Names of facts that do not name stones.
-_POINTS = {"passed", "own", "others", "dame", "bigger", "smaller", "elsewhere", "region", "sente"}
+_POINTS = {"passed", "own", "others", "dame", "sente", "koTaken", "koEnded", "koIgnored", "koThreat", *REGIONS}
 
 
 def main() -> None:
@@ -73,12 +74,12 @@ def examine(name: str, game: Game, move: MoveReview, both: tuple[Searches, Searc
     studies, judged = studies_of(both[0], game, *places), study_of(both[1], game, *places)
     if studies is None or judged is None:
         return
-    facts = facts_about(both[0], studies)
+    sceptical = min(studies, key=lambda study: study.points_loss)
+    facts = [as_seen_by(sceptical, fact) for fact in facts_about(both[0], studies)]
     if any(fact.name == "sente" for fact in facts):
         judged = with_threats(both[1], judged)
-    sentences = [(fact, studies[0].reason(fact).text) for fact in facts]
-    longer = min(study.points_loss for study in studies)
-    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, longer))
+    sentences = [(fact, sceptical.reason(fact).text) for fact in facts]
+    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, sceptical.points_loss))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -172,6 +173,9 @@ def holds(fact: Fact, judged: Study) -> bool:
     if fact.name == "sente":
         gain, less = judged.better.gain_if_ignored or 0.0, judged.played.gain_if_ignored or 0.0
         return gain >= _LEAST_SHARE * fact.amounts[0] and gain > less
+    if fact.name in REGIONS and len(fact.amounts) > 1:
+        in_return = len(fact.points) * judged.change(fact.points) - judged.points_loss
+        return fact.holds(judged, _LEAST_SHARE) and in_return >= _LEAST_SHARE * fact.amounts[1]
     return fact.holds(judged, _LEAST_SHARE)
 
 

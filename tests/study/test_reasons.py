@@ -33,6 +33,7 @@ from gtp_engine.study.reasons.explain import (
     with_threats,
 )
 from gtp_engine.study.reasons.facts import (
+    as_seen_by,
     find_connections,
     find_early_pass,
     find_filled,
@@ -41,6 +42,7 @@ from gtp_engine.study.reasons.facts import (
     find_sente,
 )
 from gtp_engine.study.reasons.fates import capture_line, find_fates
+from gtp_engine.study.reasons.ko_facts import find_ko
 from gtp_engine.study.reasons.ladder_facts import find_ladder_facts
 from gtp_engine.study.reasons.variation import Claim, Fact, Study, Variation, play_line, searched_line
 from gtp_engine.study.review_data import to_json
@@ -140,6 +142,13 @@ RACE = """
     O O O X X . .
     X X X O O . .
     . . . O X . ."""
+# White takes the ko at B3; if Black connects there it is over.
+KO = """
+    . . . . . . .
+    . X O . . . .
+    X . X O . . .
+    . X O . . . .
+    . . . . . . ."""
 EMPTY_BOARD = "\n".join([". " * 13] * 13)
 
 
@@ -192,6 +201,14 @@ def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Stud
     near = {} if rest else {"C2 E2 D1 D3": around}
     better = variation(game, ["D4"], {"D2": owned, "C2 E2 D1 D3": around})
     return study(variation(game, ["D2"], {"D2": after, **near}, rest=rest), better)
+
+
+def ko(played: str, better: str, colour: int = BLACK, *, is_taken: bool = False) -> Study:
+    """A study of two lines in KO, before White takes it or afterwards."""
+    game, _ = drawn(KO, WHITE if is_taken else colour)
+    if is_taken:
+        game.play(WHITE, "B3")
+    return study(variation(game, played.split()), variation(game, better.split()))
 
 
 def early_pass(played: str = "pass", lead: float = -4.0) -> Study:
@@ -267,6 +284,16 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
         "After A1, White cuts Black's 2 stones at B4 from 2 stones at E4; D4 prevents that.",
     ),
     "connected": (lambda: cut("A1 D3", "D3"), "D3 cuts White's 2 stones at B3 from 2 stones at E3."),
+    "koTaken": (lambda: ko("G1", "B3", WHITE), "B3 takes the ko."),
+    "koEnded": (lambda: ko("G1 B3", "B3"), "B3 ends the ko, which White takes after G1."),
+    "koIgnored": (
+        lambda: ko("G1 C3", "G5", is_taken=True),
+        "G1 is too small as a ko threat: White ends the ko at C3.",
+    ),
+    "koThreat": (
+        lambda: ko("G1 G2 C3", "G5", is_taken=True),
+        "G1 is a ko threat that costs points: White answers at G2, and Black takes the ko back at C3.",
+    ),
     "own": (lambda: filled(0.99, 0.99, 0.99), "D2 fills Black's own territory."),
     "others": (lambda: filled(-0.99, -0.99, -0.99), "D2 is in White's territory, and the stone cannot live."),
     "dame": (lambda: filled(0.0, 1.0, 0.95), "D2 is a neutral point: it gains no territory."),
@@ -301,6 +328,28 @@ def test_what_is_said(name: str) -> None:
         assert len(end) == len(fact.line) + 1 and end[-1].stone_at("C5") == EMPTY  # the line ends with the capture
 
 
+def in_return() -> Study:
+    """A study of a move that brings six points in one corner, and three in all."""
+    return region("D2", owned=(0.0, 1.0), lead=3.0)
+
+
+def test_what_a_region_costs_elsewhere_is_told_too() -> None:
+    (fact,) = find_regions_changed(in_return())
+    text = "With C3, Black's territory in the lower left corner is 6 points bigger than with D2."
+    assert in_return().reason(fact).text == f"{text} In return, Black has 3 points fewer elsewhere."
+    other = region("D2", owned=(0.0, 0.8), lead=1.8)  # the search whose loss is told
+    seen = as_seen_by(other, fact)
+    assert [round(amount, 3) for amount in seen.amounts] == [4.8, 3.0]
+    assert "is 5 points bigger" in other.reason(seen).text
+    assert len(as_seen_by(region("D2", lead=4.5), fact).amounts) == 1, "less than two points are not told"
+
+
+def test_moves_that_have_nothing_to_do_with_a_ko() -> None:
+    beside, cannot_connect = ko("G1 G2", "B3"), ko("G1 B3", "C1")
+    not_answered, elsewhere = ko("G1 pass C3", "G5", is_taken=True), ko("G1 G2 G3", "G5", is_taken=True)
+    assert nothing(find_ko, beside, cannot_connect, not_answered, elsewhere)
+
+
 def sente(better: float | None = 15.0, played: float | None = 4.0) -> Study:
     game, _ = drawn(CUT)
     about = study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better))
@@ -322,6 +371,7 @@ def all_reasons() -> list[Reason]:
     """A reason with each sentence."""
     found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
     found.append((sente(), *find_sente(sente())))
+    found.append((in_return(), *find_regions_changed(in_return())))
     return [about.reason(fact) for about, fact in found]
 
 
@@ -334,7 +384,7 @@ def test_every_sentence_can_be_said_in_every_language(language: str) -> None:
     for each in all_reasons():
         text = each.text_in(language)
         assert not re.search(r"[{}]|None|Phrase", text)
-        assert re.search(r"B[14]|D[2-5]|A1|G1|C[35]|E4", text), "a sentence names a point"
+        assert re.search(r"B[134]|D[2-5]|A1|G1|C[35]|E4", text), "a sentence names a point"
         assert re.search(r"[.。]$", text)
         assert (text == each.text) == (language == DEFAULT), "nothing is left in English"
 

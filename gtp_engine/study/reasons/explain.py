@@ -15,6 +15,8 @@ from ..move_review import LISTED, Mistake, MoveReview, Unit, Worth, least_cost
 from ..searches import Searches
 from .facts import (
     EARLY_PASS,
+    REGIONS,
+    as_seen_by,
     find_connections,
     find_early_pass,
     find_filled,
@@ -23,6 +25,7 @@ from .facts import (
     find_sente,
 )
 from .fates import find_fates
+from .ko_facts import find_ko
 from .ladder_facts import find_ladder_facts
 from .variation import Fact, Study, Variation, make_variation, searched_line
 
@@ -43,7 +46,6 @@ _MOST_SENTENCES = 3
 # Of the smaller fact's points: two facts that share so many are about the same.
 _SAME = 0.5
 _CONNECTIONS = ("cut", "connected")  # names of facts
-_REGIONS = ("bigger", "smaller", "region", "elsewhere")
 
 # The most telling first: what the rules prove, then life and death, then where the points lie.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
@@ -52,6 +54,7 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_ladder_facts,
     find_fates,
     find_connections,
+    find_ko,
     find_filled,
     find_regions_changed,
 )
@@ -101,7 +104,8 @@ def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points
     longer = sceptical.worth
     if replace(move, longer=longer).cost(by) < least_cost(by):
         return Explanation(longer, ())
-    return Explanation(longer, tuple(studies[0].reason(fact) for fact in facts_about(searches, studies)))
+    facts = (as_seen_by(sceptical, fact) for fact in facts_about(searches, studies))
+    return Explanation(longer, tuple(sceptical.reason(fact) for fact in facts))
 
 
 def find_purpose(searches: Searches, game: Game, move: Move) -> tuple[Reason, ...]:
@@ -221,7 +225,7 @@ def _is_same(fact: Fact, other: Fact) -> bool:
     if fact.name in _CONNECTIONS and other.name not in _CONNECTIONS:
         return False
     shared = len(fact.points & other.points)
-    smaller = len(other.points) if fact.name in _REGIONS else min(len(fact.points), len(other.points))
+    smaller = len(other.points) if fact.name in REGIONS else min(len(fact.points), len(other.points))
     return smaller > 0 and shared >= _SAME * smaller
 
 

@@ -1,6 +1,7 @@
 """The facts about a mistake, and how they are found in the two lines that show it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +23,7 @@ LEAST_GAIN = 2.0
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Of the gain that any other search has to find too, and of it the part that is one player's territory.
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
+REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
 _FAR = 5
@@ -42,8 +44,7 @@ EARLY_PASS = "passed"
 def find_early_pass(study: Study) -> Iterator[Fact]:
     """Yields that a pass cost points ("passed")."""
     if study.move == PASS and study.points_loss >= LEAST_GAIN:
-        count = {"count": round(study.points_loss)}
-        yield Fact(EARLY_PASS, study.better.line, values=count, amounts=(study.points_loss,))
+        yield as_seen_by(study, Fact(EARLY_PASS, study.better.line))
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:
@@ -146,9 +147,9 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
         name = "bigger" if own >= _MOSTLY else "smaller" if own <= 1 - _MOSTLY else "region"
         if steps[0] < _FAR <= steps[1] and study.move != PASS:
             name = "elsewhere"
-        values: dict[str, Value] = {"side": _side(change, mask), "count": round(gain)}
+        values: dict[str, Value] = {"side": _side(change, mask)}
         claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points))
-        yield Fact(name, study.better.line, points, values, (gain,), claim)
+        yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
 
 
 def _signed(study: Study) -> tuple[tuple[Variation, int], ...]:
@@ -160,6 +161,18 @@ def _side(change: np.ndarray, mask: np.ndarray) -> Phrase:
     middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
     row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(middle, mask.shape, strict=True))
     return Phrase(f"reason.{_SIDES[row][column]}")
+
+
+def as_seen_by(study: Study, fact: Fact) -> Fact:
+    """Returns a fact with the points that a study finds, those of its loss: what a region brings, and what it costs."""
+    if fact.name == "passed":
+        return replace(fact, values={"count": round(study.points_loss)}, amounts=(study.points_loss,))
+    if fact.name not in REGIONS:
+        return fact
+    gain = len(fact.points) * study.change(fact.points)
+    in_return = gain - study.points_loss
+    amounts = (gain, in_return) if in_return >= LEAST_GAIN else (gain,)
+    return replace(fact, values={**fact.values, "count": round(gain)}, amounts=amounts)
 
 
 def find_sente(study: Study) -> Iterator[Fact]:

@@ -61,7 +61,8 @@ class Fact:
             played, or with the better one.
         points: The stones or the points that it is about; two facts about the same are told only once.
         values: What the sentence is filled in with, besides the two moves and the two players.
-        amounts: The points that it states, those of the better move first.
+        amounts: The points that it states, those of the better move first; for a region what it brings, and what the
+            player has less elsewhere, if that is told.
         claim: What any other search has to see, too; None if the rules alone prove the fact.
     """
 
@@ -202,7 +203,10 @@ class Study:
             "player": Phrase(colour_name(self.colour)),
             "opponent": Phrase(colour_name(opponent(self.colour))),
         }
-        return Reason(Phrase(f"reason.{fact.name}", {**known, **fact.values}), fact.line)
+        sentence = Phrase(f"reason.{fact.name}", {**known, **fact.values})
+        if "side" in fact.values and len(fact.amounts) > 1:
+            sentence = Phrase("reason.inReturn", {**known, "sentence": sentence, "count": round(fact.amounts[1])})
+        return Reason(sentence, fact.line)
 
     def _vertex(self, point: int) -> Value:
         return Phrase("reason.pass") if point == PASS else vertex(point, self.game.width, self.game.height)
