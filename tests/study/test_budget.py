@@ -76,3 +76,16 @@ def test_given_limits_stay_and_their_cost_is_foreseen() -> None:
 def test_the_usual_time_of_each_board() -> None:
     assert [round(usual_seconds(size, size, moves)) for size, moves in ((9, 46), (13, 100), (19, 250))] == [19, 39, 83]
     assert usual_seconds(19, 19, 1) < 11
+
+
+def test_work_that_was_not_needed_is_over_but_says_nothing_about_the_speed() -> None:
+    machine = Machine(1000.0)
+    plan = Plan(250, None, 1000.0, 90.0, machine.clock)
+    machine.work(plan, 250)
+    plan.begin("reasons", 160.0)
+    for _ in range(10):
+        assert plan.limits.visits is not None
+        machine.now += 8 * plan.limits.visits / machine.rate
+        plan.advance(16.0, 8.0)
+    assert plan.rate == pytest.approx(1000)
+    assert plan.progress == 1.0

@@ -24,6 +24,7 @@ from gtp_engine.search.request import Limits
 from gtp_engine.study.game_review import Reason
 from gtp_engine.study.move_review import MoveReview, Worth
 from gtp_engine.study.reasons.explain import (
+    REASON_WORK,
     choose,
     explain,
     facts_about,
@@ -552,6 +553,7 @@ def test_a_mistake_costs_what_the_longer_searches_find() -> None:
     move = loss(1, BLACK, D4, E5, 9.0, 0.4)
     found = explain(searches(), Game(9), move)
     assert found is not None and not found.reasons
+    assert found.work == REASON_WORK // 2, "a second search could only find less"
     longer = replace(move, longer=found.longer)
     assert (longer.points_loss, longer.winrate_loss) == (0.0, 0.0), "all positions are alike for this evaluator"
     longer = replace(move, longer=(Worth(1.0, 0.5), Worth(5.0, 0.75)))

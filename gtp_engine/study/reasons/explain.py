@@ -67,10 +67,12 @@ class Explanation:
     Attributes:
         longer: What the move is worth by them, and what the better one is.
         reasons: Why it is a mistake, the most telling first; none if it costs too little to be one.
+        work: What was searched for it, in searches of the first look.
     """
 
     longer: tuple[Worth, Worth]
     reasons: tuple[Reason, ...]
+    work: int = REASON_WORK
 
 
 def next_to_explain(mistakes: Sequence[Mistake], explained: Collection[int]) -> MoveReview | None:
@@ -97,9 +99,15 @@ def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points
         move: The move.
         by: What the cost of a mistake is measured in.
     """
-    studies = studies_of(searches, game, move.move.colour, move.move.point, move.best)
-    if studies is None:
+    first = study_of(searches, game, move.move.colour, move.move.point, move.best)
+    if first is None:
         return None
+    if replace(move, longer=first.worth).cost(by) < least_cost(by):
+        return Explanation(first.worth, (), REASON_WORK // 2)  # the smaller loss of two searches is no larger
+    second = seen_deeper(searches, first)
+    if second is None:
+        return None
+    studies = (first, second)
     sceptical = min(studies, key=lambda study: study.points_loss if by == "points" else study.winrate_loss)
     longer = sceptical.worth
     if replace(move, longer=longer).cost(by) < least_cost(by):
@@ -137,30 +145,6 @@ def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
     return choose(found) or [*find_sente(with_threats(searches, studies[0]))]
 
 
-def studies_of(searches: Searches, game: Game, colour: int, played: int, better: int) -> tuple[Study, Study] | None:
-    """Searches the positions after two moves, and then those two moves later in each line.
-
-    Args:
-        searches: How to search.
-        game: The position before the moves.
-        colour: The player.
-        played: The point of the move played.
-        better: The point of the better move.
-
-    Returns:
-        The study, and the same lines with the values of the second searches; None if a move is not legal or the
-        searches are stopped.
-    """
-    study = study_of(searches, game, colour, played, better)
-    if study is None:
-        return None
-    lines = (study.played, study.better)
-    reports = _search(searches.times(LINE_FACTOR), [line.deeper.copy() for line in lines])
-    if reports is None:
-        return None
-    return study, Study(colour, *(line.seen_by(report) for line, report in zip(lines, reports, strict=True)))
-
-
 def study_of(searches: Searches, game: Game, colour: int, played: int, better: int) -> Study | None:
     """Searches the positions after two moves.
 
@@ -183,6 +167,15 @@ def study_of(searches: Searches, game: Game, colour: int, played: int, better: i
         return None
     found = zip((played, better), reports, strict=True)
     return Study(colour, *(make_variation(game, colour, move, report) for move, report in found))
+
+
+def seen_deeper(searches: Searches, study: Study) -> Study | None:
+    """Returns the lines of a study with what a search two moves later in each finds; None if that is stopped."""
+    lines = (study.played, study.better)
+    reports = _search(searches.times(LINE_FACTOR), [line.deeper.copy() for line in lines])
+    if reports is None:
+        return None
+    return Study(study.colour, *(line.seen_by(report) for line, report in zip(lines, reports, strict=True)))
 
 
 def with_threats(searches: Searches, study: Study) -> Study:

@@ -23,6 +23,8 @@ LEAST_GAIN = 2.0
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Of the gain that any other search has to find too, and of it the part that is one player's territory.
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
+# What a region costs elsewhere is told from this share of the loss on: the difference of two estimates is in doubt.
+_RETURN_SHARE = 0.5
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
@@ -165,13 +167,14 @@ def _side(change: np.ndarray, mask: np.ndarray) -> Phrase:
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:
     """Returns a fact with the points that a study finds, those of its loss: what a region brings, and what it costs."""
-    if fact.name == "passed":
+    if fact.name == EARLY_PASS:
         return replace(fact, values={"count": round(study.points_loss)}, amounts=(study.points_loss,))
     if fact.name not in REGIONS:
         return fact
     gain = len(fact.points) * study.change(fact.points)
     in_return = gain - study.points_loss
-    amounts = (gain, in_return) if in_return >= LEAST_GAIN else (gain,)
+    is_told = in_return >= max(LEAST_GAIN, _RETURN_SHARE * study.points_loss)
+    amounts = (gain, in_return) if is_told else (gain,)
     return replace(fact, values={**fact.values, "count": round(gain)}, amounts=amounts)
 
 
