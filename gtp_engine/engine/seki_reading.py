@@ -3,6 +3,10 @@
 By the Japanese rules of 1989 (article 7) stones that the opponent, moving first, cannot capture after the end are
 alive, even if they have no eyes: that is a seki. Networks often take the smaller side of one for dead. With few empty
 points it is quick to read.
+
+The solver does not take this place. Of 79 groups in 100 finished games of KGS that are read here, 12 cannot be
+captured. Within 30,000 positions the solver proves that of 4; of 5 it finds nothing, and 3 it captures, since it does
+not ask what that costs elsewhere. It takes 0.3 s for a group, four times as long.
 """
 
 from collections.abc import Collection
