@@ -126,9 +126,13 @@ def find_purpose(searches: Searches, game: Game, move: Move) -> tuple[Reason, ..
         game: The position before the move.
         move: The move.
     """
-    studies = None if move.point == PASS else studies_of(searches, game, move.colour, PASS, move.point)
-    if studies is None or min(study.points_loss for study in studies) < least_cost("points"):
+    first = None if move.point == PASS else study_of(searches, game, move.colour, PASS, move.point)
+    if first is None or first.points_loss < least_cost("points"):
         return ()
+    second = seen_deeper(searches, first)
+    if second is None or second.points_loss < least_cost("points"):
+        return ()
+    studies = (first, second)
     facts = (fact for fact in facts_about(searches, studies) if fact.name != EARLY_PASS)  # nobody has passed
     return tuple(studies[0].reason(fact) for fact in facts)
 
