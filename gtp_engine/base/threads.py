@@ -1,11 +1,29 @@
 """Work on a thread of its own."""
 
+import threading
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 _END: Any = object()
+
+
+def in_background(name: str, work: Callable[[], T]) -> Future[T]:
+    """Begins some work on a thread with this name; the future has what it returns or raises.
+
+    The thread is a daemon: a program that ends does not wait for it.
+    """
+    future = Future[T]()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # which is raised, or shown, where the future ends
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
 
 
 def on_own_thread(name: str, items: Generator[T, None, None], stop: Callable[[], object] = lambda: None) -> Iterator[T]:

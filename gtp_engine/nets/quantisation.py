@@ -7,8 +7,8 @@ column is made up for by the columns that are not rounded yet, by how the inputs
 (Frantar et al. 2022). What a matrix multiplies is rounded when it is computed (`kernels.matmul`).
 
 In the tiles of AMX convolutions are computed with integers instead, and their inputs are rounded by what they were in
-positions of games. The nearest multiples are good enough there: the weights lose a fifth of what the inputs lose (g170e
-b15c192, 24 positions: 0.0008 nats and 0.05 points instead of 0.0038 and 0.08).
+positions of games. The nearest multiples are good enough there: rounded weights lose less than rounded inputs (g170e
+b15c192, 24 positions: 0.0008 nats and 0.05 points, and 0.0038 and 0.08).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from .stored import StoredNetwork, fold_norms
 if TYPE_CHECKING:
     from torch import Tensor
 
-LARGEST = 127  # of the 8-bit integers: symmetric, so that no zero point is needed
+LARGEST = 127  # of weights: symmetric, so that they need no zero point; inputs have one in tiles
 # Added to the diagonal of the inputs' products, as a share of its mean, so that there is an inverse: that of GPTQ.
 _DAMPING = 0.01
 _FORMAT = 1  # of the files
@@ -70,6 +70,10 @@ class Quantised(NamedTuple):
 
     layers: Mapping[str, Rounded]
     loss: Loss
+
+    def is_for(self, in_tiles: bool) -> bool:
+        """Whether there are layers for tiles, or for other products."""
+        return any((layer.inputs is not None) == in_tiles for layer in self.layers.values())
 
     def values(self, in_tiles: bool) -> dict[str, np.ndarray]:
         """Returns what replaces values of the network: for each layer "weight", "scales", and for tiles "inputs"."""
@@ -282,19 +286,25 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
         if kind != "integers":
             continue
         integers, scales = arrays[name].astype(np.int8), arrays[f"{path}.scales"].astype(np.float32)
-        desc, inputs = known[path], arrays.get(f"{path}.inputs")
+        desc, inputs = known[path], None
         shape: tuple[int, ...] = (desc.out_channels, desc.in_channels)
-        if inputs is not None and isinstance(desc, ConvDesc):
+        if f"{path}.inputs" in arrays:
+            inputs = arrays[f"{path}.inputs"].astype(np.float32)
+            if (
+                not isinstance(desc, ConvDesc)
+                or inputs.shape != (2,)
+                or not -np.inf < inputs[0] <= 0 <= inputs[1] < np.inf
+            ):
+                raise ValueError(f"wrong range of the inputs of {path}")
             shape = (*shape, desc.height, desc.width)
-        numbers = [scales] if inputs is None else [scales, inputs]
-        if integers.shape != shape or scales.shape != shape[:1] or not all(np.isfinite(each).all() for each in numbers):
+        if integers.shape != shape or scales.shape != shape[:1] or not ((scales >= 0) & (scales < np.inf)).all():
             raise ValueError(f"wrong shape or scales of {path}")
-        if inputs is not None and not (inputs.shape == (2,) and inputs[0] <= inputs[1]):
-            raise ValueError(f"wrong range of the inputs of {path}")
         layers[path] = Rounded(integers, scales, inputs)
     if not np.isfinite(arrays["loss"]).all():
         raise ValueError("wrong loss")
     in_tiles = any(layer.inputs is not None for layer in layers.values())
+    if in_tiles and any(layer.inputs is None for layer in layers.values()):
+        raise ValueError("layers of two kinds")
     blocks = {block_of(path) for path in layers}
     if any(path not in layers for path in quantisable(network.config, in_tiles) if block_of(path) in blocks):
         raise ValueError("incomplete")

@@ -235,7 +235,7 @@ def _prune_noise(nodes: np.ndarray, node: int, loss: float) -> tuple[float, floa
 def _note_bias(tree: Tree, node: int, children_utility: float) -> None:
     """Updates the node's share in its bias entry: the difference of its children's mean utility from its evaluation.
 
-    The node's last share is subtracted, so that an entry counts each of its nodes once, as of the latest visit.
+    The node's last share is subtracted, so that an entry counts each of its nodes once, as of the latest batch.
     """
     record = tree.nodes[node]
     entry = tree.biases[entry_of(tree.biases, record["bias_key"])]

@@ -156,7 +156,11 @@ class SearchReport:
         return self.moves[0]
 
     def move_at(self, point: int | str) -> MoveReport | None:
-        """Returns what the search has found about a move; None if it has not visited it."""
+        """Returns what the search has found about a move; None if it has not visited it.
+
+        Raises:
+            UserError: There is no such point.
+        """
         point = as_point(point, self.width, self.height)
         return next((move for move in self.moves if move.point == point), None)
 

@@ -255,7 +255,7 @@ def keep_subtree(tree: Tree, root: int) -> None:
     """Drops all nodes but a subtree, whose root becomes the origin.
 
     The nodes move up in place, since a copy would need as much memory again. Their order stays, and with it parents
-    before their children, on which `add_ownership` and `visits.rescore_tree` rely.
+    before their children, on which `add_ownership`, `visits.rescore_tree` and the averages above a batch rely.
     """
     nodes, size = tree.nodes, tree.size[0]
     moved = np.full(size, NO_NODE, np.int32)  # the new index of each node that stays

@@ -349,7 +349,7 @@ def _back_up_leaf(
     weight: float,
     averaging: Averaging,
 ) -> None:
-    """Stores a leaf's own evaluation and backs it up, as `_back_up`."""
+    """Stores a leaf's own evaluation and backs it up by `_back_up`."""
     record = tree.nodes[leaf]
     record["own_value"] = value
     record["own_utility"] = utility

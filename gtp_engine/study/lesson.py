@@ -4,9 +4,11 @@ Both are reviews of a few seconds. How their figures are found and what has to c
 """
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
+from ..base.threads import in_background
 from ..engine.settings import EngineSettings
 from ..go.game import Game
 from ..go.sgf import GameRecord
@@ -31,22 +33,15 @@ class Lesson:
 
         Args:
             task: What to review.
-            settings: The engine's; the lesson is given at full strength, and by the default network if the engine's
-                imitates people, and so their mistakes as well.
+            settings: The engine's; see `teacher`.
             seconds: How long the searches may take.
         """
-        imitates = bool(settings.search_parameters(settings.network).profile)
-        machine: dict[str, Any] = {name: getattr(settings, name) for name in ("device", "precision", "threads")}
-        teacher = EngineSettings(AUTO if imitates else settings.network, seed=_SEED, **machine)
         self._task = task
-        self._reviewer = Reviewer(teacher, seconds / 60)
+        self._reviewer = Reviewer(replace(teacher(settings), seed=_SEED), seconds / 60)
 
     def start(self) -> "Future[GameReview]":
         """Begins it and returns what will be found."""
-        thread = ThreadPoolExecutor(1, "lesson")
-        found = thread.submit(self._run)
-        thread.shutdown(wait=False)
-        return found
+        return in_background("lesson", self._run)
 
     def stop(self) -> None:
         """Ends it soon; what has been found by then counts."""
@@ -62,9 +57,20 @@ class Lesson:
     def _steps(self) -> Iterator[ReviewStep]:
         for step in self._reviewer.steps(self._task):
             yield step
-            # What follows are reasons for mistakes that the lesson does not show, and an estimate of the rank.
+            # What follows is an estimate of the rank.
             if not self._task.purposes and step.stage == "reasons" and step.done >= step.total:
                 return
+
+
+def teacher(settings: EngineSettings) -> EngineSettings:
+    """Returns the settings that judge games: those of the engine at full strength, without limits.
+
+    The default network judges if the engine's imitates people, and so their mistakes as well.
+    """
+    if not settings.search_parameters(settings.network).profile:
+        return replace(settings, rank=None, visits=None, seconds=None)
+    machine: dict[str, Any] = {name: getattr(settings, name) for name in ("device", "precision", "threads")}
+    return EngineSettings(AUTO, **machine)
 
 
 def after_game(game: Game, settings: EngineSettings, player: int | None) -> Lesson:

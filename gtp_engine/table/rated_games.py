@@ -5,6 +5,7 @@ from dataclasses import replace
 from ..engine.ranks import Rank, next_rank
 from ..go.coords import BLACK, colour_letter
 from ..go.game import Game, count_handicap
+from ..go.sgf import GameRecord
 from ..nets.library import RANK_PLAY
 from .new_game import initial_game, usual_komi
 from .played_game import PlayedGame
@@ -27,6 +28,7 @@ class RatedGames:
         self._played = played
         self._opponent: Rank | None = None
         self._stones = 0
+        self._tree: GameRecord | None = None  # of the game that was begun last
 
     def begin(self, game: Game, humans: frozenset[int]) -> None:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
@@ -54,13 +56,14 @@ class RatedGames:
             game = initial_game(*board, handicap=stones, komi=None, rules=game.rules)
         engine.settings = replace(engine.settings, rank=opponent)
         self._played.begin(game, humans)
-        self.counts, self._opponent, self._stones = is_even, opponent, stones
+        self.counts, self._opponent, self._stones, self._tree = is_even, opponent, stones, self._played.tree
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""
         played, rating, opponent = self._played, self.file.rating, self._opponent
         is_enough = len(played.game.moves) >= _LEAST_SHARE * played.game.area
-        has_counted = bool(self.counts and is_enough and played.result and opponent)
+        is_this = played.tree is self._tree  # not one that was loaded meanwhile, or begun without a rating
+        has_counted = bool(self.counts and is_this and is_enough and played.result and opponent)
         self.counts = False
         if has_counted and rating is not None and opponent is not None and played.result is not None:
             (human,) = played.humans

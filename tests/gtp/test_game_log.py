@@ -61,3 +61,20 @@ def test_a_full_log_makes_room_and_moves_taken_back_are_logged_again(engine: Eng
     sizes = {file.name: file.stat().st_size for file in tmp_path.iterdir()}
     assert sizes.keys() == {"games.log", "games.log.1", "games.log.2"} and max(sizes.values()) <= 1000
     assert path.read_text().count("move 1 black C3") > 1
+
+
+def test_a_game_that_is_sent_again_before_each_move_is_logged_once(engine: Engine, tmp_path: Path) -> None:
+    """As gtp2ogs does; other moves in place of old ones begin the game anew."""
+    path = tmp_path / "games.log"
+    log = GameLog(path)
+    for moves in (["C3"], ["C3", "D4"], ["C3", "D4", "B2"], ["C3", "A1", "B2"]):
+        engine.clear_board()
+        for number, point in enumerate(moves):
+            engine.play("white" if number % 2 else "black", point)
+        log.ended(engine, "0")
+        log.ended(engine, "0")
+    log.close()
+    lines = [line.split(" ", 2)[2] for line in path.read_text().splitlines()]
+    assert [line for line in lines if line.startswith("move 1 ")] == ["move 1 black C3"] * 2
+    assert [line for line in lines if line.startswith("move 2 ")] == ["move 2 white D4", "move 2 white A1"]
+    assert sum(line.startswith("game ") for line in lines) == 2 and lines.count("result 0") == 4

@@ -29,6 +29,7 @@ from gtp_engine.nets.kernels.network import CompiledNetwork
 from gtp_engine.nets.kernels.passes import NO_ENCODING
 from gtp_engine.nets.kernels.scalars import IDENTITY_KIND, KINDS
 from gtp_engine.nets.model import Model
+from gtp_engine.nets.quantisation import Loss, Positions, Quantised, quantise
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 Outputs = tuple[np.ndarray, ...]
@@ -120,6 +121,26 @@ def test_integers_are_multiplied_exactly(side: int, size: tuple[int, int], chann
     expected = torch.conv2d(given, kernel, torch.from_numpy(bias).double(), padding=side // 2)
     # Sums are exact; as float32 they are rounded with the products of the encoded 0 in them.
     assert np.abs(found - to_array(expected)).max() <= 2**-24 * 255 * 127 * channels * side**2
+
+
+@needs_tiles
+@pytest.mark.parametrize("chosen", [(0, 1), (1, 0)], ids=["even blocks", "odd blocks"])
+def test_blocks_of_integers_beside_others_are_computed_board_by_board(chosen: tuple[int, int]) -> None:
+    """Also boards smaller than the tensor: nothing depends on the batch, nor on what the tensor has around a board."""
+    torch.manual_seed(1)
+    stored = Model(parse_config("b4c128")).initialise().eval().stored()
+    planes, scalars = inputs(5, 9, 1)
+    planes[1::2, 6:], planes[1::2, :, 7:] = 0, 0
+    layers = quantise(stored, [Positions(planes[::2], scalars[::2])], in_tiles=True)
+    part = {path: layer for path, layer in layers.items() if chosen[int(path.split(".")[2]) % 2] == 0}
+    rounded = CompiledNetwork(stored, TILES, Quantised(part, Loss(0, 0)).values(in_tiles=True))
+    found, exact = rounded(planes, scalars), CompiledNetwork(stored, TILES)(planes, scalars)
+    assert np.abs(found.value - exact.value).max() < 0.1 and not np.array_equal(found.value, exact.value)
+    for index in range(5):
+        alone = rounded(planes[index : index + 1], scalars[index : index + 1])
+        assert all(np.array_equal(one[0], all_of[index]) for one, all_of in zip(alone, found, strict=True))
+    small = rounded(np.ascontiguousarray(planes[1:2, :6, :7]), scalars[1:2])
+    assert np.array_equal(small.value[0], found.value[1]) and np.array_equal(small.scores[0], found.scores[1])
 
 
 def inputs(count: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

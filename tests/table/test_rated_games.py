@@ -67,6 +67,17 @@ def test_what_says_nothing_about_the_rank_does_not_count(games: RatedGames) -> N
     assert games.file.rating == RATING
 
 
+def test_games_that_were_begun_otherwise_do_not_count(games: RatedGames) -> None:
+    played = begin(games, Game(9))
+    played.begin(Game(9), frozenset())  # of two programs, and of two people
+    end(played, 12, BLACK)
+    assert not games.count()
+    played = begin(games, Game(9))
+    played.restart()
+    end(played, 12, BLACK)
+    assert not games.count() and games.file.rating == RATING
+
+
 def test_a_player_below_the_weakest_rank_takes_stones_on_19x19(games: RatedGames) -> None:
     games.file.keep(replace(RATING, rating=-2800.0))
     played = begin(games, Game(19))

@@ -2,7 +2,6 @@
 
 import logging
 import signal
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +110,10 @@ def play(
     from ..terminal.screen import Screen
 
     folder = players.sgf_dir or games_dir()
-    rank = None if opponent.rank == AUTO_RANK else opponent.rank
+    rank = opponent.rank
+    if rank == AUTO_RANK:
+        rank = None
+        context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
     first = first_game(context, players, replace(search, rank=rank), folder)
     screen = Screen(redraw=display.redraw)
     status = 1
@@ -119,8 +121,9 @@ def play(
         played = PlayedGame(
             first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
         )
-        is_asked = opponent.rank == AUTO_RANK or (_is_open(context, search) and screen.is_interactive)
-        rated = _rated_games(played, opponent) if is_asked and not players.handicap else None
+        is_auto = opponent.rank == AUTO_RANK
+        is_asked = screen.is_interactive and not players.handicap and _is_open(context, search)
+        rated = _rated_games(played, is_auto, screen.is_interactive) if is_auto or is_asked else None
         needs_advice = rated is None and len(first.humans) == 1
         shown = TerminalGame(
             played,
@@ -141,11 +144,12 @@ def play(
 
 def _is_open(context: click.Context, search: EngineSettings) -> bool:
     """Whether nobody has chosen how strongly the engine plays."""
-    is_default = context.get_parameter_source("rank") is ParameterSource.DEFAULT
-    return is_default and not search.search_parameters(search.network).profile
+    names = ("rank", "visits", "seconds", "network")
+    chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
+    return not chosen and not search.search_parameters(search.network).profile
 
 
-def _rated_games(played: "PlayedGame", opponent: OpponentOptions) -> "RatedGames | None":
+def _rated_games(played: "PlayedGame", is_auto: bool, can_ask: bool) -> "RatedGames | None":
     """Returns the games in which the rank follows the results; None for those that do not count."""
     from ...base.folders import data_dir
     from ...table.player_rating import RatingFile, first_rating
@@ -154,8 +158,10 @@ def _rated_games(played: "PlayedGame", opponent: OpponentOptions) -> "RatedGames
     if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
         return None
     file = RatingFile(data_dir() / "rating.json")
-    if opponent.rank == AUTO_RANK and file.rating is None and (file.is_asked or not sys.stdin.isatty()):
+    if is_auto and file.rating is None and (file.is_asked or not can_ask):
         file.rating = first_rating(None)
+    if file.is_asked and file.rating is None:  # full strength was chosen
+        return None
     return RatedGames(played, file)
 
 

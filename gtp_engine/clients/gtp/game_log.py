@@ -2,12 +2,14 @@
 
 import logging
 import time
+from itertools import takewhile
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.messages import plural, printable
 from ...go.coords import colour_name
+from ...go.game import Move
 from ...go.rules import rules_name
 
 if TYPE_CHECKING:
@@ -44,7 +46,9 @@ class GameLog:
         self._handler = _Handler(path, maxBytes=size, backupCount=_OLDER, encoding="utf-8")
         self._handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
         self._game: int | None = None  # `Engine.games_begun`
-        self._moves = 0  # of this game that are in the log
+        self._about = ""  # this game: its board, komi, rules and stones
+        self._moves: list[Move] = []  # of this game that are in the log
+        self._result = ("", 0)  # and after how many moves
 
     def decided(self, engine: "Engine", decision: "Decision") -> None:
         """Notes what the engine decides, before it is played, and the moves that others have played before."""
@@ -55,27 +59,34 @@ class GameLog:
             found = report.move_at(decision.point) or report
             values = f"win rate {found.winrate:.1%}, lead {found.lead:+.1f}"
             thought = f"{plural(report.visits, 'visit')}, {values}, {thought}"
-        number = self._moves + 1
+        number = len(self._moves) + 1
         self._write(f"move {number} {colour_name(decision.colour)} {decision.vertex}: {thought}")
-        self._moves += not decision.resign
+        if not decision.resign:
+            self._moves.append(Move(decision.colour, decision.point))
 
     def ended(self, engine: "Engine", result: str) -> None:
-        """Notes the result of a game as the engine has counted it."""
+        """Notes the result of a game as the engine has counted it, once for a position."""
         self._follow(engine)
-        self._write(f"result {result}")
+        if (found := (result, len(self._moves))) != self._result:
+            self._result = found
+            self._write(f"result {result}")
 
     def _follow(self, engine: "Engine") -> None:
-        """Notes a new game, and the moves that the client has sent."""
-        game = engine.game
-        if self._game != engine.games_begun:
-            self._game, self._moves = engine.games_begun, 0
-            rank = "" if engine.settings.rank is None else f", {engine.settings.rank}"
-            rules = rules_name(engine.rules) or "other"
-            self._write(f"game {game.width}x{game.height}, komi {game.komi:g}, {rules} rules{rank}")
-        self._moves = min(self._moves, len(game.moves))  # some have been taken back
-        for number, move in enumerate(game.moves[self._moves :], self._moves + 1):
+        """Notes a new game, and the moves that the client has sent and those that it sends in place of others."""
+        game, moves = engine.game, list(engine.game.moves)
+        rank = "" if engine.settings.rank is None else f", {engine.settings.rank}"
+        rules = rules_name(engine.rules) or "other"
+        about = f"game {game.width}x{game.height}, komi {game.komi:g}, {rules} rules{rank}"
+        # gtp2ogs sends the whole game again before each move.
+        is_sent_again = bool(self._moves) and about == self._about and moves[: len(self._moves)] == self._moves
+        if self._game != engine.games_begun and not is_sent_again:
+            self._moves, self._result = [], ("", 0)
+            self._write(about)
+        self._game, self._about = engine.games_begun, about
+        known = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._moves, moves, strict=False)))
+        for number, move in enumerate(moves[known:], known + 1):
             self._write(f"move {number} {colour_name(move.colour)} {game.vertex(move.point)}")
-        self._moves = len(game.moves)
+        self._moves = moves
 
     def _write(self, text: str) -> None:
         self._handler.handle(logging.LogRecord("games", logging.INFO, "", 0, printable(text), None, None))

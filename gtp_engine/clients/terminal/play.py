@@ -115,7 +115,10 @@ class TerminalGame:
         settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
         if saved is None:
             if self._rated is not None and self._rated.file.rating is not None and not is_pair:
-                return f"the engine plays at {settings.rank} and follows your results; rank R changes that\n{CHOICES}"
+                follows = (
+                    "and follows your results" if self._rated.counts else "(this game does not count for your rank)"
+                )
+                return f"the engine plays at {settings.rank} {follows}; rank R changes that\n{CHOICES}"
             is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile
             return CHOICES if is_chosen else f"{_FULL_STRENGTH}\n{CHOICES}"
         limits = settings.limits()
@@ -424,6 +427,7 @@ class TerminalGame:
 
     def _load(self, path: Path, move: int | None = None) -> None:
         saved = open_game(path, move=move)
+        self._stop_counting("another game was loaded")
         self._keep()
         self._played.load(saved)
         self._begin_another()
@@ -437,10 +441,12 @@ class TerminalGame:
         self._keep()
         if self._rated is not None and len(humans) == 1:
             self._rated.begin(game if text else self._played.position(self._played.tree.root), humans)
-        elif text:
-            self._played.begin(game, humans)
         else:
-            self._played.restart()
+            self._stop_counting("another game began")
+            if text:
+                self._played.begin(game, humans)
+            else:
+                self._played.restart()
         self._begin_another()
 
     def _begin_another(self, opening: str = "") -> None:

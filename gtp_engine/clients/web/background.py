@@ -1,31 +1,9 @@
-"""Work beside the game: each piece on a thread of its own, whose result comes back as a future.
+"""Work beside the game (`base.threads.in_background`): how long an end waits for it, and how often pages see it."""
 
-Threads are daemons: a program that ends waits for none of them longer than `CLOSING_SECONDS`.
-"""
-
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from typing import TypeVar
 
 CLOSING_SECONDS = 5.0
 _PUBLISH_SECONDS = 0.3
-T = TypeVar("T")
-
-
-def in_background(name: str, work: Callable[[], T]) -> Future[T]:
-    """Begins some work on a thread with this name; the future has what it returns or raises."""
-    future = Future[T]()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # which is raised, or shown, where the future ends
-            future.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return future
 
 
 class Pace:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ...base import folders
 from ...base.errors import UserError
+from ...base.threads import in_background
 from ...nets.download import Source, download, listed_size
 from ...nets.library import mean_errors, network_name
 from ...nets.published import LICENCES, PublishedNetwork, usual_network
 from ...search.evaluate.choices import network_on
-from .background import Pace, in_background
+from .background import Pace
 from .session import Document, Message, Part, Session, in_words, text_of
 from .studying import Values
 

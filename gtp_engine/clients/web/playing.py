@@ -59,7 +59,8 @@ class Playing(Part):
         # At a rank the report is what a weaker player saw, which is no judgement of the position.
         if decision.report is not None and played.engine.settings.rank is None:
             values.note(decision.report, before)
-            if (found := decision.report.move_at(decision.point)) is not None:
+            # Who resigns plays no move: the node is still that of the other player's.
+            if not decision.resign and (found := decision.report.move_at(decision.point)) is not None:
                 values.opinion = found, played.node
         session.changed()
 

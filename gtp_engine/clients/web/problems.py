@@ -21,13 +21,13 @@ from ...base import folders
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.fields import invalid
 from ...base.languages.texts import Phrase
+from ...base.threads import in_background
 from ...go.coords import PASS, colour_name
 from ...go.game import Move
 from ...go.sgf import GameRecord, TreeNode, read_sgf, split_games
 from ...solver import USUAL_SECONDS
 from ...study.leitner import Boxes, Card, Missed
 from ...table.saved_games import SavedGame, open_tree
-from .background import in_background
 from .opening import Opening, check_size, read_shown
 from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number

@@ -11,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...base.errors import UserError
+from ...base.threads import in_background
 from ...go.coords import colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
 from ...table.saved_games import GameFile, open_tree
-from .background import CLOSING_SECONDS, Pace, in_background
+from .background import CLOSING_SECONDS, Pace
 from .opening import Opening
 from .session import (
     MOST_NODES,
@@ -76,7 +77,10 @@ class Job:
         """The worst moves by their nodes; none before the second look at them has ended."""
         if self.step is None or self.step.stage in ("moves", "again"):
             return {}
-        return {self.moves[each.worst.number - 1]: each for each in self.step.review.mistakes[: self.task.listed]}
+        found = self.step.review.mistakes[: self.task.listed]
+        if self.is_lesson:  # one that was stopped has only what a second look confirmed
+            found = [each for each in found if each.worst.is_checked]
+        return {self.moves[each.worst.number - 1]: each for each in found}
 
     def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
         """Returns why a move is a mistake, as far as that is known."""
@@ -129,7 +133,7 @@ class Reviewing(Part):
 
     def _begin(self, visits: int | None = None, player: int | None = None) -> None:
         """Begins a review, or the lesson of a player."""
-        from ...study.lesson import MISTAKES, lesson_seconds  # later than the first board
+        from ...study.lesson import MISTAKES, lesson_seconds, teacher  # later than the first board
         from ...study.reviewer import Reviewer, ReviewTask
 
         tree, engine = self.played.tree, self.played.engine
@@ -140,7 +144,7 @@ class Reviewing(Part):
         if player is not None:
             minutes = lesson_seconds(tree.width, tree.height, len(moves)) / 60
             most = MISTAKES
-        settings = replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED)
+        settings = replace(teacher(engine.settings), visits=visits, seed=_SEED)
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi, most=most)
         job = self.job = Job(Reviewer(settings, minutes), task, tree, self.played.file, positions, moves)
         self.session.other_problem = None
@@ -199,16 +203,16 @@ class Reviewing(Part):
             self._note(job, -1)
         elif step.stage == "again" or is_new:
             self._note(job)
-        for move in step.review.moves if step.stage == "done" else ():
-            for number, value in enumerate(step.review.around(move), move.number - 1):
-                self.values.agree(job.positions[number], value)
         if self._pace.is_due() or is_new:
             self.session.publish()
 
     def _ended(self, job: Job, done: Future[None]) -> None:
         """Follows the end of a review, which may have failed."""
-        if (error := done.exception()) is not None and job is self.job:
-            job.stage, self.session.other_problem = "stopped", in_words(error)
+        if (error := done.exception()) is None:
+            return
+        job.stage = "stopped"
+        if job is self.job:
+            self.session.other_problem = in_words(error)
             self.session.publish()
 
     def _note(self, job: Job, first: int = 0) -> None:
@@ -218,6 +222,10 @@ class Reviewing(Part):
             self.values.note(move.after, job.positions[move.number])
             if job.step and job.step.review.is_checked:
                 self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
+        if job.step is not None and job.stage in ("done", "stopped"):
+            for move in job.step.review.moves:
+                for number, value in enumerate(job.step.review.around(move), move.number - 1):
+                    self.values.agree(job.positions[number], value)
 
     def mistake(self) -> "Mistake | None":
         """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""

@@ -25,9 +25,9 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.languages.texts import LANGUAGES, texts
+from ...base.threads import in_background
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
-from .background import in_background
 from .guard import Guard
 from .loading import Loading
 from .opening import Opening

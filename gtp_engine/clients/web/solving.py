@@ -14,6 +14,7 @@ import numpy as np
 
 from ...base.errors import UserError
 from ...base.fields import invalid
+from ...base.threads import in_background
 from ...go.coords import PASS, as_colour
 from ...go.drawing import Candidate
 from ...go.game import Game
@@ -21,7 +22,7 @@ from ...solver.description import as_document
 from ...solver.part import find_part
 from ...solver.refutations import Branch
 from ...solver.solution import Answer, Solution, solve
-from .background import CLOSING_SECONDS, Pace, in_background
+from .background import CLOSING_SECONDS, Pace
 from .session import Document, Message, Part, in_words, line_shown, text_of
 
 SECONDS = 20.0  # by judgement: most groups that are solved at all take less

@@ -100,7 +100,7 @@ def kernel_offsets(weights: np.ndarray, pitch: int, stride: int) -> np.ndarray:
 
 @njit
 def activate_board(x: np.ndarray, on_board: np.ndarray, before: Before, pitch: int, out: np.ndarray) -> None:
-    """Writes the activated rows of a board between margins of 0; see `convolve_directly`.
+    """Writes the activated rows of a board between margins of what stands for 0; see `convolve_directly`.
 
     out: [margin + rows + margin, inputs], for margins of a line of the board and a point.
     """
@@ -111,7 +111,7 @@ def activate_board(x: np.ndarray, on_board: np.ndarray, before: Before, pitch: i
 
 @njit
 def clear_margins(out: np.ndarray, pitch: int, before: Before) -> None:
-    """Writes 0 into the margins of a board's rows, and into inputs beyond the channels."""
+    """Writes what stands for 0 into the margins of a board's rows, and 0 into inputs beyond the channels."""
     zero, channels = zero_of(out, before.encoding), len(before.scale)
     out[: pitch + 1] = zero
     out[len(out) - pitch - 1 :] = zero

@@ -41,10 +41,6 @@ class Activation(NamedTuple):
     scale: np.ndarray
     shift: np.ndarray
 
-    def after(self, channels: int) -> "Activation":
-        """Returns the same with channels of 0 before the others."""
-        return Activation(self.kind, np.pad(self.scale, (channels, 0)), np.pad(self.shift, (channels, 0)))
-
 
 class Conv(NamedTuple):
     """A convolution: float32 [outputs, inputs, side, side] and [outputs]; `scales` as in `Matrix`.
@@ -302,7 +298,8 @@ class Linear:
     """
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray, kind: int) -> None:
-        self.weight, self.bias, self.kind = np.ascontiguousarray(weight.T), bias, kind
+        # Own arrays: compiled loops over several layers need all of one type, and numba tells read-only ones apart.
+        self.weight, self.bias, self.kind = np.array(weight.T, np.float32, order="C"), np.array(bias, np.float32), kind
         self.scale, self.shift = np.ones(len(bias), np.float32), np.zeros(len(bias), np.float32)
 
     def after(self, channels: int) -> "Linear":

@@ -39,7 +39,7 @@ from .direct import (
     kernel_offsets,
 )
 from .grid import Grid, aligned
-from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
+from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
 from .matmul import INTEGER_TILES, TILES, convolve_1x1, input_count, whole_lanes
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
@@ -130,7 +130,7 @@ class _Tensors(NamedTuple):
 
 
 class _Handed(NamedTuple):
-    """Activated rows of all boards in tiles, which a step writes for the next one: uint8 of the types of the weights.
+    """Activated rows of all boards in tiles, which a step writes for the next one, as bytes: see `_feed`.
 
     Attributes:
         is_fed: Whether the last step did.
@@ -377,6 +377,7 @@ def _mark_feeding(steps: np.ndarray) -> None:
     for step, follower, rest in ((steps[k], steps[k + 1], steps[k + 2 :]) for k in range(len(steps) - 1)):
         convolutions = step["kind"] == follower["kind"] == _CONVOLUTION
         shared = (step["target"], step["outputs"]) == (follower["source"], follower["inputs"])
+        # The sums of integers become float32 in a pass of their own in any case.
         pays = step["outputs"] >= MANY_CHANNELS or step["is_of_integers"]
         step["feeds"] = convolutions and shared and pays and follower["shift"] != _POOLED_SHIFT
         step["stores"] = _is_read(step["target"], follower, rest)
@@ -521,8 +522,9 @@ class _Concatenation:
         self._size = 0
 
     def add(self, part: np.ndarray) -> int:
-        """Appends an array; returns where it begins."""
-        self._parts.append(part.ravel())
+        """Appends an array, with zeros up to a whole vector; returns where it begins: at a cache line."""
+        part = filled(part.ravel())
+        self._parts.append(part)
         self._size += part.size
         return self._size - part.size
 

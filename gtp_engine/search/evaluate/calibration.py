@@ -49,15 +49,15 @@ def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
     """
     in_tiles = half_products() == TILES
     beside = path.with_name(f"{network_name(path)}.int8.npz")
-    if beside.exists() and (found := read_quantised(beside, network)).values(in_tiles):
+    if beside.exists() and (found := read_quantised(beside, network)).is_for(in_tiles):
         return found
     folder = _cache_folder()
     if folder is None or not folder.exists():  # most users have none: nothing is hashed
         return None
-    cached = folder / f"{network.fingerprint}.npz"
+    cached = folder / _name(network)
     try:
         kept = read_quantised(cached, network) if cached.exists() else None
-        return kept if kept is not None and kept.values(in_tiles) else None
+        return kept if kept is not None and kept.is_for(in_tiles) else None
     except (UserError, OSError) as error:  # it can be made anew
         logger.warning(error_text(error))
         return None
@@ -81,10 +81,15 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-                save_quantised(found, network, folder / f"{network.fingerprint}.npz")
+                save_quantised(found, network, folder / _name(network))
         except OSError as error:
             logger.warning(f"the 8-bit integers of {name} are not kept: {error_text(error)}")
         return found
+
+
+def _name(network: StoredNetwork) -> str:
+    """Returns the name of the file in the cache folder, which CPUs of both kinds may share."""
+    return f"{network.fingerprint}{'.tiles' if half_products() == TILES else ''}.npz"
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:

@@ -123,7 +123,7 @@ def write_and_look_up(
         nearest: the rules under which positions are shown, as `show_batch` takes them.
         shown: memory for them, BOARD [n or more]; [0] if they are shown under their own rules.
         legal: as `features.write_legal` writes it.
-        hashes: uint64 [3], added to the keys by the colour to move.
+        hashes: uint64 [3], combined with the keys (XOR) by the colour to move.
         cache, rows: as `look_up` takes them.
         keys: uint64 [n], written.
 

@@ -129,8 +129,8 @@ def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
 def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> list[PlayerFigures]:
     """Returns the figures of the players of several games, who are told apart by name; those with most games first.
 
-    Whoever has no name is somebody else in each game, and has the number of the game in the index before the colour. If
-    anybody has several games, only those who do are returned: they are whom the review is about.
+    A player without a name counts as another person in each game; the number of the game in the index precedes the
+    colour. If any player has several games, only those who do are returned: the review is about them.
     """
     moves: dict[str, list[MoveReview]] = {}
     games: Counter[str] = Counter()
