@@ -22,23 +22,31 @@ class BoardSearches:
         self._settings, self._limits, self._is_stopped = settings, limits, is_stopped
         self._worker: SearchWorker | None = None
 
-    def on_board(self, width: int, height: int) -> Searches:
-        """Returns how positions on a board are searched: by its evaluator, whose cache is empty, and its parameters.
+    def load(self, width: int, height: int) -> SearchWorker:
+        """Loads the network for a board, if it is not loaded.
 
         Raises:
-            UserError: The network cannot be used, the profile does not suit it, or the board is too large for it and
-                the settings are strict.
+            UserError: The network cannot be used, or the profile does not suit it.
         """
         settings = self._settings.on_board(width, height)
-        parameters = settings.search_parameters(settings.network)
         if self._worker is None or settings.network != self._worker.network_name:
+            parameters = settings.search_parameters(settings.network)
             self.close()
             self._worker = settings.new_worker()
             self._worker.warm_up()
             self._worker.announce(parameters)
             self._worker.check_profile(parameters.profile)
-        evaluator = self._worker.evaluator_on(width, height)
-        parameters = self._worker.parameters_on(width, height, parameters)
+        return self._worker
+
+    def on_board(self, width: int, height: int) -> Searches:
+        """Returns how positions on a board are searched: by its evaluator, whose cache is empty, and its parameters.
+
+        Raises:
+            UserError: As `load`, or the board is too large for the network and the settings are strict.
+        """
+        worker, settings = self.load(width, height), self._settings.on_board(width, height)
+        evaluator = worker.evaluator_on(width, height)
+        parameters = worker.parameters_on(width, height, settings.search_parameters(settings.network))
         evaluator.clear_cache()  # so that no result depends on what was searched before
         return Searches(evaluator, parameters, self._limits, settings.seed, self._is_stopped)
 

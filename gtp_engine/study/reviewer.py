@@ -203,6 +203,7 @@ class Reviewer:
 
     def _searches(self, record: GameRecord) -> Searches:
         """Returns how the positions of a record are searched: by the evaluator and the parameters of its board."""
+        self._boards.load(record.width, record.height)  # whose errors are not the record's
         try:
             searches = self._boards.on_board(record.width, record.height)
         except UserError as error:

@@ -85,7 +85,8 @@ class Experiment:
         folder = self.folder / f"seed-{seed}" / "match"
         settings = self.sides[0].of_seed(seed)
         match = match_of(settings, games=games, seed=seed, threads=threads, folder=folder)
-        return play_match_of(networks, match, show, limit)
+        advice = "restore it from a copy, or delete the folder of its run, which is then made anew"
+        return play_match_of(networks, match, show, limit, advice)
 
 
 def summary(tallies: Mapping[int, Tally]) -> list[str]:

@@ -246,7 +246,8 @@ class SelfPlayRun(Run):
         def show(done: int) -> None:
             self.observer.progress(phase, done, games, players)
 
-        return play_match_of(networks, match, show, limit)
+        advice = "restore it from a copy, or set every = 0 and gate = false in [match] of settings.toml"
+        return play_match_of(networks, match, show, limit, advice)
 
     def _measure_piece(self) -> None:
         """Measures the network on its newest games, and its Elo if that would be measured later."""
@@ -285,15 +286,17 @@ def match_of(settings: RunSettings, **more: Any) -> dict[str, Any]:
 
 
 def play_match_of(
-    networks: Sequence[Path], match: Mapping[str, Any], show: Callable[[int], None], limit: Limit
+    networks: Sequence[Path], match: Mapping[str, Any], show: Callable[[int], None], limit: Limit, advice: str
 ) -> Tally:
     """Plays a match between the networks of two files; `show` is called with the number of games that are over.
+
+    If a network is missing or damaged, `advice` says what to do.
 
     Raises:
         Stopped: The limit is reached.
         UserError: A network is missing or damaged.
     """
-    player_a, player_b = map(player_of, networks)
+    player_a, player_b = (player_of(path, advice) for path in networks)
     show(0)
     try:
         return play_networks(
@@ -308,13 +311,12 @@ def play_match_of(
         raise
 
 
-def player_of(path: Path) -> NetworkPlayer:
-    """Returns the player with a network of the run. Its errors do not advise downloading the file again."""
+def player_of(path: Path, advice: str) -> NetworkPlayer:
+    """Returns the player with a network of the run. Its errors advise this instead of downloading the file again."""
     try:
         load_network(path)
     except (OSError, NetworkFileError) as error:
         problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
-        advice = "restore it from a copy, or set every = 0 and gate = false in [match] of settings.toml"
         raise UserError(f"{path} is {problem}, and a match needs it: {advice}") from error
     return NetworkPlayer(str(path))
 

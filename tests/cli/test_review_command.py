@@ -309,7 +309,7 @@ def test_the_page_is_in_the_language_that_is_asked_for(tmp_path: Path, game: Pat
     done = review(game, "--visits", "4", "--html", "-", "--moves", "1", "--language", "es", env=configured)
     assert '<html lang="es" dir="ltr">' in done.stdout
     refused = review(game, "--language", "latin")
-    assert refused.exit_code == 2 and "'en', 'es', 'zh', 'ar'" in refused.stderr
+    assert refused.exit_code == 2 and "'en', 'ar', 'es', 'ja', 'ko', 'zh'" in refused.stderr
 
 
 def test_names_that_the_locale_lacks_do_not_end_the_review(tmp_path: Path) -> None:

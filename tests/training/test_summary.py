@@ -217,10 +217,10 @@ def test_a_network_that_is_missing_or_damaged_is_named_with_what_helps(kept: int
     if kept is not None:
         folder.network(0).write_bytes(whole[:kept])
     problem = "missing" if kept is None else "damaged"
-    message = f"{folder.network(0)} is {problem}, and a match needs it: restore it from a copy, or set every = 0"
+    message = f"{folder.network(0)} is {problem}, and a match needs it: restore it from a copy"
     with pytest.raises(UserError) as error:
-        player_of(folder.network(0))
-    assert str(error.value).startswith(message)
+        player_of(folder.network(0), "restore it from a copy")
+    assert str(error.value) == message
 
 
 def test_a_part_of_the_work_ends_when_the_whole_is_stopped_but_not_by_its_time() -> None:
