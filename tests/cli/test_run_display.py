@@ -33,7 +33,7 @@ def test_a_line_of_the_log_is_a_line_of_text_without_what_it_lacks(capsys: pytes
     title, records, cycle = capsys.readouterr().out.splitlines()
     assert title == "b6c96.bin.gz from games: starting"
     assert records == (
-        "samples 25,600, policy 3.000, value 0.500, held-back policy 3.250, top 1 12.5%, samples/s 1,234, hours 0.50"
+        "samples 25,600, policy 3.000, value 0.500, unseen policy 3.250, top 1 12.5%, samples/s 1,234, hours 0.50"
     )
     assert cycle == "cycle 2, games 1,200, moves/game 85, samples 640, policy 2.500, Elo +82, evals/s 5,000, hours 1.00"
 
@@ -52,7 +52,7 @@ def test_a_dumb_terminal_has_lines_of_text(monkeypatch: pytest.MonkeyPatch, caps
 def test_the_table_has_the_columns_of_its_lines() -> None:
     assert log_table([CYCLE])[0][:4] == ["cycle", "games", "moves/game", "samples"]
     titles, rows = log_table([{**RECORDS, "validation": {}}, RECORDS])
-    assert titles == ["samples", "policy", "value", "held-back policy", "top 1", "samples/s", "hours"]
+    assert titles == ["samples", "policy", "value", "unseen policy", "top 1", "samples/s", "hours"]
     assert [row[3] for row in rows] == ["", "3.250"]
 
 

@@ -214,11 +214,11 @@ def test_edits_are_for_the_position_that_the_page_showed(study: Desk) -> None:
 def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> None:
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ge](;B[zz])(;B[aa])))")
     before = desk.played.tree.to_sgf()
-    desk.refuse("after move 2: invalid SGF point", "go", node=4)
+    desk.refuse("move 3: invalid SGF point", "go", node=4)
     desk.send("go", move=2)
-    desk.refuse("after move 2: invalid SGF point", "delete")
+    desk.refuse("move 3: invalid SGF point", "delete")
     desk.send("go", node=3)
-    desk.refuse("after move 2: invalid SGF point", "promote")
+    desk.refuse("move 3: invalid SGF point", "promote")
     assert desk.played.tree.to_sgf() == before and desk.played.editor.edits == []
 
 

@@ -144,9 +144,11 @@ def play(
 
 def _is_open(context: click.Context, search: EngineSettings) -> bool:
     """Whether nobody has chosen how strongly the engine plays."""
-    names = ("rank", "visits", "seconds", "network")
+    from ...search.evaluate.choices import AUTO
+
+    names = ("rank", "visits", "seconds")
     chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
-    return not chosen and not search.search_parameters(search.network).profile
+    return not chosen and search.network == AUTO and not search.search_parameters(search.network).profile
 
 
 def _rated_games(played: "PlayedGame", is_auto: bool, can_ask: bool) -> "RatedGames | None":
