@@ -30,7 +30,7 @@ def test_what_cost_a_player_most_is_told_with_reasons(atari: Game, monkeypatch: 
     review = after_game(atari, SETTINGS, BLACK).start().result()
     mistakes = worst_mistakes(review)
     costs = [mistake.worst.points_loss for mistake in mistakes]
-    assert len(mistakes) == MISTAKES and costs == sorted(costs, reverse=True)
+    assert 0 < len(mistakes) <= MISTAKES and costs == sorted(costs, reverse=True)
     assert all(mistake.worst.is_checked and mistake.worst.move.colour == BLACK for mistake in mistakes)
     assert any(review.reasons[mistake.worst.number] for mistake in mistakes)
     assert not review.ranks and review.record.to_game(12).moves == atari.moves[:12]
