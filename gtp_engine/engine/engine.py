@@ -263,7 +263,7 @@ class Engine:
         self.clock.restart()
 
     def set_komi(self, komi: float) -> None:
-        """Changes the komi; a game that has begun goes on."""
+        """Changes the komi; a game in progress continues."""
         check_komi(komi)
         self._end_pondering()
         self._sent_komi = komi
@@ -271,7 +271,7 @@ class Engine:
             self._game.set_komi(komi)
 
     def set_rules(self, rules: Rules | str) -> None:
-        """Changes the rules; a game that has begun goes on."""
+        """Changes the rules; a game in progress continues."""
         rules = as_rules(rules)
         self._end_pondering()
         self._rules = rules
