@@ -6,12 +6,12 @@ Rounding each value to the nearest multiple would cost four times the accuracy (
 column is made up for by the columns that are not rounded yet, by how the inputs go together in positions of games: GPTQ
 (Frantar et al. 2022). What a matrix multiplies is rounded when it is computed (`kernels.matmul`).
 
-In the tiles of AMX convolutions are computed with integers instead, and their inputs are rounded by what they were in
-positions of games. The nearest multiples are good enough there: rounded weights lose less than rounded inputs (g170e
-b15c192, 24 positions: 0.0008 nats and 0.05 points, and 0.0038 and 0.08).
+Convolutions have the nearest multiples, and their inputs are rounded by what these were in positions of games. That is
+good enough: rounded weights lose less than rounded inputs (g170e b15c192, 24 positions: 0.0008 nats and 0.05 points,
+and 0.0038 and 0.08). In the tiles of AMX matrices are faster in bfloat16, and convolutions alone have integers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,10 +27,19 @@ from .stored import StoredNetwork, fold_norms
 if TYPE_CHECKING:
     from torch import Tensor
 
-LARGEST = 127  # of weights: symmetric, so that they need no zero point; inputs have one in tiles
+MATRICES, POINTS, WINDOWS = "matrices", "1x1", "3x3"
+"""Kinds of layers: the matrices of transformers, and convolutions by their size."""
+ALL_KINDS = frozenset({MATRICES, POINTS, WINDOWS})
+
+LARGEST = 127  # of weights: symmetric, so that they need no zero point; inputs of convolutions have one
 # Added to the diagonal of the inputs' products, as a share of its mean, so that there is an inverse: that of GPTQ.
 _DAMPING = 0.01
-_FORMAT = 1  # of the files
+# The share of a convolution's largest input that is to be expressed: larger ones are cut off, which is seldom, and all
+# others lose less. On the calibration games 1, 0.9, 0.8 and 0.7 lose 0.22, 0.18, 0.19 and 0.29 points of the lead with
+# b6c64-19x19, and 0.19, 0.17, 0.18 and 0.18 with g170 b6c96.
+_EXPRESSED = 0.9
+FORMAT = 2
+"""The version of the files."""
 _BATCH = 8  # positions that torch evaluates together
 
 
@@ -50,9 +59,9 @@ class Rounded(NamedTuple):
     """A matrix or a convolution as 8-bit integers.
 
     Attributes:
-        integers: int8 [outputs, inputs], or [outputs, inputs, side, side] for tiles.
+        integers: int8 [outputs, inputs], or [outputs, inputs, side, side] of a convolution.
         scales: The scale of each output, float32 [outputs].
-        inputs: For tiles, the least and the largest input, float32 [2]; else None.
+        inputs: Of a convolution, the least and the largest input, float32 [2]; else None.
     """
 
     integers: np.ndarray
@@ -61,7 +70,7 @@ class Rounded(NamedTuple):
 
 
 class Quantised(NamedTuple):
-    """Layers of a network as 8-bit integers: matrices, or convolutions for tiles.
+    """Layers of a network as 8-bit integers.
 
     Attributes:
         layers: By their paths in the config.
@@ -71,15 +80,18 @@ class Quantised(NamedTuple):
     layers: Mapping[str, Rounded]
     loss: Loss
 
-    def is_for(self, in_tiles: bool) -> bool:
-        """Whether there are layers for tiles, or for other products."""
-        return any((layer.inputs is not None) == in_tiles for layer in self.layers.values())
+    def has(self, kinds: Set[str]) -> bool:
+        """Whether there are layers of these kinds."""
+        return any(_kind_of(layer.integers.shape) in kinds for layer in self.layers.values())
 
-    def values(self, in_tiles: bool) -> dict[str, np.ndarray]:
-        """Returns what replaces values of the network: for each layer "weight", "scales", and for tiles "inputs"."""
+    def values(self, kinds: Set[str]) -> dict[str, np.ndarray]:
+        """Returns what replaces values of the network: for each layer "weight", "scales", and perhaps "inputs".
+
+        Only layers of these kinds are replaced.
+        """
         found = {}
         for path, (integers, scales, inputs) in self.layers.items():
-            if (inputs is not None) != in_tiles:
+            if _kind_of(integers.shape) not in kinds:
                 continue
             found[f"{path}.weight"] = integers * scales.reshape(-1, *[1] * (integers.ndim - 1))
             found[f"{path}.scales"] = scales
@@ -95,31 +107,36 @@ class Positions(NamedTuple):
     scalars: np.ndarray
 
 
-def quantisable(config: NetworkConfig, in_tiles: bool) -> list[str]:
-    """Returns the paths of the layers that can be of 8-bit integers.
+def _kind_of(shape: tuple[int, ...]) -> str:
+    """Returns the kind of a layer with weights of this shape."""
+    return MATRICES if len(shape) == 2 else POINTS if shape[2:] == (1, 1) else WINDOWS
 
-    They are the convolutions of the trunk's blocks in tiles, and else the 1x1 convolutions and transformers' matrices.
+
+def quantisable(config: NetworkConfig, kinds: Set[str]) -> list[str]:
+    """Returns the paths of the layers that can be of 8-bit integers, of the kinds that the CPU computes so.
+
+    They are the convolutions of the trunk's blocks and transformers' matrices.
     """
-    return [path for path, _ in _layers(config, in_tiles)]
+    return [path for path, shape in _layers(config) if _kind_of(shape) in kinds]
 
 
-def _layers(config: NetworkConfig, in_tiles: bool) -> Iterator[tuple[str, MatMulDesc | ConvDesc]]:
+def _layers(config: NetworkConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yields the paths of such layers, and the shapes of their weights."""
     # The first two transformer blocks would lose most: they work on what the first convolution and the scalar inputs
     # say. On 60 positions of 9x9 whose leads are large, block 0 of b7c96h3tfrs alone costs 0.013 nats and 2.7 points of
-    # the lead, block 1 0.003 and 1.0, each other one less than 0.001 and 0.6. In tiles they are faster in bfloat16.
+    # the lead, block 1 0.003 and 1.0, each other one less than 0.001 and 0.6.
     left_out = 2
-    # Without tiles a 3x3 convolution would have four times the products that it has with Winograd's tiles of 4x4
-    # points, in which 8 bits lose too much: these are faster in bfloat16, and as fast in float32.
     for number, block in enumerate(config.trunk.blocks):
         for path, desc in walk_paths(block, f"trunk.blocks.{number}"):
             if isinstance(desc, ConvDesc):
-                if in_tiles or (desc.height, desc.width) == (1, 1):
-                    yield path, desc
-            elif isinstance(desc, AttentionBlockDesc | FeedForwardBlockDesc) and not in_tiles:
+                yield path, (desc.out_channels, desc.in_channels, desc.height, desc.width)
+            elif isinstance(desc, AttentionBlockDesc | FeedForwardBlockDesc):
                 if left_out > 0:
                     left_out -= 1
                     continue
-                yield from ((name, part) for name, part in walk_paths(desc, path) if isinstance(part, MatMulDesc))
+                for name, part in walk_paths(desc, path):
+                    if isinstance(part, MatMulDesc):
+                        yield name, (part.out_channels, part.in_channels)
 
 
 def block_of(path: str) -> str:
@@ -127,7 +144,7 @@ def block_of(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def quantise(network: StoredNetwork, positions: Sequence[Positions], in_tiles: bool) -> dict[str, Rounded]:
+def quantise(network: StoredNetwork, positions: Sequence[Positions], kinds: Set[str]) -> dict[str, Rounded]:
     """Rounds layers of a network by the inputs that they have in some positions; imports torch.
 
     Returns:
@@ -136,17 +153,26 @@ def quantise(network: StoredNetwork, positions: Sequence[Positions], in_tiles: b
     Raises:
         UserError: A weight is not a finite number.
     """
-    paths, values = quantisable(network.config, in_tiles), fold_norms(network)
+    paths, values = quantisable(network.config, kinds), fold_norms(network)
     weights = {path: values[f"{path}.weight"] for path in paths}
     if broken := [path for path, weight in weights.items() if not np.isfinite(weight).all()]:
         raise UserError(f"the network has weights that are not numbers: {broken[0]}")
-    if in_tiles:
-        ranges = _input_ranges(network, positions)
-        return {path: _nearest(weights[path], ranges[path]) for path in paths}
-    # A 1x1 convolution has two axes more.
+    ranges: dict[str, np.ndarray] = {}
+    products: dict[str, Any] = {}
+
+    def observe(path: str, inputs: "Tensor") -> None:
+        if weights[path].ndim == 4:
+            least, largest = ranges.get(path, (np.float32(0), np.float32(0)))
+            found = min(least, _EXPRESSED * float(inputs.min())), max(largest, _EXPRESSED * float(inputs.max()))
+            ranges[path] = np.array(found, np.float32)
+        else:
+            rows = inputs.flatten(0, -2).numpy()
+            products[path] = products.get(path, np.float32(0)) + rows.T @ rows
+
+    _observe_inputs(network, positions, paths, observe)
     return {
-        path: round_matrix(weights[path].reshape(-1, len(product)), product)
-        for path, product in _input_products(network, positions).items()
+        path: _nearest(weight, ranges[path]) if path in ranges else round_matrix(weight, products[path])
+        for path, weight in weights.items()
     }
 
 
@@ -155,31 +181,6 @@ def _nearest(weight: np.ndarray, inputs: np.ndarray) -> Rounded:
     scales = (np.abs(weight).max((1, 2, 3)) / LARGEST).astype(np.float32)
     divisors = np.where(scales > 0, scales, 1)[:, None, None, None]
     return Rounded(np.rint(weight / divisors).astype(np.int8), scales, inputs)
-
-
-def _input_ranges(network: StoredNetwork, positions: Sequence[Positions]) -> dict[str, np.ndarray]:
-    """Returns the least and the largest input of each convolution for tiles, float32 [2]."""
-    ranges: dict[str, np.ndarray] = {}
-
-    def widen(path: str, inputs: "Tensor") -> None:
-        least, largest = ranges.get(path, (np.float32(0), np.float32(0)))
-        ranges[path] = np.array([min(least, float(inputs.min())), max(largest, float(inputs.max()))], np.float32)
-
-    _observe_inputs(network, positions, quantisable(network.config, True), widen)
-    return ranges
-
-
-def _input_products(network: StoredNetwork, positions: Sequence[Positions]) -> dict[str, np.ndarray]:
-    """Returns the sums of x @ x.T over the inputs x of each matrix, float32 [inputs, inputs]."""
-    products: dict[str, Any] = {}
-
-    def add(path: str, inputs: "Tensor") -> None:
-        points = inputs if inputs.dim() == 3 else inputs.permute(0, 2, 3, 1)
-        rows = points.flatten(0, -2).numpy()
-        products[path] = products.get(path, np.float32(0)) + rows.T @ rows
-
-    _observe_inputs(network, positions, quantisable(network.config, False), add)
-    return products
 
 
 def _observe_inputs(
@@ -232,7 +233,7 @@ def save_quantised(found: Quantised, network: StoredNetwork, path: Path) -> None
     Raises:
         OSError: The file cannot be written.
     """
-    arrays: dict[str, Any] = {"format": _FORMAT, "network": network.fingerprint, "loss": np.array(found.loss)}
+    arrays: dict[str, Any] = {"format": FORMAT, "network": network.fingerprint, "loss": np.array(found.loss)}
     for name, layer in found.layers.items():
         for part, array in layer._asdict().items():
             if array is not None:
@@ -257,14 +258,14 @@ def read_quantised(path: Path, network: StoredNetwork) -> Quantised:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         version = int(arrays["format"])
-        found = _parse(arrays, network) if version == _FORMAT else None
+        found = _parse(arrays, network) if version == FORMAT else None
     except OSError as error:
         if error.errno is not None:
             raise
         raise _damaged(path) from error
     except Exception as error:  # what numpy and zipfile raise for damaged files is of many kinds
         raise _damaged(path) from error
-    if version != _FORMAT:
+    if version != FORMAT:
         raise UserError(f"{path} was written by another version of the program: remove it, and it is made anew")
     if found is None:
         raise UserError(f"{path} belongs to another network: remove it, or put it next to its own network")
@@ -279,33 +280,25 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
     """Returns what is in the arrays of a file, None for another network's; any error says that they are damaged."""
     if str(arrays["network"]) != network.fingerprint:
         return None
-    known = {path: desc for in_tiles in (True, False) for path, desc in _layers(network.config, in_tiles)}
+    known = dict(_layers(network.config))
     layers: dict[str, Rounded] = {}
     for name in arrays:
         path, _, kind = name.rpartition(".")
         if kind != "integers":
             continue
-        integers, scales = arrays[name].astype(np.int8), arrays[f"{path}.scales"].astype(np.float32)
-        desc, inputs = known[path], None
-        shape: tuple[int, ...] = (desc.out_channels, desc.in_channels)
-        if f"{path}.inputs" in arrays:
+        integers, scales, inputs = arrays[name].astype(np.int8), arrays[f"{path}.scales"].astype(np.float32), None
+        if integers.shape != known[path] or scales.shape != (len(integers),):
+            raise ValueError(f"wrong shape of {path}")
+        if not ((scales >= 0) & (scales < np.inf)).all():
+            raise ValueError(f"wrong scales of {path}")
+        if _kind_of(integers.shape) != MATRICES:
             inputs = arrays[f"{path}.inputs"].astype(np.float32)
-            if (
-                not isinstance(desc, ConvDesc)
-                or inputs.shape != (2,)
-                or not -np.inf < inputs[0] <= 0 <= inputs[1] < np.inf
-            ):
+            if inputs.shape != (2,) or not -np.inf < inputs[0] <= 0 <= inputs[1] < np.inf:
                 raise ValueError(f"wrong range of the inputs of {path}")
-            shape = (*shape, desc.height, desc.width)
-        if integers.shape != shape or scales.shape != shape[:1] or not ((scales >= 0) & (scales < np.inf)).all():
-            raise ValueError(f"wrong shape or scales of {path}")
         layers[path] = Rounded(integers, scales, inputs)
     if not np.isfinite(arrays["loss"]).all():
         raise ValueError("wrong loss")
-    in_tiles = any(layer.inputs is not None for layer in layers.values())
-    if in_tiles and any(layer.inputs is None for layer in layers.values()):
-        raise ValueError("layers of two kinds")
-    blocks = {block_of(path) for path in layers}
-    if any(path not in layers for path in quantisable(network.config, in_tiles) if block_of(path) in blocks):
+    parts = {(block_of(path), _kind_of(layer.integers.shape)) for path, layer in layers.items()}
+    if any(path not in layers for path, shape in known.items() if (block_of(path), _kind_of(shape)) in parts):
         raise ValueError("incomplete")
     return Quantised(layers, Loss(*arrays["loss"].tolist()))

@@ -13,9 +13,21 @@ from compiled import needs_int8, needs_tiles
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels.matmul import FLOAT32, TILES
-from gtp_engine.nets.kernels.network import half_products
-from gtp_engine.nets.quantisation import Loss, Positions, Quantised, block_of, quantisable, quantise, save_quantised
+from gtp_engine.nets.kernels.network import half_products, integer_kinds
+from gtp_engine.nets.quantisation import (
+    MATRICES,
+    POINTS,
+    WINDOWS,
+    Loss,
+    Positions,
+    Quantised,
+    block_of,
+    quantisable,
+    quantise,
+    save_quantised,
+)
 from gtp_engine.nets.stored import StoredNetwork
 from gtp_engine.search.evaluate import calibration, runner
 from gtp_engine.search.evaluate.calibration import find_or_make_quantised, find_quantised, make_quantised
@@ -74,7 +86,7 @@ def test_integers_are_made_once(
 ) -> None:
     assert find_quantised(network, file) is None
     made = find_or_make_quantised(network, file)
-    assert list(made.layers) == quantisable(network.config, IN_TILES) and len(list(cache_folder.iterdir())) == 1
+    assert list(made.layers) == quantisable(network.config, integer_kinds()) and len(list(cache_folder.iterdir())) == 1
     monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("made twice"))
     again = find_or_make_quantised(network, file)
     assert list(again.layers) == list(made.layers) and again.loss == pytest.approx(made.loss)
@@ -176,17 +188,17 @@ def test_the_default_uses_integers_that_were_made(
 def test_a_file_without_anything_for_tiles_is_passed_over(file: Path, network: StoredNetwork) -> None:
     """One that was made on a CPU without them."""
     (planes, scalars), *_ = all_positions(False)[0]
-    layers = quantise(network, [Positions(planes[:2], scalars[:2])], in_tiles=False)
+    layers = quantise(network, [Positions(planes[:2], scalars[:2])], {MATRICES})
     save_quantised(Quantised(layers, Loss(0.0, 0.0)), network, file.with_name("tiny.int8.npz"))
     assert find_quantised(network, file) is None and make_runner(network, file, "cpu").precision == "bfloat16"
-    assert find_or_make_quantised(network, file).values(in_tiles=True)
+    assert find_or_make_quantised(network, file).values({POINTS, WINDOWS})
 
 
 @needs_int8
 def test_outputs_are_near_those_in_float32(file: Path, network: StoredNetwork) -> None:
     _, (of_19x19, *_) = calibration._positions(False)
     exact = calibration._outputs(network, FLOAT32, {}, [of_19x19])
-    values = find_or_make_quantised(network, file).values(IN_TILES)
+    values = find_or_make_quantised(network, file).values(integer_kinds())
     rounded = calibration._outputs(network, TILES if IN_TILES else FLOAT32, values, [of_19x19])
     loss = calibration._difference(exact, rounded, 1.0)
     assert 0 < loss.policy < 0.02
@@ -201,8 +213,11 @@ def test_what_cannot_be_of_integers_is_named(
 
 
 @needs_int8
-@pytest.mark.skipif(IN_TILES, reason="there are 3x3 convolutions of integers in AMX tiles")
-def test_a_network_of_3x3_convolutions_is_computed_as_usual(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_network_to_which_integers_are_of_no_use_is_computed_as_usual(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a CPU that computes 3x3 convolutions no faster with them."""
+    monkeypatch.setattr(kernels, "integer_kinds", lambda: frozenset({MATRICES, POINTS}))
     with caplog.at_level(logging.WARNING):
         evaluator = NetworkEvaluator(BUNDLED, precision="int8", device="cpu")
     assert evaluator.precision in ("float32", "bfloat16")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from compiled import needs_bfloat16, needs_tiles
-from convolutions import Given, both, random_mask, to_array, to_tensor
+from convolutions import Given, both, random_mask
 from numba.core.caching import NullCache
 
 from gtp_engine.base import jit
@@ -22,14 +22,12 @@ from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.kernels.amx import begin_products, end_products
 from gtp_engine.nets.kernels.direct import Before, Kernel, convolve_directly
 from gtp_engine.nets.kernels.grid import Grid
-from gtp_engine.nets.kernels.layers import ActivatedConv, Activation, Conv
 from gtp_engine.nets.kernels.llvm import KNOWS_TILES
 from gtp_engine.nets.kernels.matmul import TILES, matmul, pack_matrices, pack_matrix, to_bfloat16, whole_inputs
 from gtp_engine.nets.kernels.network import CompiledNetwork
 from gtp_engine.nets.kernels.passes import NO_ENCODING
-from gtp_engine.nets.kernels.scalars import IDENTITY_KIND, KINDS
+from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.quantisation import Loss, Positions, Quantised, quantise
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 Outputs = tuple[np.ndarray, ...]
@@ -94,53 +92,6 @@ def convolve(given: Given, adds: bool, out: np.ndarray) -> None:
     kernel = Kernel(pack_matrices(cells, TILES), given.bias, given.bias)
     convolve_directly(x, grid.mask(given.on_board, count), grid.pitch, before, given.shift, kernel, rows)
     out[:] = grid.points(rows)
-
-
-@needs_tiles
-@pytest.mark.parametrize("side", [1, 3])
-@pytest.mark.parametrize(
-    ("size", "channels", "outputs"), [((1, 1), 16, 16), ((9, 9), 96, 64), ((2, 19), 64, 80), ((19, 19), 192, 48)]
-)
-def test_integers_are_multiplied_exactly(side: int, size: tuple[int, int], channels: int, outputs: int) -> None:
-    """All values are whole numbers here, below and above what the encoding can express, and so are the results."""
-    choice, grid = np.random.default_rng(1), Grid.of(*size, True)
-    x = choice.integers(-70, 250, (3, *size, channels)).astype(np.float32)
-    weight = choice.integers(-127, 128, (outputs, channels, side, side)).astype(np.float32)
-    on_board = random_mask(3, *size)
-    expressed = np.clip(x, -55, 200) * on_board[..., None]
-    bias, ones = choice.integers(-9, 9, outputs).astype(np.float32), np.ones(channels, np.float32)
-    conv = ActivatedConv(
-        Activation(IDENTITY_KIND, ones, 0 * ones),
-        [Conv(weight, bias, np.ones(outputs, np.float32), np.array([-55, 200], np.float32))],
-        TILES,
-    )
-    rows = np.full((3, grid.rows, channels), np.nan, np.float32)
-    grid.points(rows)[:] = x
-    found = grid.points(conv(rows, grid, grid.mask(on_board, 3)))[..., :outputs]
-    given, kernel = to_tensor(expressed).double(), torch.from_numpy(weight).double()
-    expected = torch.conv2d(given, kernel, torch.from_numpy(bias).double(), padding=side // 2)
-    # Sums are exact; as float32 they are rounded with the products of the encoded 0 in them.
-    assert np.abs(found - to_array(expected)).max() <= 2**-24 * 255 * 127 * channels * side**2
-
-
-@needs_tiles
-@pytest.mark.parametrize("chosen", [(0, 1), (1, 0)], ids=["even blocks", "odd blocks"])
-def test_blocks_of_integers_beside_others_are_computed_board_by_board(chosen: tuple[int, int]) -> None:
-    """Also boards smaller than the tensor: nothing depends on the batch, nor on what the tensor has around a board."""
-    torch.manual_seed(1)
-    stored = Model(parse_config("b4c128")).initialise().eval().stored()
-    planes, scalars = inputs(5, 9, 1)
-    planes[1::2, 6:], planes[1::2, :, 7:] = 0, 0
-    layers = quantise(stored, [Positions(planes[::2], scalars[::2])], in_tiles=True)
-    part = {path: layer for path, layer in layers.items() if chosen[int(path.split(".")[2]) % 2] == 0}
-    rounded = CompiledNetwork(stored, TILES, Quantised(part, Loss(0, 0)).values(in_tiles=True))
-    found, exact = rounded(planes, scalars), CompiledNetwork(stored, TILES)(planes, scalars)
-    assert np.abs(found.value - exact.value).max() < 0.1 and not np.array_equal(found.value, exact.value)
-    for index in range(5):
-        alone = rounded(planes[index : index + 1], scalars[index : index + 1])
-        assert all(np.array_equal(one[0], all_of[index]) for one, all_of in zip(alone, found, strict=True))
-    small = rounded(np.ascontiguousarray(planes[1:2, :6, :7]), scalars[1:2])
-    assert np.array_equal(small.value[0], found.value[1]) and np.array_equal(small.scores[0], found.scores[1])
 
 
 def inputs(count: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

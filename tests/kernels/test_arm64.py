@@ -23,7 +23,7 @@ from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels.matmul import BFLOAT16, FLOAT32
 from gtp_engine.nets.kernels.network import CompiledNetwork
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.quantisation import Loss, Positions, Quantised, quantise
+from gtp_engine.nets.quantisation import ALL_KINDS, Loss, Positions, Quantised, quantise
 from gtp_engine.nets.stored import RawOutputs, StoredNetwork
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,7 +137,7 @@ def test_integers_are_multiplied_as_on_this_processor(graviton: Emulated) -> Non
     planes = (generator.random((3, 9, 9, 22)) < 0.2).astype(np.uint8)
     planes[..., 0] = 1
     positions = Positions(planes, generator.random((3, 19)).astype(np.float32))
-    values = Quantised(quantise(network, [positions], in_tiles=False), Loss(0, 0)).values(in_tiles=False)
+    values = Quantised(quantise(network, [positions], ALL_KINDS), Loss(0, 0)).values(ALL_KINDS)
     expected = CompiledNetwork(network, FLOAT32, values)(*positions, full_board=True)
     graviton.ask("load", network, FLOAT32, values)
     for one, other in zip(expected, graviton.ask("compute", *positions, full_board=True), strict=True):

@@ -18,6 +18,7 @@ from compiled import (
     check_against_torch,
     compiled,
     needs_bfloat16,
+    needs_int8,
     needs_kernels,
     raw_outputs_of,
 )
@@ -36,6 +37,7 @@ from gtp_engine.nets.kernels.matmul import FLOAT32, to_bfloat16
 from gtp_engine.nets.kernels.scalars import KINDS, activate
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.nets.model import Model, prepare_for_inference
+from gtp_engine.nets.quantisation import ALL_KINDS, MATRICES, POINTS
 from gtp_engine.nets.schema import MISH, RELU, SILU
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
@@ -206,6 +208,22 @@ def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.
         assert file.read_text() in ("bfloat16", "float32")
     monkeypatch.setattr(kernels, "CACHE_FOLDER", None)
     assert kernels.bfloat16_is_faster() in (True, False)
+
+
+@needs_int8
+def test_whether_integers_are_faster_for_3x3_convolutions_is_tried_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "HAS_TILES", False)
+    gain = kernels._window_gain()
+    assert 0.1 < gain < 20
+    for found, kinds in ((2.0, ALL_KINDS), (0.9, {MATRICES, POINTS})):
+        monkeypatch.setattr(kernels, "_window_gain", Mock(return_value=found))
+        for _ in range(2):  # the second time from the file
+            assert kernels.integer_kinds.__wrapped__() == kinds
+        kernels._window_gain.assert_called_once()
+        (tmp_path / "integers").unlink()
 
 
 def test_processes_with_and_without_tiles_choose_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,10 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.quantisation import (
+    ALL_KINDS,
+    MATRICES,
+    POINTS,
+    WINDOWS,
     Loss,
     Positions,
     Quantised,
@@ -60,14 +64,12 @@ def test_a_row_of_zeros_and_unused_inputs() -> None:
 
 
 def test_which_layers_can_be_of_integers() -> None:
-    assert quantisable(parse_config("b3c36-mish"), in_tiles=False) == []
-    assert quantisable(parse_config("b3c36-mish"), in_tiles=True)[:2] == [
-        "trunk.blocks.0.conv1",
-        "trunk.blocks.0.conv2",
-    ]
+    assert quantisable(parse_config("b3c36-mish"), {MATRICES, POINTS}) == []
+    found = quantisable(parse_config("b3c36-mish"), {WINDOWS})
+    assert found[:2] == ["trunk.blocks.0.conv1", "trunk.blocks.0.conv2"]
     of_bottlenecks = ["trunk.blocks.0.pre_conv", "trunk.blocks.0.post_conv"]
-    assert quantisable(parse_config("b2c20nbt"), in_tiles=False)[:2] == of_bottlenecks
-    paths = quantisable(read_katago_file(TINY).config, in_tiles=False)
+    assert quantisable(parse_config("b2c20nbt"), {POINTS})[:2] == of_bottlenecks
+    paths = quantisable(read_katago_file(TINY).config, ALL_KINDS)
     assert paths and all(path.startswith("trunk.blocks.") for path in paths)
 
 
@@ -76,34 +78,35 @@ def network() -> StoredNetwork:
     """A random network that has transformer blocks beyond the first two."""
     stored = (random_model(17, seed).stored() for seed in range(1, 99))
     return next(
-        each for each in stored if "query" in str(quantisable(each.config, False)) and not each.config.metadata_version
+        each
+        for each in stored
+        if {"query", "conv"}
+        <= {part for path in quantisable(each.config, ALL_KINDS) for part in path.replace("_", ".").split(".")}
+        and not each.config.metadata_version
     )
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["matrices", "tiles"])
-def in_tiles(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
 @pytest.fixture(scope="module")
-def found(network: StoredNetwork, in_tiles: bool) -> Quantised:
+def found(network: StoredNetwork) -> Quantised:
     generator = np.random.default_rng(1)
     planes = (generator.random((3, 7, 7, 22)) < 0.2).astype(np.uint8)
     planes[..., 0] = 1
     positions = [Positions(planes, np.ones((3, 19), np.float32))]
-    return Quantised(quantise(network, positions, in_tiles), Loss(0.001, 0.1))
+    return Quantised(quantise(network, positions, ALL_KINDS), Loss(0.001, 0.1))
 
 
-def test_every_layer_is_rounded(network: StoredNetwork, found: Quantised, in_tiles: bool) -> None:
-    assert list(found.layers) == quantisable(network.config, in_tiles)
-    rounded, exact = found.values(in_tiles), fold_norms(network)
-    assert found.values(not in_tiles) == {}
+def test_every_layer_is_rounded(network: StoredNetwork, found: Quantised) -> None:
+    assert list(found.layers) == quantisable(network.config, ALL_KINDS)
+    rounded, exact = found.values(ALL_KINDS), fold_norms(network)
     for path, layer in found.layers.items():
         error = np.abs(rounded[f"{path}.weight"] - exact[f"{path}.weight"].reshape(layer.integers.shape))
-        assert error.max() < (0.51 if in_tiles else 8) * layer.scales.max()
-        assert (layer.inputs is not None) == in_tiles
+        assert error.max() < (8 if layer.inputs is None else 0.51) * layer.scales.max()
         if layer.inputs is not None:
             assert layer.inputs[0] <= 0 < layer.inputs[1]
+    in_tiles = found.values({POINTS, WINDOWS})
+    assert [name for name in in_tiles if name.endswith(".scales")] == [
+        f"{path}.scales" for path in quantisable(network.config, {POINTS, WINDOWS})
+    ]
 
 
 def test_a_file_keeps_what_was_made(network: StoredNetwork, found: Quantised, tmp_path: Path) -> None:
@@ -125,10 +128,8 @@ def test_a_file_of_another_network_is_refused(found: Quantised, network: StoredN
 
 @pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "incomplete", "loss", "range"])
 def test_a_damaged_file_is_one_clear_error(
-    damage: str, found: Quantised, network: StoredNetwork, in_tiles: bool, tmp_path: Path
+    damage: str, found: Quantised, network: StoredNetwork, tmp_path: Path
 ) -> None:
-    if damage == "range" and not in_tiles:
-        pytest.skip("matrices have no range of inputs")
     path = tmp_path / "net.int8.npz"
     save_quantised(found, network, path)
     whole = path.read_bytes()
@@ -162,10 +163,10 @@ def test_a_file_of_another_version_is_refused(found: Quantised, network: StoredN
         read_quantised(path, network)
 
 
-def test_weights_that_are_not_numbers_are_refused(network: StoredNetwork, in_tiles: bool) -> None:
-    path = quantisable(network.config, in_tiles)[0]
+def test_weights_that_are_not_numbers_are_refused(network: StoredNetwork) -> None:
+    path = quantisable(network.config, ALL_KINDS)[0]
     weight = network.values[f"{path}.weight"] * np.float32(np.nan)
     planes = np.ones((1, 7, 7, 22), np.uint8)
     with pytest.raises(UserError, match=f"weights that are not numbers: {path}"):
         broken = StoredNetwork(network.config, {**network.values, f"{path}.weight": weight})
-        quantise(broken, [Positions(planes, np.ones((1, 19), np.float32))], in_tiles)
+        quantise(broken, [Positions(planes, np.ones((1, 19), np.float32))], ALL_KINDS)

@@ -145,8 +145,8 @@ def is_half(like: Any) -> bool:
 
 
 def is_integer(like: Any) -> bool:
-    """Whether an array holds 8-bit integers for tiles."""
-    return like.dtype == types.int8
+    """Whether an array holds 8-bit integers: for vectors, or for tiles."""
+    return like.dtype in (types.uint8, types.int8)
 
 
 def splat(value: Any) -> Any:

@@ -12,17 +12,16 @@ import numpy as np
 
 from ...base.jit import njit
 from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .direct import Before, Kernel, convolve_directly
+from .direct import Before, Kernel, convolve_directly, convolve_integers
 from .emit import LANES, data_address
 from .grid import EVERY_ROW, Grid, aligned, aligned_rows
 from .matmul import (
-    INTEGER_TILES,
     TILES,
     convolve_1x1,
+    integers_for,
     pack_integers,
     pack_matrices,
     pack_matrix,
-    packed_integers_size,
     whole_inputs,
     whole_lanes,
 )
@@ -31,7 +30,7 @@ from .scalars import IDENTITY_KIND, KINDS, activate
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
 DIRECT = 0
-"""In place of the side of Winograd's tiles: a convolution in the tiles of AMX."""
+"""In place of the side of Winograd's tiles: a convolution without a transform (`direct`)."""
 
 
 class Activation(NamedTuple):
@@ -45,7 +44,7 @@ class Activation(NamedTuple):
 class Conv(NamedTuple):
     """A convolution: float32 [outputs, inputs, side, side] and [outputs]; `scales` as in `Matrix`.
 
-    `inputs`, float32 [2], are the least and the largest input that 8-bit integers in tiles are to express.
+    `inputs`, float32 [2], are the least and the largest input that 8-bit integers are to express.
     """
 
     weight: np.ndarray
@@ -142,8 +141,8 @@ class ActivatedConv:
 
     Attributes:
         is_of_integers: Whether products are of 8-bit integers.
-        factors: The factors of the sums of integers in tiles, float32 [outputs].
-        encoding: How such inputs are encoded (`passes.encoding`).
+        factors: The factors of the sums of integers, float32 [outputs].
+        encoding: How their inputs are encoded (`passes.encoding`).
     """
 
     def __init__(self, activation: Activation | None, convs: list[Conv], products: "np.dtype[Any]") -> None:
@@ -183,7 +182,10 @@ class ActivatedConv:
         if side == DIRECT:
             before = Before(self.kind, self.scale, self.shift[0], self.encoding)
             kernel = Kernel(kernels, self.factors, self.bias)
-            convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
+            if self._products == TILES:
+                convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
+            else:
+                convolve_integers(x, on_board, grid.width, before, shift, kernel, False, out)
         elif side == 1:
             convolve_1x1(x, on_board, *activation, kernels[:, 0], self.bias, False, out)
         else:
@@ -196,28 +198,26 @@ class ActivatedConv:
         if side == DIRECT:
             weight = self._integers() if self.is_of_integers else self._weight
             cells = weight.reshape(*weight.shape[:2], -1).transpose(2, 0, 1)
-            return pack_matrices(cells, self._tile_type())
+            return pack_matrices(cells, self._type())
         if side == 1:
-            return Matrix(self._weight[:, :, 0, 0], self._scales).packed(self._products)[:, None]
+            return pack_matrix(self._weight[:, :, 0, 0], self._products)[:, None]
         return pack_kernel(self._weight, side, self._products)
 
     def packed_size(self, grid: Grid) -> int:
         """Returns the number of elements of the packed kernels, without packing them."""
         side = self.tile_side(grid)
-        if self.is_of_integers and side != DIRECT:
-            return packed_integers_size(len(self.bias), len(self.scale))
         cells = self._kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
-        return cells * len(self.bias) * whole_inputs(len(self.scale), self._tile_type())
+        return cells * len(self.bias) * whole_inputs(len(self.scale), self._type())
 
     def tile_side(self, grid: Grid) -> int:
         """Returns the side of Winograd's tiles, 1 for the product of a 1x1 convolution, or `DIRECT`."""
-        if self._products == TILES:
+        if self._products == TILES or self.is_of_integers:
             return DIRECT
         return 1 if self._kernel_side == 1 else best_tile_side(grid.height, grid.width)
 
-    def _tile_type(self) -> "np.dtype[Any]":
-        """Returns the type of packed weights; in tiles that of 8-bit integers if it is one."""
-        return INTEGER_TILES if self.is_of_integers else self._products
+    def _type(self) -> "np.dtype[Any]":
+        """Returns the type of packed weights."""
+        return integers_for(self._products) if self.is_of_integers else self._products
 
     def _integers(self) -> np.ndarray:
         """Returns the weights as multiples of their scales."""

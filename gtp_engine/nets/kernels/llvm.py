@@ -56,6 +56,8 @@ HAS_INT8 = HAS_FLOAT32 and any(FEATURES.get(name) for name in ("avx512vnni", "av
 # By vectors per row, the most rows whose sums fit into the registers together with their factors: AVX-512 has 32
 # registers of 16 values, AVX2 has 16 of 8, NEON 32 of 4.
 MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if FEATURES.get("avx512f") else {1: 6}
+# The same for `multiply_shifted`.
+SHIFTED_ROWS = {2: 13, 1: 15} if FEATURES.get("avx512f") else {1: 6}
 
 
 @llvm_function
@@ -112,6 +114,59 @@ def multiply_panel(
         return context.get_dummy_value()
 
     return types.void(like, *[types.int64] * 11), code
+
+
+@llvm_function
+def multiply_shifted(
+    typing: Any,
+    like: Any,
+    rows: Any,
+    vectors: Any,
+    left: Any,
+    stride: Any,
+    offsets: Any,
+    cells: Any,
+    right: Any,
+    steps: Any,
+    factors: Any,
+    bias: Any,
+    start: Any,
+    start_stride: Any,
+    out: Any,
+    out_stride: Any,
+) -> Any:
+    """Computes out[rows, 16 * vectors] = start[rows, ...] + bias + factors * the products of 8-bit integers.
+
+    Args:
+        like: An array of the type of the right factors; if it is not that of 8-bit integers, there is no code: LLVM
+            would end the process on CPUs without the instructions.
+        rows: At most SHIFTED_ROWS[vectors].
+        vectors: The number of vectors in a row of the result.
+        left: Address of the left factor, of bytes without a sign.
+        stride: Distance of its rows.
+        offsets: Address of what is added to `left` for each cell of the kernel, int64.
+        cells: How many cells.
+        right: Address of the right factors [cells, steps, 16 * vectors], of four integers with a sign each.
+        steps: Length of a row of a cell's left factor in units of 4 bytes.
+        factors: Address of the factors of the columns' sums, float32.
+        bias: Address of what is added to them then.
+        start: Address of what is added to that.
+        start_stride: Distance of its rows.
+        out: Address of the result, float32.
+        out_stride: Distance of its rows.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if like.dtype != types.uint8:
+            return context.get_dummy_value()
+        _, rows, vectors, *operands = arguments
+        shapes = {v * 16 + r: (r, v) for v, most in SHIFTED_ROWS.items() for r in range(1, most + 1)}
+        key = plus(builder, times(builder, vectors, 16), rows)
+        panel = ShiftedPanel(*operands)
+        emit_switch(builder, key, {number: partial(_shifted_panel, *shape, panel) for number, shape in shapes.items()})
+        return context.get_dummy_value()
+
+    return types.void(like, *[types.int64] * 14), code
 
 
 @llvm_function
@@ -208,6 +263,48 @@ class Panel(NamedTuple):
     out: Any
     out_stride: Any
     steps: Any
+
+
+class ShiftedPanel(NamedTuple):
+    """The arguments of `multiply_shifted` of the same names, as values of LLVM."""
+
+    left: Any
+    stride: Any
+    offsets: Any
+    cells: Any
+    right: Any
+    steps: Any
+    factors: Any
+    bias: Any
+    start: Any
+    start_stride: Any
+    out: Any
+    out_stride: Any
+
+
+def _shifted_panel(rows: int, vectors: int, panel: ShiftedPanel, builder: Any) -> None:
+    """Emits the loops of `multiply_shifted` for one shape, whose sums stay in registers."""
+    zero = ir.Constant(INTEGERS, [0] * LANES)
+    sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(vectors)] for _ in range(rows)]
+    cell_bytes = times(builder, panel.steps, 4 * LANES * vectors)
+    with cgutils.for_range(builder, panel.cells) as cell:
+        offset = load(builder, plus(builder, panel.offsets, times(builder, cell.index, 8)), I64)
+        lines = _row_addresses(builder, plus(builder, panel.left, offset), panel.stride, rows)
+        address = plus(builder, panel.right, builder.mul(cell.index, cell_bytes))
+        right = address, INTEGERS, plus(builder, address, cell_bytes)
+        starts = [[builder.load(place) for place in row] for row in sums]
+        totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_dot_products, builder))
+        for place, total in zip(chain(*sums), chain(*totals), strict=True):
+            builder.store(total, place)
+    factors, bias = (load_vectors(builder, address, FLOATS, vectors) for address in (panel.factors, panel.bias))
+    begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
+    targets = _row_addresses(builder, panel.out, panel.out_stride, rows)
+    for row, begin, target in zip(sums, begins, targets, strict=True):
+        firsts = load_vectors(builder, begin, FLOATS, vectors)
+        for number, place in enumerate(row):
+            total = builder.sitofp(builder.load(place), FLOATS)
+            value = builder.fadd(fused_multiply_add(builder, total, factors[number], bias[number]), firsts[number])
+            store(builder, value, plus(builder, target, int64(64 * number)), False)
 
 
 def _panel_loop(half: bool, rows: int, vectors: int, panel: Panel) -> Callable[[Any], None]:

@@ -3,13 +3,13 @@
 Factors are float32, bfloat16, or 8-bit integers seen as uint8; results are float32. Everything runs on the thread that
 calls it. The type of the packed weights says how products are computed: `FLOAT32`, `BFLOAT16` in vectors, or `TILES`,
 which is bfloat16 in the tiles of AMX. With tiles, rows begin at cache lines and there are multiples of 16 of them, and
-the caller of `matmul` has begun products (`amx.begin_products`). 8-bit integers in tiles (`INTEGER_TILES`) are for
-convolutions alone (`direct`).
+the caller of `matmul` has begun products (`amx.begin_products`). Convolutions of 8-bit integers are in `direct`, in
+vectors (`INTEGERS`) and tiles (`INTEGER_TILES`).
 
-A row of 8-bit integers of a left factor holds values divided by a scale, -127 to 127, plus 128, and then the scale, a
-float32: the CPU multiplies unsigned bytes by signed ones. The scale follows from the row's largest value, so that
-nothing has to be known of the values before. Each column of the weights has a scale of its own, and its sum starts from
--128 times the sum of its integers.
+A row of 8-bit integers of a left factor of `matmul` holds values divided by a scale, -127 to 127, plus 128, and then
+the scale, a float32: the CPU multiplies unsigned bytes by signed ones. The scale follows from the row's largest value,
+so that nothing has to be known of the values before. Each column of the weights has a scale of its own, and its sum
+starts from -128 times the sum of its integers.
 
 The weights are packed once (`pack_matrices`) in the order in which the innermost loop reads them: in blocks of a few
 vectors of columns. The left factor is read in chunks of rows that stay in the cache while all blocks are multiplied
@@ -25,14 +25,14 @@ from ..quantisation import LARGEST
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, is_for_tiles
 from .emit import LANES, data_address
 from .grid import aligned, aligned_rows
-from .llvm import KNOWS_TILES, MAX_ROWS, multiply_panel, store_row
+from .llvm import KNOWS_TILES, MAX_ROWS, SHIFTED_ROWS, multiply_panel, store_row
 from .passes import NO_ENCODING, activate_rows
 from .scalars import ONE, ZERO, fast_max
 
 FLOAT32, BFLOAT16, TILES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
 """The types of packed weights that are not 8-bit integers."""
-INTEGER_TILES = np.dtype(np.int8)
-"""The type of those of 8-bit integers for tiles."""
+INTEGERS, INTEGER_TILES = np.dtype(np.uint8), np.dtype(np.int8)
+"""The types of those of 8-bit integers, in vectors and in tiles."""
 
 # Points that are worked on together: what is computed for them stays in a second-level cache of 1 MiB.
 CHUNK = MAX_TILE_ROWS if KNOWS_TILES else 48
@@ -295,7 +295,7 @@ def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
 
     Args:
         weight: float32 [matrices, outputs, inputs].
-        kind: `FLOAT32`, `BFLOAT16`, `TILES`, or `INTEGER_TILES` for whole numbers of -127 to 127.
+        kind: `FLOAT32`, `BFLOAT16`, `TILES`, or for whole numbers of -127 to 127 `INTEGERS` or `INTEGER_TILES`.
 
     Returns:
         [blocks of columns, matrices, steps, columns], padded with zeros to whole vectors, and to whole tiles for these.
@@ -306,10 +306,12 @@ def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
     padded = np.zeros((matrices, steps, columns), np.float32)
     padded[:, :inputs, :outputs] = weight.transpose(0, 2, 1)
     width = choose_block_width(columns, kind in (TILES, INTEGER_TILES))
+    if kind == INTEGERS:
+        width = LANES * max(vectors for vectors in SHIFTED_ROWS if columns % (LANES * vectors) == 0)
     blocks = np.ascontiguousarray(padded.reshape(matrices, steps, columns // width, width).transpose(2, 0, 1, 3))
     if kind == FLOAT32:
         return blocks
-    values = blocks.astype(kind) if kind == INTEGER_TILES else to_bfloat16(blocks).view(kind)
+    values = (blocks.astype(np.int8) if kind.itemsize == 1 else to_bfloat16(blocks)).view(kind)
     per_step = 4 // kind.itemsize
     in_steps = values.reshape(-1, matrices, steps // per_step, per_step, width).swapaxes(3, 4)
     packed = aligned((columns // width, matrices, steps // per_step, per_step * width), kind)
@@ -342,15 +344,15 @@ def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return packed
 
 
-def packed_integers_size(outputs: int, inputs: int) -> int:
-    """Returns the number of bytes that `pack_integers` returns."""
-    return whole_lanes(outputs) * (4 * _HEAD_ROWS + whole_lanes(inputs))
-
-
 @njit
 def whole_lanes(channels: int) -> int:
     """Returns a number of channels rounded up to a multiple of `LANES`."""
     return channels + -channels % LANES
+
+
+def integers_for(products: "np.dtype[Any]") -> "np.dtype[Any]":
+    """Returns the type of 8-bit integers where other products are of a type."""
+    return INTEGER_TILES if products == TILES else INTEGERS
 
 
 def whole_inputs(inputs: int, kind: "np.dtype[Any]") -> int:

@@ -9,8 +9,8 @@ compiled code.
 import contextlib
 import math
 import time
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +20,7 @@ from ...base.files import write_text
 from ...base.jit import CACHE_FOLDER, njit
 from ...base.jit import config as jit_config
 from ..config import NetworkConfig
-from ..quantisation import quantisable
+from ..quantisation import ALL_KINDS, LARGEST, POINTS, WINDOWS, quantisable
 from ..schema import (
     METADATA,
     ConvDesc,
@@ -33,15 +33,16 @@ from ..schema import (
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .amx import begin_products, end_products
-from .direct import convolve_planes_directly
+from .direct import Kernel, convolve_planes_by_integers, convolve_planes_directly
 from .emit import LANES, data_address
-from .grid import Grid, aligned
-from .layers import ActivatedConv, Activation, Linear, Values, global_pool, multiply_add
+from .grid import EVERY_ROW, Grid, aligned
+from .layers import ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
 from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8, HAS_TILES
 from .matmul import (
     BFLOAT16,
     CHUNK,
     FLOAT32,
+    INTEGERS,
     TILES,
     convolve_im2col,
     encode_rows,
@@ -63,8 +64,9 @@ def can_compile(config: NetworkConfig, precision: str) -> bool:
     The CPU needs the vector instructions, and convolutions have to be those for which there are kernels: 1x1 or 3x3,
     and the trunk's first one of any odd size; both heads need the same activation. KataGo's networks are such.
     """
-    integers = has_int8() and bool(quantisable(config, half_products() == TILES))
-    if not {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": integers}.get(precision):
+    if not {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": has_int8()}.get(precision):
+        return False
+    if precision == "int8" and not quantisable(config, integer_kinds()):
         return False
     first, policy = config.trunk.conv, config.policy
     # Convolutions that are computed as one.
@@ -122,7 +124,7 @@ class CompiledNetwork:
         self._in_tiles = products == TILES
         # A few percent of the work: in float32 it costs little and loses nothing. Tiles leave no time for it.
         outside = products if self._in_tiles else FLOAT32
-        self._input = _Input(trunk, values.at("trunk"), outside)
+        self._input = _Input(trunk, values.at("trunk"), INTEGERS if quantised and not self._in_tiles else outside)
         self._blocks = CompiledBlocks(trunk, values.at("trunk"), products)
         self._tip = _Tip(trunk, values.at("trunk"))
         # The convolutions of the trunk's tip in one: that of the value head, and both of the policy head.
@@ -178,19 +180,25 @@ class _Input:
 
     It has few input planes, so that Winograd's tiles would mostly hold padding; a matrix of windows does better. It is
     float32: rounding its weights to bfloat16 moves the lead by 0.1 points on average, as long as it is a few percent of
-    the work (b7c96h3tfrs, 450 positions of 19x19). In tiles the weights are the sum of two kernels of bfloat16, the
-    second of what rounding takes from the first.
+    the work (b7c96h3tfrs, 450 positions of 19x19). Where products are faster than that, the weights are the sum of two
+    kernels, the second of what rounding takes from the first: of bfloat16 in tiles, or of 8-bit integers.
+
+    Args:
+        trunk: The trunk.
+        values: Its values.
+        products: `FLOAT32`, `TILES` or `INTEGERS`.
     """
 
     def __init__(self, trunk: TrunkDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._side, self._channels = trunk.conv.height, trunk.conv.out_channels
         self.channels = whole_lanes(self._channels)
-        kernel, self._in_tiles = values["conv.weight"].transpose(0, 2, 3, 1), products == TILES
-        if self._in_tiles:
-            rounded = (to_bfloat16(kernel).astype(np.uint32) << np.uint32(16)).view(np.float32)
-            parts = [part.swapaxes(0, 1) for part in (rounded, kernel - rounded)]
-            lines = np.concatenate([part.reshape(self._side, self._channels, -1) for part in parts])
-            self._kernel = pack_matrices(lines, products)
+        kernel, self._products = values["conv.weight"].transpose(0, 2, 3, 1), products
+        lines = kernel.swapaxes(0, 1).reshape(self._side, self._channels, -1)
+        if products == TILES:
+            rounded = (to_bfloat16(lines).astype(np.uint32) << np.uint32(16)).view(np.float32)
+            self._kernel = pack_matrices(np.concatenate([rounded, lines - rounded]), products)
+        elif products == INTEGERS:
+            self._kernels = _split(lines)
         else:
             self._kernel = pack_matrix(kernel.reshape(self._channels, -1), FLOAT32)
         self._scalars = values.linear("matmul").after(0)
@@ -210,10 +218,24 @@ class _Input:
             for layer in self._encoder:
                 metadata = layer(metadata)
             start[:, : self._channels] += metadata
-        if self._in_tiles:
+        if self._products == TILES:
             convolve_planes_directly(np.ascontiguousarray(planes), grid.pitch, self._side, self._kernel, start, out)
+        elif self._products == INTEGERS:
+            convolve_planes_by_integers(np.ascontiguousarray(planes), self._side, self._kernels, start, out)
         else:
             convolve_im2col(planes, self._kernel, self._side, start, out)
+
+
+def _split(weight: np.ndarray) -> tuple[Kernel, Kernel]:
+    """Returns a kernel, float32 [lines, outputs, inputs], as the sum of two of 8-bit integers."""
+    found: list[Kernel] = []
+    for _ in range(2):
+        scales = np.abs(weight).max((0, 2)) / LARGEST
+        integers = np.rint(weight / np.where(scales > 0, scales, 1)[:, None])
+        factors = filled(scales)
+        found.append(Kernel(pack_matrices(integers, INTEGERS), factors, np.zeros_like(factors)))
+        weight = weight - integers * scales[:, None]
+    return found[0], found[1]
 
 
 class _Tip:
@@ -382,29 +404,60 @@ def _raw_outputs(
 # Products are two thirds of a network's time: by this factor bfloat16 has to be faster for a gain of 15 % in all, which
 # its rounding is worth.
 _LEAST_GAIN = 1.25
+# What rounding to 8-bit integers is worth.
+_LEAST_WINDOW_GAIN = 1.25
 _CHANNELS, _TRIAL_SECONDS, _REPEATS = 96, 0.05, 50
 
 
 def bfloat16_is_faster() -> bool:
     """Returns whether products of bfloat16 are faster than those of float32; the CPU has to have them."""
     # A process that may not use tiles shares compiled code with others that may, but not their choice.
-    file = CACHE_FOLDER / ("precision_with_tiles" if HAS_TILES else "precision") if CACHE_FOLDER else None
+    name = "precision_with_tiles" if HAS_TILES else "precision"
+    return _remembered(name, ("float32", "bfloat16"), lambda: product_gain("bfloat16") > _LEAST_GAIN)
+
+
+@cache
+def integer_kinds() -> frozenset[str]:
+    """Returns the kinds of layers that this CPU computes with 8-bit integers (`quantisation`); it has to have them.
+
+    In tiles the matrices of transformers are faster in bfloat16. In vectors a 3x3 convolution of integers has four
+    times the products of Winograd's, and not every CPU multiplies them so much faster.
+    """
+    if half_products() == TILES:
+        return frozenset({POINTS, WINDOWS})
+    are_faster = _remembered("integers", ("points", "windows"), lambda: _window_gain() > _LEAST_WINDOW_GAIN)
+    return ALL_KINDS if are_faster else ALL_KINDS - {WINDOWS}
+
+
+def _remembered(name: str, answers: tuple[str, str], is_so: Callable[[], bool]) -> bool:
+    """Returns what a trial found, now or earlier: its answer, for no and for yes, is stored with the compiled code."""
+    file = CACHE_FOLDER / name if CACHE_FOLDER else None
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        if file and (remembered := file.read_text()) in ("bfloat16", "float32"):
-            return remembered == "bfloat16"
-    is_faster = product_gain("bfloat16") > _LEAST_GAIN
+        if file and (found := file.read_text()) in answers:
+            return found == answers[1]
+    result = is_so()
     with contextlib.suppress(OSError):
         if file:
-            write_text(file, "bfloat16" if is_faster else "float32")
-    return is_faster
+            write_text(file, answers[result])
+    return result
+
+
+def _window_gain() -> float:
+    """Returns how many times as fast a 3x3 convolution of 8-bit integers is as in the best other precision."""
+    choice = np.random.default_rng(1)
+    weight = choice.uniform(-1, 1, (_CHANNELS, _CHANNELS, 3, 3)).astype(np.float32)
+    bias, ones, side = np.zeros(_CHANNELS, np.float32), np.ones(_CHANNELS, np.float32), 9
+    grid, x = Grid.of(side, side, False), choice.uniform(0, 1, (1, side * side, _CHANNELS)).astype(np.float32)
+    activation = Activation(IDENTITY_KIND, ones, 0 * ones)
+    other = BFLOAT16 if has_bfloat16() and bfloat16_is_faster() else FLOAT32
+    integers = Conv(np.rint(127 * weight) / 127, bias, ones / 127, np.array([0, 1], np.float32))
+    convs = [ActivatedConv(activation, [conv], other) for conv in (Conv(weight, bias), integers)]
+    return _gain(*(partial(conv, x, grid, EVERY_ROW) for conv in convs))
 
 
 @cache  # the doctor shows the figure of the trial that decided
 def product_gain(precision: str) -> float:
     """Returns how many times as fast as in float32 a product of the usual size is; the CPU has to have such products.
-
-    The precisions alternate, and the shortest time of each counts, so that other programs disturb little. CPU time is
-    of no use: on Windows its ticks are longer than one measurement.
 
     Args:
         precision: "bfloat16" or "int8".
@@ -418,16 +471,24 @@ def product_gain(precision: str) -> float:
         values = aligned((CHUNK, _CHANNELS))
         values[:] = 1
         encode_rows(values, CHUNK, _CHANNELS, packed)
-        left = values.view(packed.dtype)
-        _multiply_once(left, packed, start, out)  # compiles
-        factors.append((left, packed))
+        factors.append((values.view(packed.dtype), packed))
+    return _gain(*(partial(_multiply_once, *each, start, out) for each in factors))
+
+
+def _gain(one: Callable[[], object], other: Callable[[], object]) -> float:
+    """Returns how many times as fast the second of two functions is; both have been compiled or are so now.
+
+    They alternate, and the shortest time of each counts, so that other programs disturb little. CPU time is of no use:
+    on Windows its ticks are longer than one measurement.
+    """
     times = [math.inf, math.inf]
+    one(), other()
     end = time.perf_counter() + _TRIAL_SECONDS
     while time.perf_counter() < end or math.inf in times:
-        for number, (left, packed) in enumerate(factors):
+        for number, function in enumerate((one, other)):
             begin = time.perf_counter()
             for _ in range(_REPEATS):
-                _multiply_once(left, packed, start, out)
+                function()
             times[number] = min(times[number], time.perf_counter() - begin)
     return times[0] / times[1]
 

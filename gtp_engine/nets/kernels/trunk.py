@@ -36,11 +36,12 @@ from .direct import (
     add_and_activate,
     clear_margins,
     convolve_board,
+    convolve_integers,
     kernel_offsets,
 )
 from .grid import Grid, aligned
 from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
-from .matmul import INTEGER_TILES, TILES, convolve_1x1, input_count, whole_lanes
+from .matmul import TILES, convolve_1x1, input_count, integers_for, whole_lanes
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
@@ -75,7 +76,7 @@ _STEP = np.dtype(
             "inputs",  # the number of channels read, from the first on
             "scale",
             "shift",
-            "factors",  # of sums of 8-bit integers in tiles
+            "factors",  # of sums of 8-bit integers
             "encoding",  # of inputs as such integers
             "tile_side",  # of Winograd's tiles, 1 for 1x1 kernels, or DIRECT
             "is_of_integers",
@@ -274,7 +275,9 @@ def _convolve(step: Any, tables: _Tables, tensors: _Tensors) -> None:
     scale, bias = values[step["scale"] :][: step["inputs"]], values[step["bias"] :][: step["outputs"]]
     shift = _shift_of(step, values, tensors.pooled)
     if step["is_of_integers"] > 0:
-        convolve_1x1(x, on_board, scale, shift, kind, _kernels_of(step, tables.integers)[:, 0], bias, adds, out)
+        kernel = Kernel(_kernels_of(step, tables.integers), values[step["factors"] :][: step["outputs"]], bias)
+        before = _before(step, values, shift[0])
+        convolve_integers(x, on_board, grid.width, before, shift, kernel, adds, out)
         return
     kernels = _kernels_of(step, tables.weights)
     if side == 1:
@@ -354,8 +357,7 @@ class _Run:
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
         # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
         # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
-        integers = INTEGER_TILES if self._products == TILES else np.dtype(np.uint8)
-        types = {True: integers if sizes[True] else self._products, False: self._products}
+        types = {True: integers_for(self._products) if sizes[True] else self._products, False: self._products}
         kernels = {kind: aligned((size,), types[kind]) for kind, size in sizes.items()}
         used = {True: 0, False: 0}
         table = np.array([step for step, _ in self._steps])

@@ -16,10 +16,10 @@ import numpy as np
 from ...base import folders
 from ...base.errors import UserError, error_text
 from ...go.game import Game
-from ...nets.kernels.matmul import FLOAT32, TILES
-from ...nets.kernels.network import CompiledNetwork, half_products, has_bfloat16
+from ...nets.kernels.matmul import FLOAT32
+from ...nets.kernels.network import CompiledNetwork, half_products, has_bfloat16, integer_kinds
 from ...nets.library import network_name
-from ...nets.quantisation import Loss, Positions, Quantised, block_of, quantise, read_quantised, save_quantised
+from ...nets.quantisation import FORMAT, Loss, Positions, Quantised, block_of, quantise, read_quantised, save_quantised
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs, StoredNetwork
 from .features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch
@@ -47,17 +47,15 @@ def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
         UserError: The file next to the network is damaged, or belongs to another one.
         OSError: It cannot be read.
     """
-    in_tiles = half_products() == TILES
     beside = path.with_name(f"{network_name(path)}.int8.npz")
-    if beside.exists() and (found := read_quantised(beside, network)).is_for(in_tiles):
+    if beside.exists() and (found := read_quantised(beside, network)).has(integer_kinds()):
         return found
     folder = _cache_folder()
     if folder is None or not folder.exists():  # most users have none: nothing is hashed
         return None
     cached = folder / _name(network)
     try:
-        kept = read_quantised(cached, network) if cached.exists() else None
-        return kept if kept is not None and kept.is_for(in_tiles) else None
+        return read_quantised(cached, network) if cached.exists() else None
     except (UserError, OSError) as error:  # it can be made anew
         logger.warning(error_text(error))
         return None
@@ -88,20 +86,20 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
 
 
 def _name(network: StoredNetwork) -> str:
-    """Returns the name of the file in the cache folder, which CPUs of both kinds may share."""
-    return f"{network.fingerprint}{'.tiles' if half_products() == TILES else ''}.npz"
+    """Returns the name of the file in the cache folder, which CPUs may share that compute other kinds of layers so."""
+    return f"{network.fingerprint}.{'-'.join(sorted(integer_kinds()))}.{FORMAT}.npz"
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:
     """Rounds a network's layers to 8-bit integers, but not those of blocks that would lose too much."""
     rounding, held_back = _positions(network.config.suicide_areas)
     products = half_products() if has_bfloat16() else FLOAT32
-    in_tiles = products == TILES
-    layers = quantise(network, rounding, in_tiles)
+    kinds = integer_kinds()
+    layers = quantise(network, rounding, kinds)
     exact = _outputs(network, FLOAT32, {}, held_back)
 
     def loss(paths: Mapping[str, object]) -> Loss:
-        values = Quantised({path: layers[path] for path in paths}, LARGEST_LOSS).values(in_tiles)
+        values = Quantised({path: layers[path] for path in paths}, LARGEST_LOSS).values(kinds)
         return _difference(exact, _outputs(network, products, values, held_back), output_scale(network.config).lead)
 
     found = loss(layers)

@@ -23,6 +23,7 @@ from ...nets.kernels.network import (
     half_products,
     has_bfloat16,
     has_int8,
+    integer_kinds,
 )
 from ...nets.library import network_name
 from ...nets.quantisation import Quantised
@@ -90,7 +91,7 @@ class CompiledRunner:
         # Integers in tiles go with bfloat16 in tiles, whatever a trial says.
         if precision == "bfloat16" or (precision == INT8 and (half_products() == TILES or _half_is_faster())):
             products = half_products()
-        self._network = CompiledNetwork(network, products, quantised.values(products == TILES) if quantised else {})
+        self._network = CompiledNetwork(network, products, quantised.values(integer_kinds()) if quantised else {})
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
         """See `Runner.new_inputs`."""
@@ -155,19 +156,19 @@ def _half_is_faster() -> bool:
 
 def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) -> Quantised | None:
     """Returns the network's 8-bit integers; None if they are not to be used, or of no use."""
-    usable = device == "cpu" and can_compile(network.config, INT8)
     if precision == AUTO:
         try:
-            found = find_quantised(network, path) if usable else None
+            found = find_quantised(network, path) if device == "cpu" and has_int8() else None
         except (UserError, OSError) as error:  # nobody asked for it
             logger.warning(error_text(error))
             return None
-        return found if found is not None and loses_little(found.loss) else None
+        usable = found is not None and loses_little(found.loss) and can_compile(network.config, INT8)
+        return found if usable else None
     if device != "cpu":
         raise UserError(f"precision {INT8} is for CPUs, not for device {device!r}")
     if not has_int8():
         raise UserError(f"precision {INT8} is not available: it needs compiled code, and a CPU with VNNI or I8MM")
-    if not usable:
+    if not can_compile(network.config, INT8):
         logger.warning(f"precision {INT8} is of no use to {network_name(path)}, which is computed as with {AUTO}")
         return None
     return find_or_make_quantised(network, path)
