@@ -178,9 +178,19 @@ def quantise(network: StoredNetwork, positions: Sequence[Positions], kinds: Set[
 
 def _nearest(weight: np.ndarray, inputs: np.ndarray) -> Rounded:
     """Returns a convolution with each weight rounded to the nearest multiple of its output's scale."""
-    scales = (np.abs(weight).max((1, 2, 3)) / LARGEST).astype(np.float32)
-    divisors = np.where(scales > 0, scales, 1)[:, None, None, None]
-    return Rounded(np.rint(weight / divisors).astype(np.int8), scales, inputs)
+    scales = scales_of(weight)
+    return Rounded(multiples(weight, scales).astype(np.int8), scales, inputs)
+
+
+def scales_of(weight: np.ndarray) -> np.ndarray:
+    """Returns the scales of weights [outputs, ...] with which each output's largest one is `LARGEST`: float32."""
+    return (np.abs(weight).reshape(len(weight), -1).max(1) / LARGEST).astype(np.float32)
+
+
+def multiples(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Returns weights [outputs, ...] as whole multiples of their outputs' scales, the nearest."""
+    divisors = np.where(scales > 0, scales, 1).reshape(-1, *[1] * (weight.ndim - 1))
+    return np.rint(weight / divisors)
 
 
 def _observe_inputs(
@@ -212,7 +222,7 @@ def round_matrix(weight: np.ndarray, products: np.ndarray) -> Rounded:
         weight: float32 [outputs, inputs].
         products: [inputs, inputs], the sum of x @ x.T over inputs x.
     """
-    scales = (np.abs(weight).max(1) / LARGEST).astype(np.float32)
+    scales = scales_of(weight)
     divisors = np.where(scales > 0, scales, 1)[:, None]
     rest, integers = weight / divisors.astype(np.float64), np.empty(weight.shape, np.int8)
     damped = products.astype(np.float64)

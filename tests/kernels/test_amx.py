@@ -20,7 +20,8 @@ from gtp_engine.base import jit
 from gtp_engine.base.target import WHEEL_TARGETS
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.kernels.amx import begin_products, end_products
-from gtp_engine.nets.kernels.direct import Before, Kernel, convolve_directly
+from gtp_engine.nets.kernels.convolution import Before, Kernel
+from gtp_engine.nets.kernels.direct import convolve_directly
 from gtp_engine.nets.kernels.grid import Grid
 from gtp_engine.nets.kernels.llvm import KNOWS_TILES
 from gtp_engine.nets.kernels.matmul import TILES, matmul, pack_matrices, pack_matrix, to_bfloat16, whole_inputs

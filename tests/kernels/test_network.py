@@ -27,14 +27,14 @@ from random_networks import random_model
 from torch import Tensor
 from torch.nn import functional
 
-from gtp_engine.base.jit import config
 from gtp_engine.clients.cli import doctor
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
 from gtp_engine.nets.kernels.matmul import FLOAT32, to_bfloat16
-from gtp_engine.nets.kernels.scalars import KINDS, activate
+from gtp_engine.nets.kernels.passes import NO_ENCODING, activate_rows, activate_values
+from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.quantisation import ALL_KINDS, MATRICES, POINTS
@@ -43,21 +43,27 @@ from gtp_engine.nets.schema import MISH, RELU, SILU
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="code is not compiled")
+@needs_kernels
 @pytest.mark.parametrize("kind", [MISH, RELU, SILU])
-@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("half", [False, pytest.param(True, marks=needs_bfloat16)])
 def test_activations_are_torchs(kind: str, half: bool) -> None:
     torch.manual_seed(1)
-    x = torch.randn(5, 7, 40) * 5
-    x[0, 0, :6] = torch.tensor([-1e4, -90.0, -50.0, 19.0, 21.0, 1e4])
-    scale, shift = torch.rand(40) + 0.5, torch.randn(40)
-    seen = x.bfloat16().float() if half else x
-    given = to_bfloat16(x.numpy()) if half else x.numpy()
-    out = np.empty_like(given)
-    activate(given, 0, scale.numpy(), shift.numpy(), KINDS[kind], np.zeros((0, 0), np.bool_), out, 0)
+    x = torch.randn(35, 48) * 5
+    x[0, :6] = torch.tensor([-1e4, -90.0, -50.0, 19.0, 21.0, 1e4])
+    scale, shift = torch.rand(48) + 0.5, torch.randn(48)
+    out, everywhere = np.empty(x.shape, np.uint16 if half else np.float32), np.zeros(0, np.bool_)
+    activate_rows(x.numpy(), everywhere, scale.numpy(), shift.numpy(), KINDS[kind], NO_ENCODING, out)
     found = torch.from_numpy(out).view(torch.bfloat16).double() if half else torch.from_numpy(out).double()
-    expected = ACTIVATION_FUNCTIONS[kind]((seen * scale + shift).double())
+    expected = ACTIVATION_FUNCTIONS[kind]((x * scale + shift).double())
     assert torch.allclose(found, expected, rtol=2**-8 if half else 2e-6, atol=1e-6 if half else 2e-6)
+
+
+@needs_kernels
+def test_a_few_values_are_activated_in_place() -> None:
+    values = np.linspace(-3, 3, 42, dtype=np.float32).reshape(6, 7)
+    expected = functional.mish(torch.from_numpy(values.copy()))
+    activate_values(values, KINDS[MISH])
+    assert torch.allclose(torch.from_numpy(values), expected, atol=1e-6)
 
 
 def test_numbers_are_rounded_to_bfloat16_as_by_torch() -> None:

@@ -1,20 +1,17 @@
-"""Convolutions without a transform: products of the rows of points, shifted to each cell of the kernel.
+"""Convolutions in the tiles of AMX: products of the rows of points, shifted to each cell of the kernel.
 
-In the tiles of AMX the rows lie as `grid.Grid` has them, so that the same 16 rows, shifted, are the neighbours of 16
-points. The sums of all cells stay in the tiles, and nothing is rearranged: such a convolution is faster than Winograd's
-with its fewer products (`winograd`), which wait for memory, and it loses less precision. In vectors that holds for
-8-bit integers alone (`convolve_integers`).
+The rows lie as `grid.Grid` has them, so that the same 16 rows, shifted, are the neighbours of 16 points. The sums of
+all cells stay in the tiles, and nothing is rearranged: such a convolution is faster than Winograd's with its fewer
+products (`winograd`), which wait for memory, and it loses less precision.
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...base.jit import njit
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
+from .convolution import Before, Kernel, place_of, write_windows
 from .emit import LANES, data_address, keep_alive
 from .grid import aligned_like, aligned_rows
-from .llvm import SHIFTED_ROWS, multiply_shifted
 from .matmul import even_chunk, input_count
 from .passes import NOT_ACTIVATED, Pending, activate_rows, panel_key, zero_of
 
@@ -22,39 +19,7 @@ _ONE = np.int16(0x3F80)  # 1 as bfloat16
 # From this many channels on, the activation of the next convolution is computed while the products are: then it saves
 # more waiting for memory than it costs (192 channels: 8 to 16 % of a convolution, 64 channels: -10 %).
 MANY_CHANNELS = 128
-# `SHIFTED_ROWS` for compiled code, indexed by vectors per row.
-_SHIFTED_ROWS = np.array([SHIFTED_ROWS.get(vectors, 0) for vectors in range(3)])
 NONE_PENDING = (0,) * len(Pending._fields)
-
-
-class Kernel(NamedTuple):
-    """A convolution's kernel.
-
-    Attributes:
-        weights: The packed matrices [blocks, 1 or 9, steps, columns] (`matmul.pack_matrices`).
-        factors: float32 [outputs], the factors of the sums if the weights are 8-bit integers.
-        bias: float32 [outputs], what is added.
-    """
-
-    weights: np.ndarray
-    factors: np.ndarray
-    bias: np.ndarray
-
-
-class Before(NamedTuple):
-    """What precedes a convolution: activation(x * scale + shift).
-
-    Attributes:
-        kind: The activation, one of the values of `scalars.KINDS`, or `passes.NOT_ACTIVATED`.
-        scale: float32 [channels].
-        shift: float32 [channels].
-        encoding: As `passes.encoding` returns it, if the convolution's weights are 8-bit integers.
-    """
-
-    kind: int
-    scale: np.ndarray
-    shift: np.ndarray
-    encoding: np.ndarray
 
 
 @njit
@@ -90,102 +55,6 @@ def convolve_directly(
 
 
 @njit
-def convolve_integers(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    width: int,
-    before: Before,
-    shift: np.ndarray,
-    kernel: Kernel,
-    adds: bool,
-    out: np.ndarray,
-) -> None:
-    """Computes a convolution of an activation with 8-bit integers in vectors; points off the board count as 0.
-
-    Args:
-        x: float32 [n, points, channels or more]; only the first channels, as many as there are scales, are read.
-        on_board: bool [n, points], or [0, ...] if all points are on the board.
-        width: The width of the board.
-        before: What precedes the convolution.
-        shift: float32 [1 or n, channels], in place of that of `before`.
-        kernel: The kernel, packed for vectors.
-        adds: Whether to add to what is in `out`.
-        out: float32 [n, points, out channels].
-    """
-    weights, pitch, height = kernel.weights, width + 1, x.shape[1] // width
-    # The lines of a board, each with a point off the board after it, between margins.
-    left = aligned_like(height * pitch + 2 * (pitch + 1), 4 * weights.shape[2], weights)
-    left[:] = zero_of(left, before.encoding)
-    cells = weights.shape[1]
-    offsets = np.array([_place_of(cell, cells, pitch) * left.strides[0] for cell in range(cells)])
-    mask, zeros = np.zeros(0, np.bool_), np.zeros((1, out.shape[2]), np.float32)
-    for image in range(len(x)):
-        own = shift[min(image, len(shift) - 1)]
-        for first in range(0, len(x[image]), width):
-            if len(on_board) > 0:
-                mask = on_board[image, first : first + width]
-            line = left[pitch + 1 + first // width * pitch :]
-            activate_rows(x[image, first : first + width], mask, before.scale, own, before.kind, before.encoding, line)
-        target = out[image]
-        _multiply_lines(left, offsets, pitch, width, kernel, target if adds else zeros, target)
-
-
-@njit
-def _multiply_lines(
-    left: np.ndarray, offsets: np.ndarray, pitch: int, width: int, kernel: Kernel, start: np.ndarray, out: np.ndarray
-) -> None:
-    """Computes out = start + a convolution of a board's rows of 8-bit integers.
-
-    Args:
-        left: [lines times pitch and more, inputs].
-        offsets: What is added to the address of a row for each cell of the kernel, int64.
-        pitch: The number of rows of `left` from a point to the one below.
-        width: The width of the board.
-        kernel: The kernel, packed for vectors.
-        start: float32 [points, outputs], or a single row that all points start from.
-        out: float32 [points, outputs].
-    """
-    weights, start_stride = kernel.weights, start.strides[0] if len(start) > 1 else 0
-    _, cells, steps, bytes_a_step = weights.shape
-    vectors = bytes_a_step // (4 * LANES)
-    most = _SHIFTED_ROWS[vectors]
-    for block in range(len(weights)):
-        channel = block * bytes_a_step
-        for y in range(len(out) // width):
-            source = data_address(left) + y * pitch * left.strides[0]
-            begin = data_address(start) + channel + y * width * start_stride
-            target = data_address(out) + channel + y * width * out.strides[0]
-            rest = width
-            for panels_left in range((width + most - 1) // most, 0, -1):
-                rows = rest // panels_left
-                multiply_shifted(
-                    weights,
-                    rows,
-                    vectors,
-                    source,
-                    left.strides[0],
-                    data_address(offsets),
-                    cells,
-                    data_address(weights) + block * weights.strides[0],
-                    steps,
-                    data_address(kernel.factors) + channel,
-                    data_address(kernel.bias) + channel,
-                    begin,
-                    start_stride,
-                    target,
-                    out.strides[0],
-                )
-                source, begin = source + rows * left.strides[0], begin + rows * start_stride
-                target, rest = target + rows * out.strides[0], rest - rows
-
-
-@njit
-def _place_of(cell: int, cells: int, pitch: int) -> int:
-    """Returns the row that a cell of a kernel of 1 or 9 cells multiplies for the first row between the margins."""
-    return cell // 3 * pitch + cell % 3 if cells == 9 else pitch + 1
-
-
-@njit
 def kernel_offsets(weights: np.ndarray, pitch: int, stride: int) -> np.ndarray:
     """Returns what a kernel of 1 or 9 cells adds to the address of a row's first neighbour, in bytes, for each step."""
     cells = weights.shape[1]
@@ -193,7 +62,7 @@ def kernel_offsets(weights: np.ndarray, pitch: int, stride: int) -> np.ndarray:
     offsets = np.empty(cells * steps, np.int64)
     for cell in range(cells):
         for step in range(steps):
-            offsets[cell * steps + step] = _place_of(cell, cells, pitch) * stride + step * 64
+            offsets[cell * steps + step] = place_of(cell, cells, pitch) * stride + step * 64
     return offsets
 
 
@@ -373,55 +242,6 @@ def convolve_planes_directly(
         offsets[index] = index // steps % side * pitch * left.strides[0] + index % steps * 64
     state = begin_products(weights)
     for image in range(len(planes)):
-        _write_windows(planes[image], pitch, side, _ONE, left)
+        write_windows(planes[image], pitch, side, _ONE, left)
         add_products(left, offsets, weights, start[image], False, out[image])
     end_products(weights, state)
-
-
-@njit
-def convolve_planes_by_integers(
-    planes: np.ndarray, side: int, kernels: tuple[Kernel, Kernel], start: np.ndarray, out: np.ndarray
-) -> None:
-    """Computes a convolution of few channels, the sum of two kernels of 8-bit integers, in vectors.
-
-    Args:
-        planes: uint8 [n, h, w, channels], 0 or 1.
-        side: The side of the kernels, an odd number.
-        kernels: The kernels [blocks, lines of the kernel, steps, columns], packed for vectors; for each line a matrix
-            of [outputs, side * channels].
-        start: float32 [n, outputs], what is added to every point of an image.
-        out: float32 [n, points, outputs].
-    """
-    count, height, width, _ = planes.shape
-    weights = kernels[0].weights
-    left = aligned_like((height + side - 1) * width, 4 * weights.shape[2], weights)
-    offsets = np.arange(side) * width * left.strides[0]
-    for image in range(count):
-        _write_windows(planes[image], width, side, np.uint8(1), left)
-        target = out[image]
-        _multiply_lines(left, offsets, width, width, kernels[0], start[image : image + 1], target)
-        _multiply_lines(left, offsets, width, width, kernels[1], target, target)
-
-
-@njit
-def _write_windows(planes: np.ndarray, pitch: int, side: int, one: Any, out: np.ndarray) -> None:
-    """Writes for each point those around it on its line of the board, below the lines of a margin.
-
-    Args:
-        planes: uint8 [h, w, channels], 0 or 1.
-        pitch: The number of rows from a point to the one below.
-        side: How many points around one.
-        one: What stands for 1.
-        out: [rows, side * channels or more].
-    """
-    height, width, channels = planes.shape
-    margin, window = side // 2, side * channels
-    line = np.zeros((width + 2 * margin) * channels, out.dtype)
-    for y in range(height):
-        source, target = planes[y].reshape(width * channels), line[margin * channels :]
-        for k in range(width * channels):
-            target[k] = source[k] * one
-        for x in range(width):
-            row, part = out[(y + margin) * pitch + x], line[x * channels : x * channels + window]
-            for k in range(window):
-                row[k] = part[k]

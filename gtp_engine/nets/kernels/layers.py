@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.jit import njit
+from ..quantisation import multiples
 from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .direct import Before, Kernel, convolve_directly, convolve_integers
+from .convolution import Before, Kernel, convolve_1x1
+from .direct import convolve_directly
 from .emit import LANES, data_address
-from .grid import EVERY_ROW, Grid, aligned, aligned_rows
+from .grid import Grid, aligned, aligned_rows
+from .integers import convolve_integers
 from .matmul import (
     TILES,
-    convolve_1x1,
     integers_for,
     pack_integers,
     pack_matrices,
@@ -25,8 +27,8 @@ from .matmul import (
     whole_inputs,
     whole_lanes,
 )
-from .passes import NO_ENCODING, encoding, pool_vector
-from .scalars import IDENTITY_KIND, KINDS, activate
+from .passes import NO_ENCODING, activate_values, encoding, pool_vector
+from .scalars import IDENTITY_KIND, KINDS
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
 DIRECT = 0
@@ -157,7 +159,7 @@ class ActivatedConv:
             self.encoding = encoding(*expressed.tolist())
             self.factors = self._scales / self.encoding[0]
             # Inputs are `zero` too large.
-            bias = bias - self.encoding[1] * self.factors * self._integers().sum((1, 2, 3))
+            bias = bias - self.encoding[1] * self.factors * multiples(self._weight, self._scales).sum((1, 2, 3))
         self.bias, self.factors = filled(bias), filled(self.factors)
         self.kind, scale, shift = activation or plain_activation(IDENTITY, inputs)
         self.scale, self.shift = filled(scale), filled(shift)[None]
@@ -178,25 +180,25 @@ class ActivatedConv:
         side = self.tile_side(grid)
         if side not in self._packed:
             self._packed[side] = self.packed(grid)
-        kernels, activation = self._packed[side], (self.scale, shift, self.kind)
-        if side == DIRECT:
-            before = Before(self.kind, self.scale, self.shift[0], self.encoding)
-            kernel = Kernel(kernels, self.factors, self.bias)
-            if self._products == TILES:
-                convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
-            else:
-                convolve_integers(x, on_board, grid.width, before, shift, kernel, False, out)
+        before, kernel = (
+            Before(self.kind, self.scale, self.shift[0], self.encoding),
+            Kernel(self._packed[side], self.factors, self.bias),
+        )
+        if self._products == TILES:
+            convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
+        elif self.is_of_integers:
+            convolve_integers(x, on_board, grid.width, before, shift, kernel, False, out)
         elif side == 1:
-            convolve_1x1(x, on_board, *activation, kernels[:, 0], self.bias, False, out)
+            convolve_1x1(x, on_board, before, shift, kernel, False, out)
         else:
-            convolve_3x3(x, on_board, grid.width, *activation, side, kernels, self.bias, False, out)
+            convolve_3x3(x, on_board, grid.width, before, shift, kernel, False, out)
         return out
 
     def packed(self, grid: Grid) -> np.ndarray:
         """Returns the kernels packed [blocks, cells, steps, columns], one cell of a 1x1 kernel."""
         side = self.tile_side(grid)
         if side == DIRECT:
-            weight = self._integers() if self.is_of_integers else self._weight
+            weight = self._weight if self._scales is None else multiples(self._weight, self._scales)
             cells = weight.reshape(*weight.shape[:2], -1).transpose(2, 0, 1)
             return pack_matrices(cells, self._type())
         if side == 1:
@@ -218,11 +220,6 @@ class ActivatedConv:
     def _type(self) -> "np.dtype[Any]":
         """Returns the type of packed weights."""
         return integers_for(self._products) if self.is_of_integers else self._products
-
-    def _integers(self) -> np.ndarray:
-        """Returns the weights as multiples of their scales."""
-        assert self._scales is not None
-        return np.rint(self._weight / np.where(self._scales > 0, self._scales, 1)[:, None, None, None])
 
 
 def filled(values: np.ndarray) -> np.ndarray:
@@ -300,7 +297,6 @@ class Linear:
     def __init__(self, weight: np.ndarray, bias: np.ndarray, kind: int) -> None:
         # Own arrays: compiled loops over several layers need all of one type, and numba tells read-only ones apart.
         self.weight, self.bias, self.kind = np.array(weight.T, np.float32, order="C"), np.array(bias, np.float32), kind
-        self.scale, self.shift = np.ones(len(bias), np.float32), np.zeros(len(bias), np.float32)
 
     def after(self, channels: int) -> "Linear":
         """Returns the same with outputs of 0 before the others, and up to a multiple of `LANES`."""
@@ -314,6 +310,5 @@ class Linear:
         out = np.empty((len(x), len(self.bias)), np.float32)
         multiply_add(x, self.weight, self.bias, out)
         if self.kind != IDENTITY_KIND:
-            points = out[None]
-            activate(points, 0, self.scale, self.shift, self.kind, EVERY_ROW, points, 0)
+            activate_values(out, self.kind)
         return out

@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from ...base.jit import njit
-from ..quantisation import LARGEST
-from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, is_for_tiles
+from ..quantisation import LARGEST, multiples
+from .amx import MAX_TILE_ROWS, TILE_ROWS, is_for_tiles
 from .emit import LANES, data_address
 from .grid import aligned, aligned_rows
 from .llvm import KNOWS_TILES, MAX_ROWS, SHIFTED_ROWS, multiply_panel, store_row
-from .passes import NO_ENCODING, activate_rows
 from .scalars import ONE, ZERO, fast_max
 
 FLOAT32, BFLOAT16, TILES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
@@ -196,45 +195,6 @@ def encode_rows(values: np.ndarray, rows: int, columns: int, like: np.ndarray) -
 
 
 @njit
-def convolve_1x1(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    scale: np.ndarray,
-    shift: np.ndarray,
-    kind: int,
-    weights: np.ndarray,
-    bias: np.ndarray,
-    adds: bool,
-    out: np.ndarray,
-) -> None:
-    """Computes a 1x1 convolution of an activation: a matrix product with a row for each point.
-
-    The arguments are those of `winograd.convolve_3x3`, except for the weights [blocks, steps, columns].
-    """
-    count, points, _ = x.shape
-    bias_row = bias.reshape((1, len(bias)))
-    # One chunk of activated points, allocated once.
-    inputs = input_count(weights)
-    values = aligned_rows(CHUNK, inputs)
-    left = values.view(weights.dtype)
-    mask = np.zeros(0, np.bool_)
-    state = begin_products(weights)
-    # Chunks end with the image, because each image may have its own shift.
-    for image in range(count):
-        image_shift = shift[min(image, len(shift) - 1)]
-        for start in range(0, points, CHUNK):
-            end = min(start + CHUNK, points)
-            if len(on_board) > 0:
-                mask = on_board[image, start:end]
-            activate_rows(x[image, start:end], mask, scale, image_shift, kind, NO_ENCODING, values)
-            values[:, len(scale) :] = ZERO  # they meet weights of 0
-            encode_rows(values, end - start, inputs, weights)
-            target = out[image, start:end]
-            matmul(left, end - start, weights, target if adds else bias_row, target)
-    end_products(weights, state)
-
-
-@njit
 def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.ndarray, out: np.ndarray) -> None:
     """Computes a convolution of few channels as a matrix product: each row is the window around a point (im2col).
 
@@ -334,7 +294,7 @@ def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
     steps, columns = whole_lanes(inputs) // 4, whole_lanes(outputs)
     column_scales, integers = np.zeros(columns, np.float32), np.zeros((columns, 4 * steps), np.int8)
     column_scales[:outputs] = scales
-    integers[:outputs, :inputs] = np.rint(weight / np.where(scales > 0, scales, 1)[:, None])
+    integers[:outputs, :inputs] = multiples(weight, scales)
     width = choose_block_width(columns, False)
     packed = np.empty((columns // width, _HEAD_ROWS + steps, 4 * width), np.uint8)
     packed[:, 0] = (-128 * integers.sum(1, dtype=np.int32)).reshape(-1, width).view(np.uint8)

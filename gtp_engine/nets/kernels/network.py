@@ -20,7 +20,7 @@ from ...base.files import write_text
 from ...base.jit import CACHE_FOLDER, njit
 from ...base.jit import config as jit_config
 from ..config import NetworkConfig
-from ..quantisation import ALL_KINDS, LARGEST, POINTS, WINDOWS, quantisable
+from ..quantisation import ALL_KINDS, POINTS, WINDOWS, multiples, quantisable, scales_of
 from ..schema import (
     METADATA,
     ConvDesc,
@@ -33,9 +33,11 @@ from ..schema import (
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .amx import begin_products, end_products
-from .direct import Kernel, convolve_planes_by_integers, convolve_planes_directly
+from .convolution import Kernel
+from .direct import convolve_planes_directly
 from .emit import LANES, data_address
 from .grid import EVERY_ROW, Grid, aligned
+from .integers import convolve_planes_by_integers
 from .layers import ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
 from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8, HAS_TILES
 from .matmul import (
@@ -53,8 +55,8 @@ from .matmul import (
     to_bfloat16,
     whole_lanes,
 )
-from .passes import scale_vectors, sum_of_squares
-from .scalars import IDENTITY_KIND, KINDS, activate
+from .passes import activate_values, scale_vectors, sum_of_squares
+from .scalars import IDENTITY_KIND, KINDS
 from .trunk import CompiledBlocks
 
 
@@ -193,10 +195,10 @@ class _Input:
         self._side, self._channels = trunk.conv.height, trunk.conv.out_channels
         self.channels = whole_lanes(self._channels)
         kernel, self._products = values["conv.weight"].transpose(0, 2, 3, 1), products
-        lines = kernel.swapaxes(0, 1).reshape(self._side, self._channels, -1)
+        lines = kernel.reshape(self._channels, self._side, -1)
         if products == TILES:
             rounded = (to_bfloat16(lines).astype(np.uint32) << np.uint32(16)).view(np.float32)
-            self._kernel = pack_matrices(np.concatenate([rounded, lines - rounded]), products)
+            self._kernel = pack_matrices(np.concatenate([rounded, lines - rounded], 1).swapaxes(0, 1), products)
         elif products == INTEGERS:
             self._kernels = _split(lines)
         else:
@@ -227,14 +229,13 @@ class _Input:
 
 
 def _split(weight: np.ndarray) -> tuple[Kernel, Kernel]:
-    """Returns a kernel, float32 [lines, outputs, inputs], as the sum of two of 8-bit integers."""
+    """Returns a kernel, float32 [outputs, lines, inputs], as the sum of two of 8-bit integers."""
     found: list[Kernel] = []
     for _ in range(2):
-        scales = np.abs(weight).max((0, 2)) / LARGEST
-        integers = np.rint(weight / np.where(scales > 0, scales, 1)[:, None])
-        factors = filled(scales)
-        found.append(Kernel(pack_matrices(integers, INTEGERS), factors, np.zeros_like(factors)))
-        weight = weight - integers * scales[:, None]
+        scales = scales_of(weight)
+        integers, factors = multiples(weight, scales), filled(scales)
+        found.append(Kernel(pack_matrices(integers.swapaxes(0, 1), INTEGERS), factors, np.zeros_like(factors)))
+        weight = weight - integers * scales[:, None, None]
     return found[0], found[1]
 
 
@@ -338,8 +339,7 @@ def _multiply(x: np.ndarray, layers: Any) -> np.ndarray:
         out = np.empty((len(x), len(bias)), np.float32)
         multiply_add(x, weight, bias, out)
         if kind != IDENTITY_KIND:
-            ones, zeros, points = np.ones_like(bias), np.zeros_like(bias), out.reshape((1, len(x), len(bias)))
-            activate(points, 0, ones, zeros, kind, np.empty((0, 1), np.bool_), points, 0)
+            activate_values(out, kind)
         x = out
     return x
 

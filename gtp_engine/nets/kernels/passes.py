@@ -1,6 +1,6 @@
 """What is computed for rows of points between products, as LLVM code: norms, activations, softmax.
 
-`scalars` has the same functions for loops over single values. Results that are rounded to bfloat16 anyway have an
+Results that are rounded to bfloat16 anyway have an
 exponential of three terms, and a reciprocal of 14 bits in place of a division where there is one.
 """
 
@@ -158,6 +158,17 @@ def activate_rows(
         else:
             activate_vectors(out, kind, source, *operands, target, channels // LANES)
         source, target = source + x.strides[0], target + out.strides[0]
+
+
+@njit
+def activate_values(values: np.ndarray, kind: int) -> None:
+    """Replaces float32 values, which lie without gaps, by their activations; for a few of them, in any number."""
+    flat = values.reshape(values.size)
+    filled = flat.size + -flat.size % LANES
+    x, shift, scale = np.zeros((1, filled), np.float32), np.zeros(filled, np.float32), np.ones(filled, np.float32)
+    x[0, : flat.size] = flat
+    activate_rows(x, np.zeros(0, np.bool_), scale, shift, kind, shift, x)
+    flat[:] = x[0, : flat.size]
 
 
 @njit
@@ -455,13 +466,15 @@ def _activations(half: bool) -> dict[int, Callable[[Any, Any], Any]]:
 
 
 def _mish(builder: Any, x: Any, rough: bool) -> Any:
-    # As in `scalars.mish`.
+    """Returns x * tanh(log(1 + e^x)) (Misra 2019)."""
+    # With e = e^x and w = e (e + 2): tanh(log(1 + e)) = w / (w + 2). One exponential, and no logarithm.
     e = _exponential(builder, x, rough)
     w = builder.fmul(e, builder.fadd(e, splat(2.0)))
     return builder.fmul(x, _divide(builder, w, builder.fadd(w, splat(2.0)), rough))
 
 
 def _silu(builder: Any, x: Any, rough: bool) -> Any:
+    """Returns x / (1 + e^-x), as x * e / (e + 1) with e = e^x."""
     e = _exponential(builder, x, rough)
     return builder.fmul(x, _divide(builder, e, builder.fadd(e, splat(1.0)), rough))
 

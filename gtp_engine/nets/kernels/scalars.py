@@ -1,11 +1,7 @@
 """The scalar operations of compiled loops over network values, which LLVM turns into vector instructions.
 
-Loops are written element by element with the functions here. numba's own expressions would not do: its conversions
-between bfloat16 and float32 do not exist, its exponential is a call that no loop can be vectorised around, and its
-additions may not be reordered.
-
-bfloat16 is the upper half of a float32; compiled code sees it as uint16. Norm and activation are one pass over memory
-made of these operations (`activate`).
+Loops are written element by element with the functions here. numba's own exponential would not do: it is a call that no
+loop can be vectorised around. Norms and activations are passes over vectors (`passes`), with the numbers given here.
 """
 
 from collections.abc import Callable
@@ -43,7 +39,7 @@ def llvm_function(function: Callable[..., Any]) -> Any:
     return intrinsic(function)
 
 
-_I16, _I32, _F32 = ir.IntType(16), ir.IntType(32), ir.FloatType()
+_I32, _F32 = ir.IntType(32), ir.FloatType()
 
 
 @llvm_function
@@ -67,38 +63,6 @@ def _exp2_whole(typing: Any, n: Any) -> Any:
         return builder.bitcast(builder.shl(exponent, ir.Constant(_I32, 23)), _F32)
 
     return types.float32(types.float32), code
-
-
-@llvm_function
-def load_f32(typing: Any, x: Any) -> Any:
-    """Returns an array's element as float32: itself, or what the bits of a bfloat16 stand for."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if x == types.float32:
-            return arguments[0]
-        return builder.bitcast(builder.shl(builder.zext(arguments[0], _I32), ir.Constant(_I32, 16)), _F32)
-
-    return types.float32(x), code
-
-
-@llvm_function
-def store_as(typing: Any, x: Any, like: Any) -> Any:
-    """Returns a float32 as an element of the type of `like`.
-
-    That is the value itself, or the bits of the nearest bfloat16, ties to even. NaN is not handled.
-    """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if like == types.float32:
-            return arguments[0]
-        # Adding half of the last place kept, less one unless that place is odd, rounds the truncation below.
-        sixteen, half = ir.Constant(_I32, 16), ir.Constant(_I32, 0x7FFF)
-        bits = builder.bitcast(arguments[0], _I32)
-        odd = builder.and_(builder.lshr(bits, sixteen), ir.Constant(_I32, 1))
-        rounded = builder.add(bits, builder.add(odd, half))
-        return builder.trunc(builder.lshr(rounded, sixteen), _I16)
-
-    return like(types.float32, like), code
 
 
 @llvm_function
@@ -144,71 +108,6 @@ def exp(x: Any) -> Any:
     return exp2(min(max(x, LOW), HIGH) * LOG2_E)
 
 
-@njit
-def mish(x: Any) -> Any:
-    """Returns x * tanh(log(1 + e^x)) (Misra 2019)."""
-    # With e = e^x and w = e (e + 2): tanh(log(1 + e)) = w / (w + 2). One exponential, and no logarithm.
-    e = exp(x)
-    w = e * (e + TWO)
-    return x * (w / (w + TWO))
-
-
-@njit
-def silu(x: Any) -> Any:
-    """Returns x / (1 + e^-x)."""
-    # e / (e + 1) has the same value, and reuses the clamped exponential of mish.
-    e = exp(x)
-    return x * (e / (e + ONE))
-
-
 # Numbers for compiled code, where comparing strings would be slow.
-IDENTITY_KIND, _RELU, _MISH, _SILU = range(4)
-KINDS = {IDENTITY: IDENTITY_KIND, RELU: _RELU, MISH: _MISH, SILU: _SILU}
-
-
-@njit
-def activate(
-    x: np.ndarray,
-    first: int,
-    scale: np.ndarray,
-    shift: np.ndarray,
-    kind: int,
-    on_board: np.ndarray,
-    out: np.ndarray,
-    margin: int,
-) -> None:
-    """Writes activation(x * scale + shift) of some channels of one image into `out`, and 0 off the board.
-
-    Args:
-        x: [rows, columns, channels] of float32, or of bfloat16 seen as uint16.
-        first: The first channel to read; as many are read as `scale` has.
-        scale: float32 [channels read].
-        shift: float32 [channels read].
-        kind: One of the values of `KINDS`.
-        on_board: bool [rows, columns], or [0, ...] if all points are on the board.
-        out: [rows + 2 * margin, columns + 2 * margin, channels], of float32 or bfloat16. Its margin and its further
-            channels stay as they are.
-        margin: The width of the margin around the image in `out`.
-    """
-    rows, columns, _ = x.shape
-    channels = len(scale)
-    for i in range(rows):
-        for j in range(columns):
-            # Slices, so that the loops below index by k alone: LLVM does not vectorise an index that is a sum, because
-            # numba has to allow for it to be negative.
-            source, target = x[i, j, first : first + channels], out[i + margin, j + margin, :channels]
-            # The kind is chosen outside of the loops over channels: a branch inside would keep them scalar.
-            if len(on_board) > 0 and not on_board[i, j]:
-                target[:] = 0
-            elif kind == IDENTITY_KIND:
-                for k in range(channels):
-                    target[k] = store_as(load_f32(source[k]) * scale[k] + shift[k], target[k])
-            elif kind == _RELU:
-                for k in range(channels):
-                    target[k] = store_as(max(load_f32(source[k]) * scale[k] + shift[k], ZERO), target[k])
-            elif kind == _MISH:
-                for k in range(channels):
-                    target[k] = store_as(mish(load_f32(source[k]) * scale[k] + shift[k]), target[k])
-            else:
-                for k in range(channels):
-                    target[k] = store_as(silu(load_f32(source[k]) * scale[k] + shift[k]), target[k])
+KINDS = {kind: number for number, kind in enumerate((IDENTITY, RELU, MISH, SILU))}
+IDENTITY_KIND = KINDS[IDENTITY]

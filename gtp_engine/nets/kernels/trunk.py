@@ -28,20 +28,12 @@ from ..schema import (
     walk_paths,
 )
 from .amx import begin_products, end_products, is_for_tiles
-from .direct import (
-    MANY_CHANNELS,
-    Before,
-    Kernel,
-    activate_board,
-    add_and_activate,
-    clear_margins,
-    convolve_board,
-    convolve_integers,
-    kernel_offsets,
-)
+from .convolution import Before, Kernel, convolve_1x1
+from .direct import MANY_CHANNELS, activate_board, add_and_activate, clear_margins, convolve_board, kernel_offsets
 from .grid import Grid, aligned
+from .integers import convolve_integers
 from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
-from .matmul import TILES, convolve_1x1, input_count, integers_for, whole_lanes
+from .matmul import TILES, input_count, integers_for, whole_lanes
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
@@ -78,7 +70,6 @@ _STEP = np.dtype(
             "shift",
             "factors",  # of sums of 8-bit integers
             "encoding",  # of inputs as such integers
-            "tile_side",  # of Winograd's tiles, 1 for 1x1 kernels, or DIRECT
             "is_of_integers",
             "feeds",  # whether the next step's activation is computed at once (`direct`)
             "stores",  # whether anything else reads the result
@@ -199,9 +190,8 @@ def _convolve_in_tiles(
     step: Any, follower: Any, packed: np.ndarray, tables: _Tables, tensors: _Tensors, handed: _Handed
 ) -> None:
     """Computes a convolution by the kernels in `packed`, and the activation of the next one if it is to feed that."""
-    weights, outputs, values = _kernels_of(step, packed), step["outputs"], tables.values
-    kernel = Kernel(weights, values[step["factors"] :][:outputs], values[step["bias"] :][:outputs])
-    shift = _shift_of(step, values, tensors.pooled)
+    values, kernel = tables.values, _kernel(step, packed, tables.values)
+    weights, shift = kernel.weights, _shift_of(step, values, tensors.pooled)
     grid, inputs = tensors.grid, input_count(weights[:, 0])
     rows, row = grid.rows + 2 * (grid.pitch + 1), inputs * weights.itemsize
     offsets = kernel_offsets(weights, grid.pitch, row)
@@ -253,10 +243,11 @@ def _before(step: Any, values: np.ndarray, shift: np.ndarray) -> Before:
 
 
 @njit
-def _kernels_of(step: Any, weights: np.ndarray) -> np.ndarray:
-    """Returns the packed kernels of a step: [blocks, cells, lines, columns]."""
-    shape = step["blocks"], step["cells"], step["lines"], step["columns"]
-    return weights[step["weights"] :][: shape[0] * shape[1] * shape[2] * shape[3]].reshape(shape)
+def _kernel(step: Any, packed: np.ndarray, values: np.ndarray) -> Kernel:
+    """Returns the kernel of a step."""
+    shape, outputs = (step["blocks"], step["cells"], step["lines"], step["columns"]), step["outputs"]
+    weights = packed[step["weights"] :][: shape[0] * shape[1] * shape[2] * shape[3]].reshape(shape)
+    return Kernel(weights, values[step["factors"] :][:outputs], values[step["bias"] :][:outputs])
 
 
 @njit
@@ -270,20 +261,17 @@ def _shift_of(step: Any, values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
 @njit
 def _convolve(step: Any, tables: _Tables, tensors: _Tensors) -> None:
     """Computes a convolution in vectors."""
-    x, _, grid, on_board, out = tensors
-    values, adds, kind, side = tables.values, step["adds"] > 0, step["activation"], step["tile_side"]
-    scale, bias = values[step["scale"] :][: step["inputs"]], values[step["bias"] :][: step["outputs"]]
-    shift = _shift_of(step, values, tensors.pooled)
+    x, pooled, grid, on_board, out = tensors
+    values, adds, shift = tables.values, step["adds"] > 0, _shift_of(step, tables.values, pooled)
+    before = _before(step, values, shift[0])
     if step["is_of_integers"] > 0:
-        kernel = Kernel(_kernels_of(step, tables.integers), values[step["factors"] :][: step["outputs"]], bias)
-        before = _before(step, values, shift[0])
-        convolve_integers(x, on_board, grid.width, before, shift, kernel, adds, out)
+        convolve_integers(x, on_board, grid.width, before, shift, _kernel(step, tables.integers, values), adds, out)
         return
-    kernels = _kernels_of(step, tables.weights)
-    if side == 1:
-        convolve_1x1(x, on_board, scale, shift, kind, kernels[:, 0], bias, adds, out)
+    kernel = _kernel(step, tables.weights, values)
+    if step["cells"] == 1:
+        convolve_1x1(x, on_board, before, shift, kernel, adds, out)
     else:
-        convolve_3x3(x, on_board, grid.width, scale, shift, kind, side, kernels, bias, adds, out)
+        convolve_3x3(x, on_board, grid.width, before, shift, kernel, adds, out)
 
 
 @njit
@@ -365,7 +353,7 @@ class _Run:
             if conv is None:
                 continue
             kernel, kind = conv.packed(grid), conv.is_of_integers
-            row["tile_side"], row["is_of_integers"], row["weights"] = conv.tile_side(grid), kind, used[kind]
+            row["is_of_integers"], row["weights"] = kind, used[kind]
             row["blocks"], row["cells"], row["lines"], row["columns"] = kernel.shape
             kernels[kind][used[kind] : used[kind] + kernel.size] = kernel.ravel()
             used[kind] += kernel.size

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...base.jit import njit
 from .amx import begin_products, end_products
+from .convolution import Before, Kernel, activate_lines
 from .emit import LANES, data_address
 from .matmul import multiply_blocks, pack_matrices
-from .scalars import activate
 from .winograd_tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
 
 # Tiles that are worked on together, at least: enough rows for the products.
@@ -31,34 +31,30 @@ def convolve_3x3(
     x: np.ndarray,
     on_board: np.ndarray,
     width: int,
-    scale: np.ndarray,
+    before: Before,
     shift: np.ndarray,
-    kind: int,
-    side: int,
-    weights: np.ndarray,
-    bias: np.ndarray,
+    kernel: Kernel,
     adds: bool,
     out: np.ndarray,
 ) -> None:
-    """Computes out = convolution(activation(x * scale + shift)) + bias; points off the board count as 0.
+    """Computes a convolution of an activation; points off the board count as 0.
 
     Args:
-        x: float32 [n, points, channels or more]; only the first len(scale) channels are read.
+        x: float32 [n, points, channels or more]; only the first channels, as many as there are scales, are read.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
         width: The width of the board.
-        scale: float32 [channels].
-        shift: float32 [1 or n, channels].
-        kind: The activation, one of the values of `scalars.KINDS`.
-        side: The side of the output tiles, 3 or 4.
-        weights: The kernel from `pack_kernel` for tiles of this side.
-        bias: float32 [out channels].
+        before: What precedes the convolution.
+        shift: float32 [1 or n, channels], in place of that of `before`.
+        kernel: The kernel, its weights from `pack_kernel`.
         adds: Add to what is in `out`, in place of the bias.
         out: float32 [n, points, out channels].
     """
     count, points, _ = x.shape
     height = points // width
-    boards, target = x.reshape((count, height, width, x.shape[2])), out.reshape((count, height, width, out.shape[2]))
+    target = out.reshape((count, height, width, out.shape[2]))
+    weights, bias = kernel.weights, kernel.bias
     blocks, cells, steps, columns = weights.shape
+    side = 3 if cells == 25 else 4
     channels, columns = steps * 4 // weights.itemsize, columns * weights.itemsize // 4
     across, down = (width + side - 1) // side, (height + side - 1) // side
     tiles = across * down
@@ -72,15 +68,12 @@ def convolve_3x3(
     transformed = np.empty((cells, images * tiles + 1, channels), weights.dtype)
     products = np.empty((cells, images * tiles + 1, columns), np.float32)
     zeros = np.zeros((1, columns), np.float32)
-    mask = np.zeros((0, 0), np.bool_)
     state = begin_products(weights)
     for first in range(0, count, images):
         chunk = min(images, count - first)
         for image in range(first, first + chunk):
-            if len(on_board) > 0:
-                mask = on_board[image].reshape((height, width))
             # The shift has one row for all images, or one for each.
-            activate(boards[image], 0, scale, shift[min(image, len(shift) - 1)], kind, mask, padded, 1)
+            activate_lines(x, on_board, image, width, before, shift[min(image, len(shift) - 1)], padded[1:, 1:])
             _transform_input(padded, transformed, (image - first) * tiles, side, down, across)
         # Block by block, so that the products are transformed back while they are still in the cache.
         for block in range(blocks):

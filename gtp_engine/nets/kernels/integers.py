@@ -1,0 +1,129 @@
+"""Convolutions of 8-bit integers in vectors: products of the points of a line, shifted to each cell of the kernel.
+
+The sums of all cells stay in registers. There are four times as many products as with Winograd's tiles of 4x4 points,
+in which 8 bits would lose too much, but an instruction computes four times as many as of float32, and nothing is
+transformed.
+"""
+
+import numpy as np
+
+from ...base.jit import njit
+from .convolution import Before, Kernel, activate_lines, place_of, write_windows
+from .emit import LANES, data_address
+from .grid import aligned_like
+from .llvm import SHIFTED_ROWS, multiply_shifted
+from .passes import zero_of
+
+# `SHIFTED_ROWS` for compiled code, indexed by vectors per row.
+_SHIFTED_ROWS = np.array([SHIFTED_ROWS.get(vectors, 0) for vectors in range(3)])
+
+
+@njit
+def convolve_integers(
+    x: np.ndarray,
+    on_board: np.ndarray,
+    width: int,
+    before: Before,
+    shift: np.ndarray,
+    kernel: Kernel,
+    adds: bool,
+    out: np.ndarray,
+) -> None:
+    """Computes a convolution of an activation with 8-bit integers in vectors; points off the board count as 0.
+
+    Args:
+        x: float32 [n, points, channels or more]; only the first channels, as many as there are scales, are read.
+        on_board: bool [n, points], or [0, ...] if all points are on the board.
+        width: The width of the board.
+        before: What precedes the convolution.
+        shift: float32 [1 or n, channels], in place of that of `before`.
+        kernel: The kernel, packed for vectors.
+        adds: Whether to add to what is in `out`.
+        out: float32 [n, points, out channels].
+    """
+    weights, pitch, height = kernel.weights, width + 1, x.shape[1] // width
+    # The lines of a board, each with a point off the board after it, between margins.
+    left = aligned_like(height * pitch + 2 * (pitch + 1), 4 * weights.shape[2], weights)
+    left[:] = zero_of(left, before.encoding)
+    cells = weights.shape[1]
+    offsets = np.array([place_of(cell, cells, pitch) * left.strides[0] for cell in range(cells)])
+    lines = left[pitch + 1 : pitch + 1 + height * pitch].reshape((height, pitch, left.shape[1]))
+    zeros = np.zeros((1, out.shape[2]), np.float32)
+    for image in range(len(x)):
+        activate_lines(x, on_board, image, width, before, shift[min(image, len(shift) - 1)], lines)
+        target = out[image]
+        _multiply_lines(left, offsets, pitch, width, kernel, target if adds else zeros, target)
+
+
+@njit
+def _multiply_lines(
+    left: np.ndarray, offsets: np.ndarray, pitch: int, width: int, kernel: Kernel, start: np.ndarray, out: np.ndarray
+) -> None:
+    """Computes out = start + a convolution of a board's rows of 8-bit integers.
+
+    Args:
+        left: [lines times pitch and more, inputs].
+        offsets: What is added to the address of a row for each cell of the kernel, int64.
+        pitch: The number of rows of `left` from a point to the one below.
+        width: The width of the board.
+        kernel: The kernel, packed for vectors.
+        start: float32 [points, outputs], or a single row that all points start from.
+        out: float32 [points, outputs].
+    """
+    weights, start_stride = kernel.weights, start.strides[0] if len(start) > 1 else 0
+    _, cells, steps, bytes_a_step = weights.shape
+    vectors = bytes_a_step // (4 * LANES)
+    most = _SHIFTED_ROWS[vectors]
+    for block in range(len(weights)):
+        channel = block * bytes_a_step
+        for y in range(len(out) // width):
+            source = data_address(left) + y * pitch * left.strides[0]
+            begin = data_address(start) + channel + y * width * start_stride
+            target = data_address(out) + channel + y * width * out.strides[0]
+            rest = width
+            for panels_left in range((width + most - 1) // most, 0, -1):
+                rows = rest // panels_left
+                multiply_shifted(
+                    weights,
+                    rows,
+                    vectors,
+                    source,
+                    left.strides[0],
+                    data_address(offsets),
+                    cells,
+                    data_address(weights) + block * weights.strides[0],
+                    steps,
+                    data_address(kernel.factors) + channel,
+                    data_address(kernel.bias) + channel,
+                    begin,
+                    start_stride,
+                    target,
+                    out.strides[0],
+                )
+                source, begin = source + rows * left.strides[0], begin + rows * start_stride
+                target, rest = target + rows * out.strides[0], rest - rows
+
+
+@njit
+def convolve_planes_by_integers(
+    planes: np.ndarray, side: int, kernels: tuple[Kernel, Kernel], start: np.ndarray, out: np.ndarray
+) -> None:
+    """Computes a convolution of few channels, the sum of two kernels of 8-bit integers, in vectors.
+
+    Args:
+        planes: uint8 [n, h, w, channels], 0 or 1.
+        side: The side of the kernels, an odd number.
+        kernels: The kernels [blocks, lines of the kernel, steps, columns], packed for vectors; for each line a matrix
+            of [outputs, side * channels].
+        start: float32 [n, outputs], what is added to every point of an image.
+        out: float32 [n, points, outputs].
+    """
+    count, height, width, _ = planes.shape
+    weights = kernels[0].weights
+    left = aligned_like((height + side - 1) * width, 4 * weights.shape[2], weights)
+    offsets = np.arange(side) * width * left.strides[0]
+    for image in range(count):
+        write_windows(planes[image], width, side, np.uint8(1), left)
+        target = out[image]
+        _multiply_lines(left, offsets, width, width, kernels[0], start[image : image + 1], target)
+        _multiply_lines(left, offsets, width, width, kernels[1], target, target)
