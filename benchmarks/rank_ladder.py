@@ -51,11 +51,11 @@ from gtp_engine.arena.elo import Z95, Tally
 from gtp_engine.arena.gtp_client import GtpClient
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.files import write_text
+from gtp_engine.base.messages import duration_text
 from gtp_engine.engine.ranks import RANKS, RANKS_FILE, STRONGEST, Rank, read_ranks
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.nets.library import RANK_PLAY, bundled_folder
-from gtp_engine.training.log import duration_text
 
 SIZES = (9, 13, 19)
 RANK_OF = {GNUGO: Rank(1 - 8), PACHI: Rank(1 - 3)}

@@ -21,3 +21,12 @@ def is_printable(letter: str) -> bool:
 def plural(count: int, noun: str) -> str:
     """Returns `1 move` or `1,234 moves`; for nouns whose plural is an s."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def duration_text(seconds: float) -> str:
+    """Returns a duration in words with about two digits: `45 seconds`, `2.5 minutes`, `11 hours`."""
+    for unit, length in (("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 1.5 * length:
+            count = seconds / length
+            return f"{count:.1f} {unit}s".replace(".0 ", " ") if count < 10 else f"{count:,.0f} {unit}s"
+    return plural(round(seconds), "second")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arena.elo import Tally, finite_elo, wilson_interval
+from ..base.messages import duration_text
 from .run_folder import RunFolder
 from .run_settings import RunSettings
 from .storage import shard_facts, total
@@ -84,15 +85,6 @@ def log_table(lines: Sequence[Mapping[str, Any]], *, report: bool = False) -> tu
     rows = [cells(line, report=report) for line in lines]
     titles = [title for title, _, _ in _columns(report) if any(title in row for row in rows)]
     return titles, [[row.get(title, "") for title in titles] for row in rows]
-
-
-def duration_text(seconds: float) -> str:
-    """Returns a duration in words with about two digits: `45 seconds`, `2.5 minutes`, `11 hours`."""
-    for unit, length in (("hour", 3600.0), ("minute", 60.0)):
-        if seconds >= 1.5 * length:
-            count = seconds / length
-            return f"{count:.1f} {unit}s".replace(".0 ", " ") if count < 10 else f"{count:,.0f} {unit}s"
-    return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"
 
 
 def cycles_left(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:

@@ -12,9 +12,10 @@ from running import curves
 
 from gtp_engine.arena.elo import Tally, elo_difference
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.messages import duration_text
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
-from gtp_engine.training.log import EventFiles, cells, cycles_left, duration_text, elo_fields, summary
+from gtp_engine.training.log import EventFiles, cells, cycles_left, elo_fields, summary
 from gtp_engine.training.new_run import RECORDS, settings_from_options
 from gtp_engine.training.plots import COLOURS, _with_network_0, calibration
 from gtp_engine.training.progress import Limit

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...base.languages.texts import texts
 from ...base.log import NOTICE
-from ...base.messages import plural, printable
+from ...base.messages import duration_text, plural, printable
 from ...go.coords import BLACK, WHITE, colour_letter, colour_name
 from ...study.game_review import GameReview, PlayerFigures, PlayStatistics
 from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, with_minus
@@ -49,24 +49,19 @@ def follow(steps: Iterable[ReviewStep], name: str, *, is_first: bool = False) ->
                 if move.is_checked:
                     logger.info(f"checked: {' '.join(move_line(move).plain.split())}")
             title = titles.get(step.stage, name)
-            rest = f"about {in_words(step.expected)} left"
+            rest = f"about {duration_text(step.expected)} left"
             bar.update(task, completed=step.progress, description=title, left=rest)
     return step
 
 
 def cost_notice(step: ReviewStep) -> str:
     """Returns what the review of a game costs, by its first step."""
-    cost = f"the review takes about {in_words(step.expected)}"
+    cost = f"the review takes about {duration_text(step.expected)}"
     visits = step.review.conditions.limits.visits
     if step.is_short:
         return f"{cost}, because reviews have at least {visits} visits per position"
     has_limits = step.review.conditions.again is None
     return f"{cost}; --minutes 3 chooses visits for that time" if has_limits and step.expected > _LONG else cost
-
-
-def in_words(seconds: float) -> str:
-    """Returns a duration as text: "40 s", "4 minutes"."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def show_notice(text: str) -> None:

@@ -9,7 +9,8 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from ...training.log import cells, duration_text, log_table
+from ...base.messages import duration_text
+from ...training.log import cells, log_table
 from ...training.progress import Observer
 
 _LINE_SECONDS = 30.0  # between two lines of progress
