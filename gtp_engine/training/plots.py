@@ -108,7 +108,8 @@ def curves(runs: Mapping[str, Lines]) -> str:
 
 def calibration(runs: Mapping[str, Lines]) -> str:
     """Returns a plot of the last calibration of each run's win rates; "" if none was measured."""
-    last = [_last_calibration(lines) for lines in runs.values()]
+    measured = [[value_of(line, "validation.calibration") for line in reversed(lines)] for lines in runs.values()]
+    last: list[Sequence[Sequence[float]]] = [next(filter(None, of_run), []) for of_run in measured]
     if not any(last):
         return ""
 
@@ -127,11 +128,6 @@ def calibration(runs: Mapping[str, Lines]) -> str:
         "small dots stray by chance.</p>"
     )
     return f'<h2>Calibration</h2>{about}<div class="calibration">{_figure("", drawn)}</div>'
-
-
-def _last_calibration(lines: Lines) -> Sequence[Sequence[float]]:
-    measured = (value_of(line, "validation.calibration") for line in reversed(lines))
-    return next(filter(None, measured), [])
 
 
 def _figure(title: str, drawn: str) -> str:

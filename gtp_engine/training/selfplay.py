@@ -20,10 +20,9 @@ import numpy as np
 
 from ..arena.results import EndReason
 from ..arena.runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
-from ..go.benson import find_pass_alive
-from ..go.coords import BLACK, EMPTY, WHITE, point_of_index
+from ..go.coords import BLACK, EMPTY, WHITE
 from ..go.game import Game
-from ..go.life import area_map
+from ..go.life import area_map, dead_stones
 from ..go.scoring import Score
 from ..go.sgf import GameRecord
 from ..search.evaluate.evaluator import Evaluator, make_evaluator
@@ -279,15 +278,7 @@ def score_game(game: Game) -> tuple[Score, np.ndarray]:
     Returns:
         The score, and the ownership: int8 [area] in move-index order, 1 for Black, -1 for White, 0 for neither.
     """
-    dead = set() if game.rules.stones_stand else _proven_dead(game)
+    # Without an ownership only those are dead that are proven to be.
+    dead = set() if game.rules.stones_stand else dead_stones(game, np.zeros((game.height, game.width)))
     owner = area_map(game, dead).reshape(-1)
     return game.score(dead), (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
-
-
-def _proven_dead(game: Game) -> set[int]:
-    """Returns the points of the stones inside the opponent's proven territory."""
-    owner = np.zeros(game.area, np.int8)
-    find_pass_alive(game.board[0], game.rules.suicide, owner)
-    stones = game.stones().reshape(-1)
-    dead = np.flatnonzero((stones != EMPTY) & (owner != EMPTY) & (stones != owner))
-    return {point_of_index(int(index), game.width, game.height) for index in dead}

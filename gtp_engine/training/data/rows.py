@@ -26,7 +26,8 @@ from ...go.board import (
     set_up_stone,
     superko_key,
 )
-from ...go.coords import BLACK, EMPTY, PASS, WHITE
+from ...go.coords import BLACK, EMPTY, WHITE
+from ...go.points import point_of_index
 from ...search.evaluate.features import PLANES, SCALARS, Workspace, mark_caught, symmetry_steps, write_inputs
 from ...search.evaluate.features import new_workspace as new_inputs_workspace
 from .samples import DRAW, FULL_SHARE, INDEX_BITS, MOST_MOVES, NO_RESULT, UNKNOWN, WHITE_BIT, GameSet
@@ -115,14 +116,6 @@ def new_batch(count: int, width: int, height: int, full_board: bool) -> Batch[np
     )
 
 
-@inline
-def _point_of(packed: int, width: int, height: int) -> int:
-    index = packed & INDEX_BITS
-    if index == width * height:
-        return PASS
-    return (index // width + 1) * (width + 1) + index % width + 1
-
-
 @njit
 def _begin(board: Board, games: GameSet, number: int) -> None:
     """Sets the board to the start of a game."""
@@ -132,7 +125,7 @@ def _begin(board: Board, games: GameSet, number: int) -> None:
     start = games.setup_starts[number]
     for slot in range(start, start + game["setup_count"]):
         packed = int(games.setup[slot])
-        set_up_stone(board, _point_of(packed, width, height), WHITE if packed & WHITE_BIT else BLACK)
+        set_up_stone(board, point_of_index(packed & INDEX_BITS, width, height), WHITE if packed & WHITE_BIT else BLACK)
     board["komi"] = game["komi"]
     board["ko_rule"] = game["ko_rule"]
     board["suicide"] = game["suicide"] != 0
@@ -171,7 +164,7 @@ def replay(games: GameSet, number: int, ahead: int, w: ReplayWorkspace) -> None:
             break
         if ahead - move <= 2:
             mark_caught(board, CAUGHT_TWO_BEFORE if ahead - move == 2 else CAUGHT_BEFORE, w.inputs, board)
-        play(board, _point_of(packed, width, height))
+        play(board, point_of_index(packed & INDEX_BITS, width, height))
     mark_superko(board, w.history, length)
 
 
@@ -192,13 +185,13 @@ def find_illegal(games: GameSet, number: int, w: ReplayWorkspace) -> int:
         seen[packed & INDEX_BITS] = True
     _begin(board, games, number)
     for packed in stones:
-        point = _point_of(packed, width, height)
+        point = point_of_index(packed & INDEX_BITS, width, height)
         if board["stones"][point] == EMPTY or board["liberties"][board["chain"][point]] == 0:
             return ILLEGAL_SETUP
     start = games.move_starts[number]
     for move in range(games.games[number]["move_count"]):
         packed = int(games.moves[start + move])
-        point = _point_of(packed, width, height)
+        point = point_of_index(packed & INDEX_BITS, width, height)
         _set_turn(board, WHITE if packed & WHITE_BIT else BLACK)
         if not is_legal_but_superko(board, point):
             return move
