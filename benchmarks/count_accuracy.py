@@ -17,6 +17,7 @@ from pathlib import Path
 
 from common import network_or_default, records_of, share
 
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import PASS
 from gtp_engine.go.sgf import GameRecord, SgfError
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("--network", help="a file or a name (default: the bundled one for 19x19)")
     options = parser.parse_args()
     network = network_or_default(options.network, 19)
-    worker = SearchWorker(network, 1, options.seed)
+    worker = SearchWorker(EngineSettings(network, threads=1, seed=options.seed))
     finished = [(name, one) for name, one in records_of(options.records, options.member) if ends_with_score(one)]
     random.Random(options.seed).shuffle(finished)
     chosen = finished[options.skip : options.skip + options.games]

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from common import records_of, share
 
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf
@@ -58,7 +59,7 @@ def main() -> None:
     parser.add_argument("--member", default="", help="only its members whose names begin with this")
     parser.add_argument("--games", type=int, default=120, help="games of it (default: 120)")
     options = parser.parse_args()
-    worker = SearchWorker(rank_estimate.NETWORK, 1, 1)
+    worker = SearchWorker(EngineSettings(rank_estimate.NETWORK, threads=1, seed=1))
     sides = sides_of(worker, read_lines(options.records))
     ranks = np.array([side.rank for side in sides], float)
     estimates = left_out_estimates(sides)

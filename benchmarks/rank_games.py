@@ -88,7 +88,7 @@ class RankGames:
         self.games = [PlayedGame(**json.loads(line)) for line in whole_lines(self.file)]
         # A resumed series has other games than its beginning.
         own_seed = int(np.random.SeedSequence((seed, len(self.games))).generate_state(1)[0])
-        self._worker = SearchWorker(self._network, 1, own_seed)
+        self._worker = SearchWorker(EngineSettings(self._network, threads=1, seed=own_seed))
         self._parameters = default_parameters(self._network)
         self._commands = commands
         self._clients: dict[float, GtpClient] = {}

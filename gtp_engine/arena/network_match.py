@@ -15,8 +15,8 @@ import numpy as np
 
 from ..base import interrupts
 from ..base.settings import setting
+from ..engine.settings import EngineSettings
 from ..engine.status import agreed_dead
-from ..engine.worker import SearchWorker
 from ..go.coords import BLACK, EMPTY, colour_letter
 from ..go.game import Game
 from ..go.scoring import Score
@@ -170,8 +170,8 @@ def _load_players(
     for name, player in players.items():
         network = player.network
         if network not in schedulers:
-            machine = settings.threads, settings.seed, settings.device, settings.precision
-            worker = SearchWorker(network, *machine, strict=True)
+            machine = {name: getattr(settings, name) for name in ("threads", "seed", "device", "precision")}
+            worker = EngineSettings(network, strict=True, **machine).new_worker()
             evaluators.callback(worker.close)
             evaluator = worker.evaluator_on(board.width, board.height)
             # In about half of the games this network's player is to move: with this size each has a leaf or two in a

@@ -135,8 +135,7 @@ class EngineSettings:
         """
         from .worker import SearchWorker  # imports numba
 
-        machine = self.threads, self.seed, self.device, self.precision
-        return SearchWorker(self.network, *machine, strict=self.strict)
+        return SearchWorker(self)
 
     def limits(self, default_seconds: float = DEFAULT_SECONDS) -> Limits:
         """Returns the limits of a search at full strength: those of the settings, or this time if they have none."""

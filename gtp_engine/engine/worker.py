@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
 from ..nets.library import default_network
-from ..search.evaluate.choices import AUTO, ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
+from ..search.evaluate.choices import ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
 from ..search.evaluate.evaluator import Evaluator, make_evaluator
 from ..search.evaluate.features import new_workspace, position_of, root_position_of
 from ..search.evaluate.human_profile import check_profile
@@ -27,6 +27,7 @@ from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
+from .settings import EngineSettings
 from .status import agreed_before_the_end, chain_statuses, evaluated_ownership, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
@@ -48,31 +49,21 @@ class SearchWorker:
         random: The generator for the choice of moves.
     """
 
-    def __init__(
-        self,
-        network: str,
-        threads: int,
-        seed: int | None,
-        device: str = AUTO,
-        precision: str = AUTO,
-        *,
-        strict: bool = False,
-    ) -> None:
+    def __init__(self, settings: EngineSettings, network: str = "") -> None:
         """Makes a worker without evaluator and tree, which are made when they are first needed.
 
         Args:
-            network, threads, device, precision: The evaluator and what it uses (`make_evaluator`).
-            seed: The seed of everything random; None for a different one each time.
-            strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
+            settings: The network, what it uses of the machine, the seed of everything random, and whether a board too
+                large for the network is a UserError; otherwise rollouts play on it.
+            network: Another evaluator than that of the settings.
         """
-        self.network_name = network
-        self._threads, self._seed = threads, seed
-        self._device, self._precision, self._strict = device, precision, strict
+        self.network_name = network or settings.network
+        self._settings = settings
         self._evaluator: Evaluator | None = None
         self._large_boards: Evaluator | None = None  # for boards too large for the network
         self._player: SearchWorker | None = None  # of another network
         self._search: Search | None = None
-        self.random = np.random.default_rng(seed)
+        self.random = np.random.default_rng(settings.seed)
         self._workspace = new_workspace()
         self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
 
@@ -84,8 +75,10 @@ class SearchWorker:
             OSError: Its file cannot be read.
         """
         if self._evaluator is None:
-            options: dict[str, Any] = {"device": self._device, "precision": self._precision}
-            self._evaluator = make_evaluator(self.network_name, threads=self._threads, seed=self._seed, **options)
+            used = self._settings
+            self._evaluator = make_evaluator(
+                self.network_name, threads=used.threads, seed=used.seed, device=used.device, precision=used.precision
+            )
         return self._evaluator
 
     def change_network(self, network: str) -> None:
@@ -99,8 +92,7 @@ class SearchWorker:
             return self
         if self._player is None or self._player.network_name != network:
             self._close_player()
-            machine = self._threads, self._seed, self._device, self._precision
-            self._player = SearchWorker(network, *machine, strict=self._strict)
+            self._player = SearchWorker(self._settings, network)
         return self._player
 
     def _close_player(self) -> None:
@@ -133,7 +125,7 @@ class SearchWorker:
             return
         evaluator = self.network()
         batch = parameters.batch_size or evaluator.batch_size
-        threads = plural(self._threads, "thread")
+        threads = plural(self._settings.threads, "thread")
         logger.info(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
 
     def evaluator_on(self, width: int, height: int) -> Evaluator:
@@ -146,11 +138,11 @@ class SearchWorker:
         if max(width, height) <= evaluator.largest_board:
             return evaluator
         reason = too_large(evaluator.name, evaluator.largest_board)
-        if self._strict:
+        if self._settings.strict:
             raise UserError(reason)
         if self._large_boards is None:
             logger.warning(f"{reason}: larger ones are played by rollouts")
-            self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
+            self._large_boards = make_evaluator(threads=self._settings.threads, seed=self._settings.seed)
         return self._large_boards
 
     def parameters_on(self, width: int, height: int, wanted: SearchParameters | None) -> SearchParameters:
@@ -171,7 +163,7 @@ class SearchWorker:
         evaluator, request = self._fitted(request)
         search = self._search
         if search is None or search.parameters != request.parameters or search.evaluator is not evaluator:
-            self._search = search = Search(evaluator, request.parameters, self._seed)
+            self._search = search = Search(evaluator, request.parameters, self._settings.seed)
         return run_search(search, request)
 
     def analyze(self, request: SearchRequest) -> SearchReport:
@@ -187,7 +179,7 @@ class SearchWorker:
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership and without reports on the way."""
         evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
-        return run_search(Search(evaluator, request.parameters, self._seed), request)
+        return run_search(Search(evaluator, request.parameters, self._settings.seed), request)
 
     def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
         """Returns the evaluator for a request's board, and the request with parameters that suit it."""
@@ -313,7 +305,7 @@ class SearchWorker:
         game = request.game.copy()
         game.to_move = colour
         # With a seed the rest of the game must not depend on the speed of the machine.
-        limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
+        limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._settings.seed is None else None)
         ownership = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
         assert ownership is not None
         return ownership if colour == BLACK else -ownership
@@ -350,6 +342,6 @@ def compile_ahead() -> None:
     """Compiles what playing with networks needs, before several processes start that would each compile it."""
     if is_cold():
         network = default_network(9, 9)
-        worker = SearchWorker(str(network) if network else UNIFORM, 1, None)
+        worker = SearchWorker(EngineSettings(str(network) if network else UNIFORM, threads=1))
         worker.warm_up()
         worker.close()

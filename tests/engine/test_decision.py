@@ -20,6 +20,7 @@ from gtp_engine.engine.decision import (
     useful_move,
 )
 from gtp_engine.engine.ranks import Strength
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.status import Status, find_dead
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
@@ -33,7 +34,7 @@ from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[SearchWorker]:
-    worker = SearchWorker("none", 1, 7)
+    worker = SearchWorker(EngineSettings("none", threads=1, seed=7))
     yield worker
     worker.close()
 
@@ -47,7 +48,7 @@ class ReliableWorker(SearchWorker):
 
 @pytest.fixture
 def sure() -> Iterator[SearchWorker]:
-    worker = ReliableWorker("none", 1, 7)
+    worker = ReliableWorker(EngineSettings("none", threads=1, seed=7))
     yield worker
     worker.close()
 
@@ -178,7 +179,7 @@ class StoppingWorker(SearchWorker):
     """Stops when it is looked into for the nth time; collects the limits of the looks."""
 
     def __init__(self, stopped_at, stop):
-        super().__init__("none", 1, 7)
+        super().__init__(EngineSettings("none", threads=1, seed=7))
         self.looks, self._stopped_at, self._stop = [], stopped_at, stop
         if not stopped_at:
             stop.set()
@@ -267,7 +268,7 @@ def test_with_one_visit_the_policy_decides_what_is_captured(worker):
 
 
 def test_without_time_nothing_is_looked_into_but_a_pass():
-    watched = CountingWorker("none", 1, 7)
+    watched = CountingWorker(EngineSettings("none", threads=1, seed=7))
     at_once = Limits(visits=1, seconds=0.0)
     game = game_of(PRISONERS, "chinese", to_move=WHITE)
     choose_move(watched, replace(request(game), limits=at_once), PlayStyle())
@@ -288,7 +289,7 @@ def test_no_search_of_a_network_has_more_visits_than_asked_for():
             self.most = max(self.most, request.limits.visits)
             return super().look(request)
 
-    sure = WatchedWorker("none", 1, 7)
+    sure = WatchedWorker(EngineSettings("none", threads=1, seed=7))
     for passes in (0, 1):
         game = game_of(PRISONERS, "chinese", to_move=WHITE)
         if passes:
@@ -323,7 +324,7 @@ def test_a_pass_is_no_answer_to_a_threat():
     game = Game(9, komi=7)
     for vertex in moves.split():
         game.play(game.to_move, vertex)
-    judge = SearchWorker("b6c64-19x19", 1, 1)
+    judge = SearchWorker(EngineSettings("b6c64-19x19", threads=1, seed=1))
     assert choose_move(judge, request(game, 50), PlayStyle())[0] != PASS
     judge.close()
 
@@ -353,7 +354,7 @@ class TimedWorker(SearchWorker):
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
 @pytest.mark.parametrize("position", [PRISONERS, BETWEEN_BOTH])
 def test_all_searches_for_a_move_share_its_time(position, rules):
-    worker = TimedWorker("none", 1, 7)
+    worker = TimedWorker(EngineSettings("none", threads=1, seed=7))
     for passes in (0, 1):
         game = game_of(position, rules, to_move=WHITE if passes else BLACK)
         if passes:

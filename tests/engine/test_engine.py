@@ -541,7 +541,7 @@ def test_getting_ready_compiles_the_thinning_of_a_tree(monkeypatch: pytest.Monke
     thinned = []
     original = trees.keep_subtree
     monkeypatch.setattr(trees, "keep_subtree", lambda *arguments: thinned.append(original(*arguments)))
-    SearchWorker("uniform", threads=1, seed=1).warm_up()
+    SearchWorker(EngineSettings("uniform", threads=1, seed=1)).warm_up()
     assert len(thinned) == 1
 
 

@@ -14,7 +14,6 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Move
-from gtp_engine.nets.library import find_network
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.table.new_game import initial_game
 
@@ -201,7 +200,7 @@ def test_a_move_that_is_not_played_is_the_likeliest_and_changes_nothing() -> Non
 
 
 def test_an_absurd_move_is_played_if_nothing_else_is_allowed(finished: Engine) -> None:
-    worker = SearchWorker(str(find_network(NETWORK)), 1, 1)
+    worker = SearchWorker(EngineSettings(NETWORK, threads=1, seed=1))
     game = finished.game.copy()
     game.to_move, eye = BLACK, "A9"
     request = SearchRequest(game, Limits(), RootMoves(allow=((game.to_move, eye, 1),)).on_board(9, 9))

@@ -8,6 +8,7 @@ import pytest
 
 from gtp_engine.engine import search_thread
 from gtp_engine.engine.search_thread import SearchThread
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 
 
@@ -27,7 +28,7 @@ def test_no_event_is_lost_when_two_threads_stop_searches(monkeypatch: pytest.Mon
     names = {"Event": SlowEvent, "Thread": threading.Thread, "Lock": threading.Lock}
     names["current_thread"] = threading.current_thread
     monkeypatch.setattr(search_thread, "threading", SimpleNamespace(**names))
-    thread = SearchThread(lambda: SearchWorker("uniform", 1, 1))
+    thread = SearchThread(lambda: SearchWorker(EngineSettings("uniform", threads=1, seed=1)))
 
     def stop() -> None:
         for _ in range(20):

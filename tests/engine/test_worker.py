@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from drawn_positions import played
 
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
@@ -20,7 +21,7 @@ TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 
 @pytest.fixture
 def worker() -> Iterator[SearchWorker]:
-    worker = SearchWorker(str(TINY), 1, 1, "cpu", "float32")
+    worker = SearchWorker(EngineSettings(TINY, threads=1, seed=1, device="cpu", precision="float32"))
     yield worker
     worker.close()
 
@@ -91,7 +92,7 @@ def test_the_pass_that_ends_a_game_is_analysed_by_the_count_that_follows() -> No
     """)
     over = game.copy()
     over.play(WHITE, PASS)
-    judge = SearchWorker(str(default_network(9, 9)), 1, 1)
+    judge = SearchWorker(EngineSettings(str(default_network(9, 9)), threads=1, seed=1))
     lead = -over.score(judge.dead_stones(SearchRequest(over))).points
     only = RootMoves(allow=((WHITE, PASS, 1),))
     report = judge.analyze(SearchRequest(game, Limits(visits=10), only))

@@ -9,6 +9,7 @@ from reviews import D4, E5, F6, game_of, loss
 
 from gtp_engine.base.languages.texts import LANGUAGES, texts
 from gtp_engine.clients.cli.review_display import players_table
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import GameRecord, read_sgf
@@ -30,7 +31,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sgf" / "samples"
 
 
 def worker_of(network: str = NETWORK) -> SearchWorker:
-    worker = SearchWorker(network, 1, 1)
+    worker = SearchWorker(EngineSettings(network, threads=1, seed=1))
     worker.warm_up()
     return worker
 
