@@ -94,12 +94,8 @@ def get(name: str | None, source: str | None, *, is_default: bool) -> None:
     if is_default:
         make_default(network_name(path))
     else:
-        click.echo(f"to use it: --network {network_name(path)}; to use it always: {_always(name, path)}")
-
-
-def _always(name: str | None, path: Path) -> str:
-    words = name if name is not None else f"--from {path}"
-    return f"gtp_engine network get {words} --default"
+        always = f"gtp_engine network get {f'--from {path}' if name is None else name} --default"
+        click.echo(f"to use it: --network {network_name(path)}; to use it always: {always}")
 
 
 def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
