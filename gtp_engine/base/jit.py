@@ -226,6 +226,7 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cpython_wrapper": True,  # `whole_program` makes them
     "no_cfunc_wrapper": True,
+    "_nrt": True,  # numba's reference counts; named here, since a function would inherit `borrowing` from its caller
 }
 _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 
@@ -301,9 +302,17 @@ def njit(function: F) -> F:
     return _decorate(function)
 
 
+def borrowing(function: F) -> F:
+    """As `njit`, for a function that neither makes nor returns arrays: its caller holds all those it works on.
+
+    References to them are not counted, which takes as long as the work of a function that has a dozen arrays.
+    """
+    return _decorate(function, _nrt=False)
+
+
 def inline(function: F) -> F:
-    """As `njit`, and inlines the function into its callers: a call that passes arrays costs 9 ns."""
-    return _decorate(function, forceinline=True)
+    """As `borrowing`, and inlines the function into its callers: a call that passes arrays costs 9 ns."""
+    return _decorate(function, _nrt=False, forceinline=True)
 
 
 def is_cold() -> bool:

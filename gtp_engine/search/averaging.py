@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.jit import inline, njit
+from ..base.jit import borrowing, inline, njit
 from ..go.coords import BLACK
 from .tree import NO_NODE, Tree
 from .value_bias import WEIGHT_EXPONENT, entry_of, mean_gap
@@ -80,7 +80,7 @@ def _expected(score: float, stdev: float, width: float) -> float:
     return math.atan(x) * 2.0 / math.pi + (correction if x > 0.0 else -correction)
 
 
-@njit
+@borrowing
 def utility_of(value: float, score: float, stdev: float, area: int, to_move: int, scale: Utility) -> float:
     """Returns the utility of win minus loss and a score with its standard deviation, all for the side to move."""
     root = math.sqrt(area)
@@ -153,7 +153,7 @@ def _cumulative(t: float) -> float:
     return 0.5 + (x / (1.0 + x * x) + math.atan(x)) / math.pi
 
 
-@njit
+@borrowing
 def average_children(tree: Tree, node: int, averaging: Averaging) -> None:
     """Recomputes a node's weight and sums from its own evaluation and its children's means.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.jit import List, inline, njit, random_below
+from ..base.jit import List, borrowing, inline, njit, random_below
 from ..go.board import BOARD
 from ..go.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging, Utility
@@ -23,16 +23,21 @@ from .visits import SearchState, expand_and_back_up, select_leaves
 
 # At most a quarter of the visits is in flight: leaves that are selected before earlier ones are backed up are poor.
 _SHARE_IN_FLIGHT = 4
+# With fewer new visits their rate does not predict the number of those to come.
+_LEAST_VISITS_TO_SETTLE = 100
 NO_SLOT = -1
 
 # How a search stands in its slot.
 SLOT_STATUS = np.dtype(
     [
         # Written by the scheduler.
-        ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back
+        ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back; `survey` writes it too
         ("is_waiting", np.bool_),  # no more leaves, but the search stays open until it is stopped
         ("ends", np.float64),  # time by `time.perf_counter`, infinite for never; so is the next
         ("next_report", np.float64),
+        ("started", np.float64),
+        ("may_settle", np.bool_),  # whether it ends before `ends` as soon as no other move can become the most visited
+        ("visits_before", np.int64),  # the root's visits when it began
         ("root_kind", np.int64),  # number of what positions of one batch have in common, for the root; for the tree
         ("tree_kind", np.int64),
         ("served", np.int64),  # number of the last batch that it was asked for leaves; `select_in_turn` writes it too
@@ -162,6 +167,8 @@ def survey(
         visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
         left = search.limit - visits
         in_flight = int(node["in_flight"])
+        if status["may_settle"] and is_evaluated and _is_settled(search, left, now, status):
+            status["is_ending"] = True
         quota = 1 - in_flight
         if is_evaluated:
             quota = _quota(visits, left, in_flight, search.batch_size or batch_size, side_by_side)
@@ -186,7 +193,26 @@ def survey(
     return asking, done, due, full
 
 
-@njit
+@borrowing
+def _is_settled(search: SearchState, left: int, now: float, status: np.ndarray) -> bool:
+    """Returns whether no other move can overtake the most visited one in the visits left and the time."""
+    nodes, board = search.tree.nodes, search.root.boards[0]
+    banned = search.root.banned_until[board["to_move"]]
+    new_visits = nodes[search.root.node]["visits"] - status["visits_before"]
+    if new_visits < _LEAST_VISITS_TO_SETTLE:
+        return False
+    remaining = min(new_visits / (now - status["started"]) * (status["ends"] - now), float(left))
+    most = second = 0
+    child = nodes[search.root.node]["first_child"]
+    while child != NO_NODE:
+        if banned[nodes[child]["move"]] == 0:
+            second = max(second, min(most, int(nodes[child]["visits"])))
+            most = max(most, int(nodes[child]["visits"]))
+        child = nodes[child]["next_sibling"]
+    return most > 0 and most - second > remaining
+
+
+@borrowing
 def _banned_visits(search: SearchState) -> int:
     """Returns the root's visits of moves that are banned now."""
     nodes, board = search.tree.nodes, search.root.boards[0]

@@ -90,7 +90,7 @@ class Scheduler:
         self._waiting: list[QueuedSearch] = []  # a heap
         self._running: list[QueuedSearch] = []  # sorted, the first in order first
         self._taken = np.zeros(0, np.int64)  # the slots of those
-        self._stoppable: list[QueuedSearch] = []  # those of them that something else than a limit may end
+        self._stoppable: list[QueuedSearch] = []  # those of them that an event may end
         self._survey: Survey | None = None  # of the slots in `_taken`, until something changes
         self._numbers = itertools.count()
         self._has_cancelled = False
@@ -161,7 +161,7 @@ class Scheduler:
     def step(self) -> None:
         """Submits a batch or collects one, reports, and ends the searches that are done."""
         self._take_turns()
-        self._end_early()
+        self._end_stopped()
         submitted = self._submit()
         if self._pending and (not submitted or len(self._pending) >= self.evaluator.overlap):
             self._collect()
@@ -223,8 +223,9 @@ class Scheduler:
         status["tree_kind"] = self._kind_of(active, active.parameters.policy_optimism)
         status["served"] = self.batches
         status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
+        status["started"], status["visits_before"] = queued.started, active.visits_before
         if request.limits.seconds is not None:
-            status["ends"] = queued.started + request.limits.seconds
+            status["ends"], status["may_settle"] = queued.started + request.limits.seconds, request.early_stop
         first = request.interval if request.first_report is None else request.first_report
         if request.on_report is not None and first is not None:
             status["next_report"] = queued.started + first
@@ -250,13 +251,7 @@ class Scheduler:
     def _note_running(self) -> None:
         """Must be called whenever other searches are under way than before."""
         self._taken = np.array([queued.slot for queued in self._running], np.int64)
-        # Others end at their limits, or because of `cancel`.
-        self._stoppable = [
-            queued
-            for queued in self._running
-            if queued.request.stop is not None
-            or (queued.request.early_stop and queued.request.limits.seconds is not None)
-        ]
+        self._stoppable = [queued for queued in self._running if queued.request.stop is not None]
         self._survey = None
 
     def _look(self) -> Survey:
@@ -436,18 +431,13 @@ class Scheduler:
         self._statuses["is_ending"][queued.slot] = True
         self._survey = None
 
-    def _end_early(self) -> None:
-        """Ends the searches that were stopped, and those whose best move is settled."""
-        if not self._stoppable:
-            return
-        self._look()
+    def _end_stopped(self) -> None:
+        """Ends the searches that were stopped, once they have evaluated their roots."""
         for queued in self._stoppable:
-            status, request = self._statuses[queued.slot], queued.request
-            if not status["is_evaluated"] or status["is_ending"]:
-                continue
-            elapsed = time.perf_counter() - queued.started
-            if request.is_stopped or (request.early_stop and queued.active.is_settled(elapsed, int(status["left"]))):
-                self._end_soon(queued)
+            if queued.request.is_stopped and not self._statuses["is_ending"][queued.slot]:
+                self._look()
+                if self._statuses["is_evaluated"][queued.slot]:
+                    self._end_soon(queued)
 
     def _look_after(self) -> None:
         """Reports on the searches that are due, and ends those that are done."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NO_LIMIT = np.iinfo(np.int64).max // 2
-# With fewer new visits their rate does not predict the number of those to come.
-_LEAST_VISITS_TO_SETTLE = 100
 # Nodes. Each of many searches side by side has an arena of its own, so it starts small.
 _FIRST_CAPACITY = 1024
 
@@ -306,6 +304,7 @@ class ActiveSearch:
         request: The request, with the parameters that are used.
         parameters, rule: These parameters, and those of selection for compiled code.
         root: The root, with noise and the plan of sequential halving once it is evaluated.
+        visits_before: The root's visits when it began.
         root_evaluation: The evaluation of the root; None if it was in the tree already, or is not there yet.
     """
 
@@ -319,7 +318,7 @@ class ActiveSearch:
         self.root_evaluation: EvaluationRow | None = None
         numbers = self.parameters.better_children, self.parameters.noise_pruning, self.parameters.value_bias
         self._averaging = Averaging(not any(numbers), *map(float, (*numbers, self.parameters.uncertainty)))
-        self._visits_before = self.search.visits
+        self.visits_before = self.search.visits
         self._utility = self._utility_of(0.0)
         if self.search.is_evaluated:
             node = self.search.tree.nodes[self.search.root]
@@ -333,7 +332,7 @@ class ActiveSearch:
     @property
     def new_visits(self) -> int:
         """The root's visits since this search began."""
-        return self.search.visits - self._visits_before
+        return self.search.visits - self.visits_before
 
     def state(self) -> SearchState:
         """Returns this search for compiled code. It is replaced when the arena grows and when the root is evaluated."""
@@ -356,19 +355,6 @@ class ActiveSearch:
         self.root_evaluation = EvaluationRow(row.copy(), self.search.game.area)  # the evaluator reuses its rows
         self._utility = self._utility_of(self.root_evaluation.score_mean)
         self._prepare_root()
-
-    def is_settled(self, elapsed: float, left: int) -> bool:
-        """Returns whether no other move can overtake the most visited one, from seconds gone by and visits left."""
-        seconds = self.request.limits.seconds
-        if seconds is None or self.new_visits < _LEAST_VISITS_TO_SETTLE:
-            return False
-        remaining = min(self.new_visits / elapsed * (seconds - elapsed), left)
-        nodes = self.search.tree.nodes[self.search.children()]
-        counts = np.sort(nodes["visits"][~self.banned[nodes["move"]]])[::-1]
-        if not len(counts):
-            return False
-        runner_up = counts[1] if len(counts) > 1 else 0
-        return bool(counts[0] - runner_up > remaining)
 
     @property
     def banned(self) -> np.ndarray:

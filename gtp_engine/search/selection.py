@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.jit import inline, njit
+from ..base.jit import borrowing, inline
 from .gumbel import SequentialHalving
 from .parameters import SearchParameters
 from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, scan_start
@@ -178,7 +178,7 @@ def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
     return explore
 
 
-@njit
+@borrowing
 def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, node: int) -> int:
     """Returns the allowed move without visits that has the largest prior; at the root, priors include the noise.
 
@@ -200,7 +200,7 @@ def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, nod
     return best
 
 
-@njit
+@borrowing
 def _best_unvisited_by_rave(
     tree: Tree, root: Root, colour: int, depth: int, node: int, first_play: float, explore: float
 ) -> tuple[int, float]:
@@ -240,7 +240,7 @@ def rave_blend(value: float, visits: float, estimated: float, equivalence: float
     return (1.0 - beta) * value + beta * estimated
 
 
-@njit
+@borrowing
 def back_up_amaf(nodes: np.ndarray, amaf: np.ndarray, leaf: int, leaf_amaf: np.ndarray, value: float) -> None:
     """Adds a leaf's AMAF statistics to the leaf and all nodes above it.
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.jit import inline, njit
+from ..base.jit import borrowing, inline, njit
 from .evaluate.row import ownership_column
 from .value_bias import fill_biases, new_biases
 
@@ -133,7 +133,7 @@ def bytes_per_node(area: int, layout: TreeLayout) -> int:
     return sum(array.nbytes for array in tree[:-1]) + tree.biases.nbytes  # two entries; in a larger tree up to four
 
 
-@njit
+@borrowing
 def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> int:
     """Appends an unevaluated node as the last child of its parent; returns its index."""
     index = tree.size[0]
@@ -168,7 +168,7 @@ def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
     nodes[last]["next_sibling"] = child
 
 
-@njit
+@borrowing
 def make_child(tree: Tree, node: int, move: int) -> int:
     """Makes a child for a move without visits; returns the new node."""
     row = tree.priors[node]
@@ -179,7 +179,7 @@ def make_child(tree: Tree, node: int, move: int) -> int:
     return add_node(tree, node, move, prior)
 
 
-@njit
+@borrowing
 def largest_prior(row: np.ndarray, start: int) -> int:
     """Returns the move with the largest prior of a row, or NO_MOVE if all are 0.
 

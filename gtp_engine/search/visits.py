@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.jit import inline, njit
+from ..base.jit import borrowing, inline, njit
 from ..go.board import (
     AREA_SCORING,
     CAUGHT_BEFORE,
@@ -72,7 +72,7 @@ class SearchState(NamedTuple):
     random_symmetries: np.ndarray
 
 
-@njit
+@borrowing
 def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
     """Walks down the tree of a search until `wanted` visits are under way or done.
 
@@ -155,7 +155,7 @@ def _make_child(tree: Tree, node: int, move: int, board: Board) -> int:
     return child
 
 
-@njit
+@borrowing
 def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length: int) -> None:
     """Writes 1 for each legal move and 0 for the others into the leaf's row of priors, with regard to superko.
 
@@ -202,7 +202,7 @@ def _prepare_leaf(tree: Tree, root: Root, leaf: int, board: Board, length: int) 
             board["moves_shown"] = 0
 
 
-@njit
+@borrowing
 def _recall_ladders(tree: Tree, root: Root, leaf: int, board: Board) -> None:
     """Marks in a leaf's `ladders` the stones that were caught in ladders one and two moves ago.
 
@@ -228,7 +228,7 @@ def _recall_ladders(tree: Tree, root: Root, leaf: int, board: Board) -> None:
             move += 1
 
 
-@njit
+@borrowing
 def _cancel(tree: Tree, root: int, leaf: int) -> None:
     """Ends a visit without a result: its path has one visit fewer in flight."""
     node = leaf
@@ -271,7 +271,7 @@ def _count_final_position(
     _average_above(tree, np.full(1, leaf, np.int32), averaging)
 
 
-@njit
+@borrowing
 def expand_and_back_up(
     search: SearchState,
     boards: np.ndarray,
@@ -318,7 +318,7 @@ def expand_and_back_up(
     _average_above(tree, leaves[start:stop], averaging)
 
 
-@njit
+@borrowing
 def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
     """Writes the priors of the moves that are marked legal, scaled to a sum of one; the policy is part of a row."""
     row = tree.priors[leaf]
@@ -362,7 +362,7 @@ def _back_up_leaf(
     _back_up(tree, root, leaf, value, utility, lead, mean, square, weight, averaging)
 
 
-@njit
+@borrowing
 def _back_up(
     tree: Tree,
     root: int,
