@@ -1,8 +1,12 @@
 """Work on a thread of its own."""
 
+import contextlib
+import queue
 import threading
+import weakref
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,15 +19,63 @@ def in_background(name: str, work: Callable[[], T]) -> Future[T]:
     The thread is a daemon: a program that ends does not wait for it.
     """
     future = Future[T]()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # which is raised, or shown, where the future ends
-            future.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
+    threading.Thread(target=_fulfil, args=(future, work), name=name, daemon=True).start()
     return future
+
+
+def _fulfil(future: Future[T], work: Callable[[], T]) -> None:
+    """Does the work; the future has what it returns or raises."""
+    try:
+        future.set_result(work())
+    except BaseException as error:  # which is raised, or shown, where the future ends
+        future.set_exception(error)
+
+
+class Helpers:
+    """Threads that share the work of the thread that owns them, which does some of it itself when it has to wait.
+
+    So as many threads are busy as there are, and none of them only hands out work.
+    """
+
+    def __init__(self, count: int, name: str, prepare: Callable[[], object]) -> None:
+        """Starts `count` threads with this name, which call `prepare` first. They end with this object."""
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        args = self._jobs, prepare  # not this object, which would live as long as the threads
+        self._threads = [threading.Thread(target=_help, args=args, name=name, daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+        self._end = weakref.finalize(self, _end, self._jobs, count)
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Returns a future for some work, which is begun in the order of submission."""
+        future = Future[T]()
+        self._jobs.put(partial(_fulfil, future, work))
+        return future
+
+    def result(self, future: Future[T]) -> T:
+        """Waits for a future and returns its result; meanwhile this thread does what no other has begun."""
+        with contextlib.suppress(queue.Empty):
+            while not future.done() and (job := self._jobs.get_nowait()) is not None:
+                job()
+        return future.result()
+
+    def close(self) -> None:
+        """Ends the threads after the work that was submitted."""
+        self._end()
+        for thread in self._threads:
+            thread.join()
+
+
+def _help(jobs: "queue.SimpleQueue[Callable[[], None] | None]", prepare: Callable[[], object]) -> None:
+    prepare()
+    while (job := jobs.get()) is not None:
+        job()
+        del job  # what it holds must not live on until the next one comes
+
+
+def _end(jobs: "queue.SimpleQueue[Callable[[], None] | None]", count: int) -> None:
+    for _ in range(count):
+        jobs.put(None)
 
 
 def on_own_thread(name: str, items: Generator[T, None, None], stop: Callable[[], object] = lambda: None) -> Iterator[T]:

@@ -276,7 +276,12 @@ class Scheduler:
     @property
     def _share(self) -> tuple[int, int]:
         """The evaluator's batch size, and the number of batches that a search shares its leaves out to: 0 for any."""
-        return self.evaluator.batch_size, self.evaluator.overlap - 1 if len(self._running) == 1 else 0
+        return self.evaluator.batch_size, self._side_by_side if len(self._running) == 1 else 0
+
+    @property
+    def _side_by_side(self) -> int:
+        """The number of batches that the evaluator works on at once."""
+        return -(-self.evaluator.overlap // 2)
 
     # Batches.
 
@@ -291,7 +296,7 @@ class Scheduler:
             slots = slots[self._statuses["is_asking"][slots]]
             leaves = int(self._statuses["quota"][slots].sum()) + sum(batch.count for batch in self._pending)
             # Few leaves are spread over the batches that are evaluated side by side.
-            size = min(size, -(-leaves // max(1, self.evaluator.overlap - 1)))
+            size = min(size, -(-leaves // self._side_by_side))
             slots = self._of_one_kind(slots, size)
         self._survey = None
         try:

@@ -1,11 +1,11 @@
-"""Generators on threads of their own."""
+"""Work on threads of its own, and shared with others."""
 
 import threading
 from collections.abc import Generator
 
 import pytest
 
-from gtp_engine.base.threads import on_own_thread
+from gtp_engine.base.threads import Helpers, on_own_thread
 
 
 def names(count: int, closed: list[str]) -> Generator[str | None, None, None]:
@@ -36,3 +36,54 @@ def test_a_caller_may_want_no_more() -> None:
     items.close()  # type: ignore[attr-defined]
     assert (stopped, closed) == ([True], ["other_0"])
     assert "other_0" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_who_waits_for_helpers_does_what_they_have_not_begun() -> None:
+    helpers, begun, free = Helpers(1, "helper", lambda: None), threading.Event(), threading.Event()
+
+    def held() -> str:
+        begun.set()
+        free.wait()
+        return threading.current_thread().name
+
+    def frees() -> str:
+        free.set()
+        return threading.current_thread().name
+
+    first = helpers.submit(held)
+    begun.wait()
+    second = helpers.submit(frees)
+    assert (helpers.result(first), helpers.result(second)) == ("helper", threading.current_thread().name)
+    helpers.close()
+
+
+def test_an_error_is_raised_where_its_own_result_is_awaited() -> None:
+    helpers, begun, free = Helpers(1, "helper", lambda: None), threading.Event(), threading.Event()
+
+    def held() -> int:
+        begun.set()
+        free.wait()
+        return 1
+
+    def fails() -> int:
+        free.set()
+        raise ValueError("second")
+
+    first = helpers.submit(held)
+    begun.wait()
+    second = helpers.submit(fails)  # by this thread, while it waits for the first
+    assert helpers.result(first) == 1
+    with pytest.raises(ValueError, match="second"):
+        helpers.result(second)
+    helpers.close()
+
+
+def test_helpers_end_when_they_are_forgotten() -> None:
+    prepared: list[str] = []
+    helpers = Helpers(2, "forgotten", lambda: prepared.append(threading.current_thread().name))
+    helpers.result(helpers.submit(lambda: None))
+    threads = [thread for thread in threading.enumerate() if thread.name == "forgotten"]
+    del helpers
+    for thread in threads:
+        thread.join(60)
+    assert (prepared, [thread.is_alive() for thread in threads]) == (["forgotten"] * 2, [False] * 2)

@@ -165,6 +165,7 @@ class ActivatedConv:
         self.scale, self.shift = filled(scale), filled(shift)[None]
         self._products = products
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
+        self._before = Before(self.kind, self.scale, self.shift[0], self.encoding)
 
     def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
         """Returns the outputs, float32 [n, rows, channels].
@@ -180,10 +181,7 @@ class ActivatedConv:
         side = self.tile_side(grid)
         if side not in self._packed:
             self._packed[side] = self.packed(grid)
-        before, kernel = (
-            Before(self.kind, self.scale, self.shift[0], self.encoding),
-            Kernel(self._packed[side], self.factors, self.bias),
-        )
+        before, kernel = self._before, Kernel(self._packed[side], self.factors, self.bias)
         if self._products == TILES:
             convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
         elif self.is_of_integers:

@@ -21,7 +21,7 @@ class Evaluator(Protocol):
     """The largest width or height of a board that it evaluates, in points."""
 
     overlap: int
-    """The number of batches that are best in flight at once: those that are evaluated side by side and one that waits;
+    """The number of batches that are best in flight at once: half of them are evaluated side by side, the others wait;
     1 if `submit` returns only when its work is done.
     """
 

@@ -6,7 +6,6 @@ The cache is for positions that are reached again by another order of moves or i
 import hashlib
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from ...base.errors import UserError
 from ...base.jit import njit
+from ...base.threads import Helpers
 from ...go.board import BOARD
 from ...go.coords import BLACK, WHITE
 from ...go.rules import parse_rules
@@ -200,10 +200,10 @@ class _Ticket:
 class NetworkEvaluator:
     """Implements `evaluator.Evaluator` by a network of KataGo's family, for boards up to 19x19.
 
-    One thread makes all calls, the constructor included. With two or more CPU threads, two batches are evaluated side
-    by side, each in as many parts as keep the threads busy: threads that work on one part together would wait for each
-    other at every layer, and much longer when other programs use the CPU too. A third batch waits, so that no thread
-    is idle while the search takes a batch back and chooses the next leaves.
+    One thread makes all calls, the constructor included. With two or more CPU threads, of which it is one, two batches
+    are evaluated side by side, each in as many parts as keep the threads busy: threads that work on one part together
+    would wait for each other at every layer, and much longer when other programs use the CPU too. Two more batches
+    wait, so that no thread is idle while the search takes batches back and chooses the next leaves.
 
     Args:
         path: the network's file.
@@ -243,10 +243,10 @@ class NetworkEvaluator:
         self.runner = make_runner(network, path, device, precision)
         on_cpu = self.device == "cpu"
         self.parts = -(-threads // 2) if on_cpu else 1
-        self.overlap = 2 if self.device == "cuda" else 3 if on_cpu and threads > 1 else 1
-        self._workers = None
+        self.overlap = 2 if self.device == "cuda" else 4 if on_cpu and threads > 1 else 1
+        self._helpers = None
         if on_cpu and threads > 1:
-            self._workers = ThreadPoolExecutor(threads, "network", self.runner.prepare_thread)
+            self._helpers = Helpers(threads - 1, "network", self.runner.prepare_thread)
         self.batch_size = batch_size or (CPU_BATCH_SIZE if on_cpu else GPU_BATCH_SIZE)
         self._workspace = new_workspace()
         self.rules = learned_rules(path)
@@ -339,8 +339,8 @@ class NetworkEvaluator:
 
     def close(self) -> None:
         """Ends the threads and releases the memory."""
-        if self._workers:
-            self._workers.shutdown()
+        if self._helpers:
+            self._helpers.close()
         self._sizes.clear()
         self.runner.close()
         del self._cache
@@ -433,7 +433,7 @@ class NetworkEvaluator:
         Both are of all positions of the batch.
         """
         missing = ticket.missing
-        if self._workers is None:
+        if self._helpers is None:
             raw = self.runner.run(ticket.inputs, missing)
             self.batch_size = min(self.batch_size, self.runner.largest_batch)
             ticket.wait = self.runner.mark()
@@ -442,10 +442,11 @@ class NetworkEvaluator:
         size = -(-len(missing) // self.parts)
         for start in range(0, len(missing), size):
             positions = missing[start : start + size]
-            ticket.unfinished.append(self._workers.submit(self._evaluate, ticket, positions, symmetries, rows).result)
+            part = self._helpers.submit(partial(self._evaluate, ticket, positions, symmetries, rows))
+            ticket.unfinished.append(partial(self._helpers.result, part))
 
     def _evaluate(self, ticket: _Ticket, positions: np.ndarray, symmetries: np.ndarray, rows: np.ndarray) -> None:
-        """Evaluates some of the ticket's positions, in a worker's thread."""
+        """Evaluates some of the ticket's positions, in any thread."""
         self._decode(self.runner.run(ticket.inputs, positions), ticket, positions, symmetries, rows)
 
     def _finish(self, ticket: _Ticket) -> None:
