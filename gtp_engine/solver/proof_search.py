@@ -19,7 +19,7 @@ does not. Sums of numbers count a position several times that is reached in seve
 the number of the others does so less (as in weak proof numbers; Ueda et al. 2008).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,24 @@ _LINE = np.dtype(
 )
 
 
+class Question(NamedTuple):
+    """What is asked of the positions of a part, and the memory for reading them.
+
+    Attributes:
+        local: The part.
+        search: What is sought. Reading stops when `nodes` reaches `most_nodes`; a further call goes on with the table.
+        table: From `new_table`.
+        line: The positions of the line that is being read; this and the next are from `new_line`.
+        moves: The moves of all these positions.
+    """
+
+    local: Local
+    search: Search
+    table: np.ndarray
+    line: np.ndarray
+    moves: np.ndarray
+
+
 def new_line() -> tuple[np.ndarray, np.ndarray]:
     """Returns memory for one line of moves and all moves beside it."""
     return np.zeros(_DEPTH, _LINE), np.zeros(_DEPTH * _MOVES, MOVE)
@@ -82,31 +100,23 @@ def _leave(table: np.ndarray, line: np.ndarray, depth: int) -> int:
 
 
 @njit
-def read_position(
-    local: Local,
-    search: Search,
-    table: np.ndarray,
-    line: np.ndarray,
-    moves: np.ndarray,
-    stones: np.ndarray,
-    ko: int,
-    mover: int,
-) -> int:
+def read_position(question: Question, stones: np.ndarray, ko: int, mover: int) -> int:
     """Reads a position until its value is known, or too many positions were read; the value may need verification."""
-    _begin(local, search, table, line[0], moves, stones, ko, mover, 0)
+    search, table, line, moves = question.search, question.table, question.line, question.moves
+    _begin(question, line[0], stones, ko, mover, 0)
     line[0]["most_phi"] = line[0]["most_delta"] = LOST
     depth = 0
     while True:
         at = line[depth]
         mover = at["mover"]
-        phi, delta, best, second, others = _weigh(local, search, table, at, moves)
+        phi, delta, best, second, others = _weigh(question, at)
         entry = table[at["slot"]]
         entry["phi"], entry["delta"] = phi, delta
         entry["work"] = min(entry["work"] + 1 + (search["nodes"] - at["began"]), 1 << 31)
         if phi >= at["most_phi"] or delta >= at["most_delta"]:
             entry["on_line"] = False
             if phi == 0 or delta == 0:
-                _write_zone(local, search, table, at, moves, entry, phi == 0)
+                _write_zone(question, at, entry, phi == 0)
             if depth == 0:
                 return REACHED if (phi == 0) == (mover == search["seeker"]) else FAILED
             depth -= 1
@@ -116,7 +126,7 @@ def read_position(
         search["nodes"] += 1
         move, under = moves[best], line[depth + 1]
         after = at["first"] + at["count"]
-        if not _begin(local, search, table, under, moves, move["stones"], move["ko"], 1 - mover, after):
+        if not _begin(question, under, move["stones"], move["ko"], 1 - mover, after):
             return _leave(table, line, depth)
         under["most_phi"] = at["most_delta"] - others
         under["most_delta"] = min(at["most_phi"], second + 1 + second // 4)
@@ -135,18 +145,9 @@ def put(at: Any, stones: np.ndarray, mover: int, first: int, count: int) -> None
 
 
 @njit
-def _begin(
-    local: Local,
-    search: Search,
-    table: np.ndarray,
-    at: Any,
-    moves: np.ndarray,
-    stones: np.ndarray,
-    ko: int,
-    mover: int,
-    first: int,
-) -> bool:
+def _begin(question: Question, at: Any, stones: np.ndarray, ko: int, mover: int, first: int) -> bool:
     """Puts a position on the line, with its moves from `first` on; returns whether the table had room."""
+    search, table = question.search, question.table
     put(at, stones, mover, first, 0)
     at["ko"], at["last"], at["began"] = ko, -1, search["nodes"]
     at["slot"] = find_or_add(table, search, stones, ko, mover)
@@ -154,22 +155,23 @@ def _begin(
         return False
     table[at["slot"]]["on_line"] = True
     table[at["slot"]]["is_finite"] = False  # what comes back to it while it is read again rests on a repetition
-    at["count"] = write_moves(local, search, at["stones"], ko, mover, moves, first)
+    at["count"] = write_moves(question.local, search, at["stones"], ko, mover, question.moves, first)
     return True
 
 
 @njit
-def _use_refutation(local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, index: int) -> None:
+def _use_refutation(question: Question, at: Any, index: int) -> None:
     """Leaves out the moves that the win after one of them refutes as well, if that one is off the zone of the win."""
+    table, moves = question.table, question.moves
     first, count, mover, move = at["first"], at["count"], at["mover"], moves[index]
-    slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
+    slot = find_entry(table, question.search, move["stones"], move["ko"], 1 - mover)
     if slot < 0 or not table[slot]["is_finite"]:
         return
     zone = np.empty(2, np.uint64)
     zone[0], zone[1] = table[slot]["zone"][0], table[slot]["zone"][1]
     if not _is_off(at["stones"], move, zone):
         return
-    close_zone(local, 1 - mover, at["stones"], zone)
+    close_zone(question.local, 1 - mover, at["stones"], zone)
     if not _is_off(at["stones"], move, zone):
         return
     at["zone"][0] |= zone[0]
@@ -182,29 +184,27 @@ def _use_refutation(local: Local, search: Search, table: np.ndarray, at: Any, mo
 
 
 @njit
-def leave_out_refuted(
-    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, first: int, end: int
-) -> None:
+def leave_out_refuted(question: Question, at: Any, first: int, end: int) -> None:
     """Leaves out the moves that wins after some of these moves refute."""
+    search, table, moves = question.search, question.table, question.moves
     for index in range(first, end):
         if moves[index]["value"] == UNKNOWN and _numbers(table, search, moves[index], at["mover"])[0] == 0:
-            _use_refutation(local, search, table, at, moves, index)
+            _use_refutation(question, at, index)
 
 
 @njit
-def _weigh(
-    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray
-) -> tuple[int, int, int, int, int]:
+def _weigh(question: Question, at: Any) -> tuple[int, int, int, int, int]:
     """Returns a position's phi and delta, its best move, the delta after the second best, and the moves unsolved.
 
     Of the moves far from the target, a pass among them, most are alike, and one that is refuted refutes the others. So
     each counts as harder than the one before it until it is read, that they are not read side by side.
     """
+    search, table, moves = question.search, question.table, question.moves
     mover, first, count = at["mover"], at["first"], at["count"]
     checked, end = at["last"], at["last"] + 1
     if checked < 0:
         checked, end = first, first + count
-    leave_out_refuted(local, search, table, at, moves, checked, end)
+    leave_out_refuted(question, at, checked, end)
     phi, second, best = LOST, LOST, -1
     largest, unsolved = 0, 0
     far_phi, far_delta = 0, 0
@@ -246,8 +246,9 @@ def _rests_on_no_repetition(table: np.ndarray, search: Search, move: Any, mover:
 
 
 @njit
-def _finite_win(search: Search, table: np.ndarray, moves: np.ndarray, first: int, end: int, mover: int) -> int:
+def _finite_win(question: Question, first: int, end: int, mover: int) -> int:
     """Returns a move that wins by a finite tree, -1 if there is none."""
+    search, table, moves = question.search, question.table, question.moves
     for index in range(first, end):
         wins = _numbers(table, search, moves[index], mover)[1] == 0
         if wins and _rests_on_no_repetition(table, search, moves[index], mover):
@@ -256,16 +257,15 @@ def _finite_win(search: Search, table: np.ndarray, moves: np.ndarray, first: int
 
 
 @njit
-def _write_zone(
-    local: Local, search: Search, table: np.ndarray, at: Any, moves: np.ndarray, entry: Entry, mover_wins: bool
-) -> None:
+def _write_zone(question: Question, at: Any, entry: Entry, mover_wins: bool) -> None:
     """Writes the zone of the win in a position, if it is finite."""
+    local, search, table, moves = question.local, question.search, question.table, question.moves
     mover, stones, zone = at["mover"], at["stones"], entry["zone"]
     first, end = at["first"], at["first"] + at["count"]
     entry["is_finite"] = False
     zone[0] = zone[1] = 0
     if mover_wins:
-        first = _finite_win(search, table, moves, first, end, mover)
+        first = _finite_win(question, first, end, mover)
         if first < 0:
             return
         end = first + 1

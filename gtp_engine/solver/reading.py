@@ -8,7 +8,7 @@ import numpy as np
 from .local_board import NO_KO, play
 from .moves import PASS_CELL, REACHED, UNKNOWN, write_moves
 from .part import Part
-from .proof_search import new_line
+from .proof_search import Question, new_line
 from .transpositions import SEARCH, find_entry, new_table
 from .verification import read
 
@@ -105,8 +105,8 @@ class Reading:
     def _read(self, position: Position, positions: int) -> int:
         memory, search = self._memory, self._search[0]
         search["most_nodes"] = self.positions + positions
-        arguments = position.stones, self._ko(position), position.mover
-        return int(read(self._local, search, memory.table, memory.line, memory.moves, *arguments))
+        question = Question(self._local, search, memory.table, memory.line, memory.moves)
+        return int(read(question, position.stones, self._ko(position), position.mover))
 
     def is_won(self, step: Step, positions: int) -> bool:
         """Whether the seeker is proved to win after a move, by reading so many more positions at most."""

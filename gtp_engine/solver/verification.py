@@ -10,30 +10,22 @@ from typing import Any
 import numpy as np
 
 from ..base.jit import inline, njit
-from .local_board import ATTACKER, DEFENDER, Local, is_captured, is_pass_alive, needs_outside
+from .local_board import ATTACKER, DEFENDER, is_captured, is_pass_alive, needs_outside
 from .moves import FAILED, REACHED, UNKNOWN, write_moves
-from .proof_search import leave_out_refuted, put, read_position
+from .proof_search import Question, leave_out_refuted, put, read_position
 from .transpositions import LOST, Search, find_entry
 
 _REPAIRS = 1000  # how often wrong failures are read again
 
 
 @njit
-def _verify(
-    local: Local,
-    search: Search,
-    table: np.ndarray,
-    line: np.ndarray,
-    moves: np.ndarray,
-    stones: np.ndarray,
-    ko: int,
-    mover: int,
-) -> int:
+def _verify(question: Question, stones: np.ndarray, ko: int, mover: int) -> int:
     """Returns FAILED if a set of positions proves that the seeker fails, UNKNOWN if what was wrong is forgotten now.
 
     It walks from the position to all moves of the seeker and to one of the other player's, the best one of the table,
     and no further than to finite failures.
     """
+    search, table, moves = question.search, question.table, question.moves
     search["verification"] += 1
     stack = [(stones[0], stones[1], stones[2], stones[3], ko, mover)]
     position = np.empty(4, np.uint64)
@@ -45,7 +37,7 @@ def _verify(
         position[0], position[1], position[2], position[3], ko, mover = stack[at]
         slot = find_entry(table, search, position, ko, mover)
         if slot < 0:
-            value = read_position(local, search, table, line, moves, position, ko, mover)
+            value = read_position(question, position, ko, mover)
             slot = find_entry(table, search, position, ko, mover)
             if value == UNKNOWN or slot < 0:
                 return _forget(table, slots, parents, at)
@@ -56,13 +48,14 @@ def _verify(
         if entry["verified"] != search["verification"] and not entry["is_finite"]:
             entry["verified"] = search["verification"]
             search["nodes"] += 1
-            count = write_moves(local, search, position, ko, mover, moves, 0)
+            count = write_moves(question.local, search, position, ko, mover, moves, 0)
             first, end = 0, count
             if mover == search["seeker"]:
-                put(line[0], position, mover, 0, count)  # which is not in use now
-                leave_out_refuted(local, search, table, line[0], moves, 0, count)
+                at_root = question.line[0]  # which is not in use now
+                put(at_root, position, mover, 0, count)
+                leave_out_refuted(question, at_root, 0, count)
             else:
-                first = _refutation(search, table, moves, count, mover)
+                first = _refutation(question, count, mover)
                 end = first + 1
                 if first < 0:
                     return _forget(table, slots, parents, at)
@@ -80,8 +73,9 @@ def _verify(
 
 
 @njit
-def _refutation(search: Search, table: np.ndarray, moves: np.ndarray, count: int, mover: int) -> int:
+def _refutation(question: Question, count: int, mover: int) -> int:
     """Returns a move after which the seeker fails, a finite failure if possible or a verified one; -1 for none."""
+    search, table, moves = question.search, question.table, question.moves
     chosen = -1
     for index in range(count):
         move = moves[index]
@@ -114,23 +108,11 @@ def _forget(table: np.ndarray, slots: Any, parents: Any, at: int) -> int:
 
 
 @njit
-def read(
-    local: Local,
-    search: Search,
-    table: np.ndarray,
-    line: np.ndarray,
-    moves: np.ndarray,
-    stones: np.ndarray,
-    ko: int,
-    mover: int,
-) -> int:
+def read(question: Question, stones: np.ndarray, ko: int, mover: int) -> int:
     """Reads whether the seeker reaches its goal.
 
     Args:
-        local: The problem.
-        search: What is sought. It stops when `nodes` reaches `most_nodes`; a further call goes on with the table.
-        table: From `new_table`.
-        line, moves: From `new_line`.
+        question: What is asked.
         stones: uint64 [4], the defender's stones, then the attacker's.
         ko: The cell that a ko forbids, or NO_KO.
         mover: The player to move.
@@ -138,6 +120,7 @@ def read(
     Returns:
         REACHED, FAILED or UNKNOWN.
     """
+    local, search = question.local, question.search
     if needs_outside(local, stones, search["seeker"]):
         return FAILED
     if is_captured(local, stones):
@@ -145,10 +128,10 @@ def read(
     if is_pass_alive(local, stones):
         return REACHED if search["seeker"] == DEFENDER else FAILED
     for _ in range(_REPAIRS):
-        value = read_position(local, search, table, line, moves, stones, ko, mover)
+        value = read_position(question, stones, ko, mover)
         if value != FAILED:
             return value
-        if _verify(local, search, table, line, moves, stones, ko, mover) == FAILED:
+        if _verify(question, stones, ko, mover) == FAILED:
             return FAILED
         if search["nodes"] >= search["most_nodes"]:
             return UNKNOWN

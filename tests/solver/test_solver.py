@@ -21,7 +21,7 @@ from gtp_engine.solver.description import describe
 from gtp_engine.solver.local_board import LOCAL, NO_KO
 from gtp_engine.solver.moves import FAILED, REACHED
 from gtp_engine.solver.part import enclosed_groups, find_part
-from gtp_engine.solver.proof_search import new_line
+from gtp_engine.solver.proof_search import Question, new_line
 from gtp_engine.solver.reading import Memory
 from gtp_engine.solver.transpositions import SEARCH, new_table
 from gtp_engine.solver.verification import read
@@ -73,7 +73,7 @@ def compare(problem: Problem) -> int:
                 search["seeker"], search["ko_master"], search["most_nodes"] = seeker, ko_master, 10**6
                 search["series"] = compared + 1
                 TABLE["series"] = 0
-                found = read(local[0], search[0], TABLE, *MEMORY, cells, NO_KO, mover)
+                found = read(Question(local[0], search[0], TABLE, *MEMORY), cells, NO_KO, mover)
                 wanted = REACHED if reference.solve(seeker, ko_master, mover) else FAILED
                 # What fails in an open part may be reached with what lies outside.
                 if found == REACHED or not problem.places("+"):
