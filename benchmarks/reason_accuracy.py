@@ -30,7 +30,7 @@ from gtp_engine.search.evaluate.evaluator import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import MoveReview, find_mistakes
-from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
+from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_in, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
 from gtp_engine.study.reasons.variation import Fact, Study
 from gtp_engine.study.searches import Positions, Searches, look_again, review_moves
@@ -71,9 +71,9 @@ def examine(name: str, game: Game, move: MoveReview, both: tuple[Searches, Searc
         tally: Gets the result.
     """
     places = move.move.colour, move.move.point, move.best
-    first, judged = study_of(both[0], game, *places), study_of(both[1], game, *places)
-    second = first and seen_deeper(both[0], first)
-    if first is None or second is None or judged is None:
+    first, judged = study_in(game, move), study_of(both[1], game, *places)
+    second = seen_deeper(both[0], first)
+    if second is None or judged is None:
         return
     studies = (first, second)
     sceptical = min(studies, key=lambda study: study.points_loss)

@@ -111,16 +111,11 @@ class Plan:
         """The visits of the second look; 0 before it begins."""
         return 0 if self._first is None else SECOND_LOOK_FACTOR * (self.limits.visits or 0)
 
-    def advance(self, work: float, searched: float | None = None) -> None:
-        """Notes that so much work of this stage is over, and chooses the limits of what follows.
-
-        Args:
-            work: How much of what was planned.
-            searched: How much was searched for it; None for all.
-        """
+    def advance(self, work: float) -> None:
+        """Notes that so much work of this stage is over, and chooses the limits of what follows."""
         stage = next(iter(self.left))
         self._done += work
-        self._visits += (work if searched is None else searched) * (self.limits.visits or 0)
+        self._visits += work * (self.limits.visits or 0)
         self.left[stage] = max(0.0, self.left[stage] - work)
         if self._fixed is None and stage != "again":  # whose limits hold for all of it
             self._choose()

@@ -164,7 +164,7 @@ class Reviewer:
                 break
             number, limited = worst.number, replace(searches, limits=plan.limits)
             found = explain(limited, positions[number - 1], worst, by)
-            plan.advance(REASON_WORK, found.work if found else 0)
+            plan.advance(REASON_WORK)
             reasons = {**step.review.reasons, number: found.reasons if found else ()}
             moves = step.review.moves
             if found:

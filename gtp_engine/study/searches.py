@@ -51,12 +51,15 @@ class Searches:
     is_stopped: Callable[[], bool] = lambda: False
     pace: Callable[[], Limits] | None = None
 
-    def reports(self, games: Iterable[Game], *, ownership: bool = False) -> Iterator[SearchReport]:
+    def reports(
+        self, games: Iterable[Game], *, ownership: bool = False, moves_ownership: bool = False
+    ) -> Iterator[SearchReport]:
         """Searches positions and yields their reports in order, each as soon as it is there.
 
         Args:
             games: The positions; each is taken when its search begins, and belongs to it.
             ownership: Whether the owners of the points are reported.
+            moves_ownership: Whether they are for every move as well.
         """
         one_by_one = self.evaluator.is_rollout or self.limits.seconds is not None
         kept = self._new_search()
@@ -66,6 +69,7 @@ class Searches:
                 game,
                 self.pace() if self.pace else self.limits,
                 ownership=ownership,
+                moves_ownership=moves_ownership,
                 early_stop=False,
                 dead=self._dead(game),
             )
@@ -135,10 +139,14 @@ class Positions:
         return game
 
 
-def _reports(searches: Searches, positions: Positions, numbers: Iterable[int]) -> Iterator[SearchReport]:
+def _reports(
+    searches: Searches, positions: Positions, numbers: Iterable[int], *, owned: bool = False
+) -> Iterator[SearchReport]:
     """Searches positions and yields their reports in order; two passes at the end of a record are its count."""
     numbers = tuple(numbers)
-    for number, report in zip(numbers, searches.reports(positions[number] for number in numbers), strict=False):
+    games = (positions[number] for number in numbers)
+    reports = searches.reports(games, ownership=owned, moves_ownership=owned)
+    for number, report in zip(numbers, reports, strict=False):
         is_over = positions.final is not None and number >= positions.final
         yield searches.counted(report, positions[number]) if is_over else report
 
@@ -211,7 +219,8 @@ def look_again(
     known = tuple(moves)
     while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
         found = 0
-        for number, report in zip(numbers, _reports(longer, positions, numbers), strict=False):
+        # Who owns the points after each move tells why one is a mistake (`reasons.explain`).
+        for number, report in zip(numbers, _reports(longer, positions, numbers, owned=True), strict=False):
             reports[number] = report
             checked.add(number)
             found += 1

@@ -4,6 +4,7 @@ import pytest
 
 from gtp_engine.search.request import Limits
 from gtp_engine.study.budget import FLOOR, Plan, usual_seconds
+from gtp_engine.study.reasons.explain import REASON_WORK
 
 
 class Machine:
@@ -24,10 +25,10 @@ class Machine:
 
 def review(machine: Machine, plan: Plan, again: int, mistakes: int) -> None:
     machine.work(plan, 250)
-    plan.begin("again", 4.0 * again, 16.0 * mistakes)
+    plan.begin("again", 4.0 * again, REASON_WORK * mistakes)
     machine.work(plan, again, 4.0)
-    plan.begin("reasons", 16.0 * mistakes)
-    machine.work(plan, mistakes, 16.0)
+    plan.begin("reasons", REASON_WORK * mistakes)
+    machine.work(plan, mistakes, REASON_WORK)
 
 
 @pytest.mark.parametrize("rate", [300.0, 1000.0, 3000.0])
@@ -66,26 +67,13 @@ def test_a_budget_that_is_too_small_takes_the_floor_and_says_so() -> None:
 def test_given_limits_stay_and_their_cost_is_foreseen() -> None:
     machine = Machine(100.0)
     plan = Plan(250, Limits(visits=50), 100.0, clock=machine.clock)
-    assert plan.expected == pytest.approx((250 + 4 * 30 + 240) * 50 / 100)
+    assert plan.expected == pytest.approx((250 + 4 * 30 + 10 * REASON_WORK) * 50 / 100)
     machine.work(plan, 250)
     assert (plan.limits, plan.is_over) == (Limits(visits=50), False)
     assert 0.4 < plan.progress < 0.6
-    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 240) * 2)
+    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 10 * REASON_WORK) * 2)
 
 
 def test_the_usual_time_of_each_board() -> None:
     assert [round(usual_seconds(size, size, moves)) for size, moves in ((9, 46), (13, 100), (19, 250))] == [19, 39, 83]
     assert usual_seconds(19, 19, 1) < 11
-
-
-def test_work_that_was_not_needed_is_over_but_says_nothing_about_the_speed() -> None:
-    machine = Machine(1000.0)
-    plan = Plan(250, None, 1000.0, 90.0, machine.clock)
-    machine.work(plan, 250)
-    plan.begin("reasons", 160.0)
-    for _ in range(10):
-        assert plan.limits.visits is not None
-        machine.now += 8 * plan.limits.visits / machine.rate
-        plan.advance(16.0, 8.0)
-    assert plan.rate == pytest.approx(1000)
-    assert plan.progress == 1.0

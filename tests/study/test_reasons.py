@@ -24,12 +24,12 @@ from gtp_engine.search.request import Limits
 from gtp_engine.study.game_review import Reason
 from gtp_engine.study.move_review import MoveReview, Worth
 from gtp_engine.study.reasons.explain import (
-    REASON_WORK,
     choose,
     explain,
     facts_about,
     find_facts,
     next_to_explain,
+    study_in,
     study_of,
     with_threats,
 )
@@ -549,11 +549,31 @@ def test_a_move_of_the_record_that_superko_forbids_is_studied_too() -> None:
     facts_about(searches(), [about])
 
 
+def checked(move: MoveReview, before: float = 0.0, after: float = 0.0) -> MoveReview:
+    """A move whose searches say who owns the points, the same everywhere, for the player of the move."""
+    owned = np.full((9, 9), before, np.float32)
+    moves = tuple(each._replace(ownership=owned) for each in move.before.moves)
+    after_it = replace(move.after, ownership=np.full((9, 9), -after, np.float32))
+    return replace(move, before=replace(move.before, moves=moves), after=after_it, is_checked=True)
+
+
+def test_the_second_look_shows_both_lines() -> None:
+    move = checked(loss(1, WHITE, D4, E5, 9.0, 0.4), 0.5, -0.25)
+    game = Game(9)
+    game.to_move = WHITE
+    about = study_in(game, move)
+    assert (about.colour, about.played.line, about.better.line) == (WHITE, (D4, F6), (E5, F6))
+    assert about.change(frozenset((G7,))) == 0.75
+    assert (about.better.lead, about.played.lead) == (1.0, -9.0), "of the better move itself, and after the one played"
+    assert about.winrate_loss == pytest.approx(0.6 - 0.1)
+    unsearched = replace(move.before, moves=(move.before.moves[0]._replace(pv_visits=(1, 1)),))
+    assert study_in(game, replace(move, before=unsearched)).better.line == (E5,)
+
+
 def test_a_mistake_costs_what_the_longer_searches_find() -> None:
-    move = loss(1, BLACK, D4, E5, 9.0, 0.4)
+    move = checked(loss(1, BLACK, D4, E5, 9.0, 0.4))
     found = explain(searches(), Game(9), move)
     assert found is not None and not found.reasons
-    assert found.work == REASON_WORK // 2, "a second search could only find less"
     longer = replace(move, longer=found.longer)
     assert (longer.points_loss, longer.winrate_loss) == (0.0, 0.0), "all positions are alike for this evaluator"
     longer = replace(move, longer=(Worth(1.0, 0.5), Worth(5.0, 0.75)))

@@ -81,7 +81,9 @@ class ChosenSearches(Searches):
     asked: list[int] = field(default_factory=list)
     asked_limits: list[Limits] = field(default_factory=list)
 
-    def reports(self, games: Iterable[Game], *, ownership: bool = False) -> Iterator[SearchReport]:
+    def reports(
+        self, games: Iterable[Game], *, ownership: bool = False, moves_ownership: bool = False
+    ) -> Iterator[SearchReport]:
         self.asked_limits.append(self.limits)
         for number in games:
             assert isinstance(number, int), "a position of `Numbers`"
@@ -192,3 +194,5 @@ def test_a_real_search_has_more_visits_and_repeats() -> None:
     assert [move.after.visits for move in first] == [SECOND_LOOK_FACTOR * 8, 8, 8, 8, 8]
     assert [move.lead for move in first] == [move.lead for move in second]
     assert first[0].is_checked and first[0].before.visits == SECOND_LOOK_FACTOR * 8
+    assert first[0].after.ownership is not None, "the reasons need to know who owns the points after the move"
+    assert all(move.ownership is not None for move in first[0].before.moves), "and after a better one"

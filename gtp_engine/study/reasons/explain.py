@@ -27,18 +27,16 @@ from .facts import (
 from .fates import find_fates
 from .ko_facts import find_ko
 from .ladder_facts import find_ladder_facts
-from .variation import Fact, Study, Variation, make_variation, searched_line
+from .variation import Fact, Study, Variation, best_variation, searched_line, variation_after
 
 # The mistakes that are listed are explained, and of the others those that cost more than EXPLAINED_ABOVE points, up to
 # MOST_EXPLAINED in all, which bounds the time.
 EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30
-# The positions after the move played and after the better one are searched so many times as long as those of the review
-# in its first look, and then those two moves later in each line. What the first search shows and the second one does
-# not see is not said, and the smaller loss of the two counts. On 24 mistakes of professionals and 32 of the engine's
-# ranks on 13x13 it was 3.5 and 1.6 points off the loss that a stronger network found, on average; that of the first
-# search alone 4.1 and 1.8.
-LINE_FACTOR = 6
-REASON_WORK = 4 * LINE_FACTOR  # in searches of the first look
+# What the second look shows, searches of the positions two moves later in both lines, of the move played and of the
+# better one, have to see too, or it is not said; the smaller loss of the two counts. They are so many times as long as
+# those of the first look.
+LINE_FACTOR = 4
+REASON_WORK = 2 * LINE_FACTOR  # in searches of the first look
 # The second search has to see this share of what a fact says.
 _AGREED = 0.8
 # Sentences about one mistake.
@@ -67,12 +65,10 @@ class Explanation:
     Attributes:
         longer: What the move is worth by them, and what the better one is.
         reasons: Why it is a mistake, the most telling first; none if it costs too little to be one.
-        work: What was searched for it, in searches of the first look.
     """
 
     longer: tuple[Worth, Worth]
     reasons: tuple[Reason, ...]
-    work: int = REASON_WORK
 
 
 def next_to_explain(mistakes: Sequence[Mistake], explained: Collection[int]) -> MoveReview | None:
@@ -96,14 +92,10 @@ def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points
     Args:
         searches: How to search.
         game: The position before the move.
-        move: The move.
+        move: The move, which the second look has checked.
         by: What the cost of a mistake is measured in.
     """
-    first = study_of(searches, game, move.move.colour, move.move.point, move.best)
-    if first is None:
-        return None
-    if replace(move, longer=first.worth).cost(by) < least_cost(by):
-        return Explanation(first.worth, (), REASON_WORK // 2)  # the smaller loss of two searches is no larger
+    first = study_in(game, move)
     second = seen_deeper(searches, first)
     if second is None:
         return None
@@ -149,6 +141,17 @@ def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
     return choose(found) or [*find_sente(with_threats(searches, studies[0]))]
 
 
+def study_in(game: Game, move: MoveReview) -> Study:
+    """Returns what the second look at a move shows: the searches of the positions before and after it.
+
+    Args:
+        game: The position before the move.
+        move: The move, which the second look has checked.
+    """
+    colour, point = move.move
+    return Study(colour, variation_after(game, colour, point, move.after), best_variation(game, move.before))
+
+
 def study_of(searches: Searches, game: Game, colour: int, played: int, better: int) -> Study | None:
     """Searches the positions after two moves.
 
@@ -170,7 +173,7 @@ def study_of(searches: Searches, game: Game, colour: int, played: int, better: i
     if reports is None:
         return None
     found = zip((played, better), reports, strict=True)
-    return Study(colour, *(make_variation(game, colour, move, report) for move, report in found))
+    return Study(colour, *(variation_after(game, colour, move, report) for move, report in found))
 
 
 def seen_deeper(searches: Searches, study: Study) -> Study | None:

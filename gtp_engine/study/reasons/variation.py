@@ -80,7 +80,7 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """A line from the position before a move, and what a search of the position after its first move found.
+    """A line from the position before a move, and what a search found of the position after its first move.
 
     Attributes:
         line: The points of its moves.
@@ -234,7 +234,7 @@ def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
     return tuple(games)
 
 
-def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> Variation:
+def variation_after(game: Game, colour: int, first: int, after: SearchReport) -> Variation:
     """Returns the line of a first move and of the main line that a search with ownership found after it.
 
     Args:
@@ -243,9 +243,20 @@ def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> 
         first: The point of the first move.
         after: The search of the position after it, with ownership.
     """
-    moves = (first, *searched_line(after))[:LONGEST_VARIATION]
-    games = play_line(game, colour, moves)
-    return Variation(moves[: len(games) - 1], games, *_values(after, colour))
+    return _variation(game, colour, (first, *searched_line(after)), _values(after, colour))
+
+
+def best_variation(game: Game, before: SearchReport) -> Variation:
+    """Returns the main line that a search of the position before it found, with the ownership of each move."""
+    best = before.moves[0]
+    assert best.ownership is not None
+    line = searched_line(before) or (best.point,)
+    return _variation(game, before.to_move, line, (best.ownership, best.lead, best.winrate))
+
+
+def _variation(game: Game, colour: int, line: tuple[int, ...], values: tuple[np.ndarray, float, float]) -> Variation:
+    games = play_line(game, colour, line[:LONGEST_VARIATION])
+    return Variation(line[: len(games) - 1], games, *values)
 
 
 def _values(report: SearchReport, colour: int) -> tuple[np.ndarray, float, float]:
