@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -28,10 +29,13 @@ _GAME_LENGTH = 0.55
 # However long a game already lasts, time is planned for at least this share of the area as own moves (60 on 19x19, 13
 # on 9x9), and for at least this number of moves on tiny boards.
 _LEAST_SHARE, _LEAST_MOVES = 1 / 6, 5.0
+# The reserve for the way to the controller. On a busy machine, where moves are late, it grows up to a share that leaves
+# time to think, chosen by judgement.
 _LONGEST_RESERVE = 1.0
-_RESERVE_SHARE = 0.1
-# The excess of moves over their budgets is the median of this number of moves: one slow start must not count for long.
-_MEASURED_MOVES = 5
+_RESERVE_SHARE, _LARGEST_SHARE = 0.1, 0.5
+# The excess of moves over their budgets is the median of the last 5: one slow start must not count for long. The
+# reserve follows the largest of the last 20, about half a game on 9x9.
+_USUAL_MOVES, _MEASURED_MOVES = 5, 20
 # Seconds per move. No more than this is set aside.
 _LONGEST_LAG = 1.0
 # Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
@@ -190,7 +194,20 @@ class _Side:
         Reports are in whole seconds, so a lag of one second in all proves nothing.
         """
         lag = min(max(self.late - 1, 0.0) / self.moves, _LONGEST_LAG) if self.moves else 0.0
-        return lag + (median(self.excesses) if self.excesses else 0.0)
+        return lag + self._usual_excess
+
+    @property
+    def _usual_excess(self) -> float:
+        return median(islice(reversed(self.excesses), _USUAL_MOVES)) if self.excesses else 0.0
+
+    def reserve(self, seconds: float) -> float:
+        """Returns what is left of these seconds for the way to the controller, and for a move as late as any before.
+
+        An excess that is too large for a reserve does not count: it was a slow start, or nothing would help.
+        """
+        least, most = min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds), _LARGEST_SHARE * seconds
+        lateness = (excess - self._usual_excess for excess in self.excesses)
+        return max((least + late for late in lateness if 0 < late <= most - least), default=least)
 
     def report(self, seconds: float) -> None:
         """Measures the lag by the seconds of main time that the controller reports."""
@@ -281,7 +298,7 @@ class Clock:
 
         Main time is spread over the moves to come; a period of byo-yomi, a Canadian stone's share and a Fischer
         increment are for this move. A reserve of a tenth of what may be used, at most a second, is left for the way to
-        the controller.
+        the controller, and by as much more as the latest of the last moves was later than the others.
 
         Args:
             colour, area, move_number: The player, the board's number of points, and the moves played by both.
@@ -302,18 +319,14 @@ class Clock:
         usable = max(seconds, overtime)
         # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
         possible = max(area - move_number / 2, area / 2)
-        main = 0.0 if count else max(seconds - _reserve(usable) - side.overhead * possible, 0.0)
+        main = 0.0 if count else max(seconds - side.reserve(usable) - side.overhead * possible, 0.0)
         share = main / max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
         if settings.has_overtime:
             stones = (count or settings.count) if settings.system == "canadian" else 1
-            share += (overtime - _reserve(overtime)) / stones
+            share += (overtime - side.reserve(overtime)) / stones
         elif settings.main_cap is not None:  # what is above the cap would be cut off
             share += max(settings.increment, usable + settings.increment - settings.main_cap)
         else:
             share += settings.increment
         usable = usable if settings.move_cap is None else min(usable, settings.move_cap)
-        return max(min(share, usable - _reserve(usable)) - side.overhead, 0.0)
-
-
-def _reserve(seconds: float) -> float:
-    return min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds)
+        return max(min(share, usable - side.reserve(usable)) - side.overhead, 0.0)

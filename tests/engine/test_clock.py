@@ -131,6 +131,18 @@ def test_time_is_left_with_a_longer_lag_than_is_set_aside():
     assert play_game(Clock(time), Referee(time), 150, 361, excess=0.0, lag=2.5, reports=True) >= 0
 
 
+LATE = [0.02, 0.09, 0.02, 0.01, 0.18, 0.02, 0.03, 0.25, 0.02, 0.02, 0.33, 0.02]  # seconds, of a machine that gets busy
+
+
+@pytest.mark.parametrize("time", [TimeSettings("byoyomi", 0, 1, 1), TimeSettings("canadian", 0, 1, 1)])
+def test_a_busy_machine_keeps_more_in_reserve(time):
+    clock, referee = Clock(time), Referee(time)
+    for number, late in enumerate(4 * LATE):
+        budget = clock.budget(BLACK, 81, 2 * number)
+        clock.charge(BLACK, budget + late, budget)
+        referee.take(budget + late)
+
+
 def test_a_lag_that_only_the_reports_show_is_learned():
     time = TimeSettings("absolute", 60)
     assert play_game(Clock(time), Referee(time), 100, 81, excess=0.0, lag=0.25, reports=True) >= 0
