@@ -59,6 +59,7 @@ class Rank:
 
 
 WEAKEST, STRONGEST = Rank(1 - _WEAKEST_KYU), Rank(_STRONGEST_DAN)
+_CHOICES = f"{WEAKEST} to {STRONGEST}, such as 12k, or max"
 RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))
 
 
@@ -85,6 +86,9 @@ def parse_rank(text: str) -> Rank | None:
     """
     if text.strip().lower() in _FULL_STRENGTH:
         return None
+    if text.strip().lower() == "auto":
+        where = "in a configuration it belongs under [play] or [web]"
+        raise UserError(f"the rank auto is for `play` and `web` only: {where}; elsewhere choose {_CHOICES}")
     match = _RANK.fullmatch(text.strip())
     rank = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1])) if match else None
     if rank is None or not WEAKEST <= rank <= STRONGEST:
@@ -93,7 +97,7 @@ def parse_rank(text: str) -> Rank | None:
 
 
 def _invalid(value: object) -> UserError:
-    return UserError(f"invalid rank {str(value)!r}: expected {WEAKEST} to {STRONGEST}, such as 12k, or max")
+    return UserError(f"invalid rank {str(value)!r}: expected {_CHOICES}")
 
 
 @dataclass(frozen=True, order=True)
@@ -173,9 +177,9 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
         notes.append(Phrase("rank.unmeasured", {"network": name, "known": known}))
     elif size != max(width, height) and any(max(width, height) in boards for boards in _table().values()):
         boards = {"board": f"{width}x{height}", "size": f"{size}x{size}"}
-        notes.append(Phrase("rank.otherBoard", {"network": name} | boards))
+        notes.append(Phrase("rank.otherBoard", boards))
     if rank > max(strengths):
-        said: dict[str, Value] = {"network": known, "reached": reached.in_words, "rank": rank.in_words}
+        said: dict[str, Value] = {"reached": reached.in_words, "rank": rank.in_words}
         notes.append(Phrase("rank.notReached", said | {"size": f"{size}x{size}"}))
     return RankPlay(Strength(strengths[reached]), tuple(notes))
 

@@ -48,6 +48,11 @@ def test_what_is_typed_is_not_empty(text: str) -> None:
         parse_rank(text)
 
 
+def test_a_rank_that_follows_results_is_not_for_every_command() -> None:
+    with pytest.raises(UserError, match=r"rank auto is for .play. and .web. only.*under \[play\] or \[web\]"):
+        parse_rank("Auto")
+
+
 def test_a_rank_shows_its_name() -> None:
     assert repr([as_rank("12k"), as_rank("3d")]) == "[<Rank 12k>, <Rank 3d>]"
 
@@ -117,13 +122,15 @@ def test_what_was_not_measured_is_said() -> None:
     )
     play = play_at(STRONGEST, "small", 9, 9)
     assert play.strength == Strength(2)
-    assert play.note == "small reaches 1 kyu on 9x9: it plays at that rank instead of 5 dan"
-    spanish = "small alcanza 1 kyu en 9x9: juega con ese rango en lugar de 5 dan"
+    assert play.note == "the engine reaches 1 kyu on 9x9: it plays at that rank instead of 5 dan"
+    spanish = "el motor alcanza 1 kyu en 9x9: juega con ese rango en lugar de 5 dan"
     assert [texts("es").say(note) for note in play.notes] == [spanish]
     assert "it plays with rollouts" in play_at(WEAKEST, "none", 5, 5).note
     play = play_at(WEAKEST, "large", 9, 9)
     assert play.strength == Strength(0.2)
-    assert play.note == "the ranks of large are not measured on 9x9: it plays with its settings for 13x13"
+    assert play.note == (
+        "the ranks are measured on 13x13, not on 9x9: the engine may be stronger or weaker than its rank"
+    )
 
 
 @pytest.mark.usefixtures("table")
