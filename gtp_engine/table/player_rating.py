@@ -58,6 +58,11 @@ class PlayerRating:
         return within_reach(Rank(round(self.rating / POINTS)))
 
     @property
+    def within(self) -> int:
+        """Two standard deviations, in ranks: at least 1."""
+        return max(1, round(2 * self.deviation / POINTS))
+
+    @property
     def opponent(self) -> Rank:
         """The rank of an even opponent for the next game, which may be below the engine's weakest."""
         step = _STEP * max(0.0, self.deviation - _SETTLED)

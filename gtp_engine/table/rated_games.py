@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, next_rank
 from ..go.coords import BLACK, colour_letter
 from ..go.game import Game, count_handicap
@@ -19,18 +20,31 @@ class RatedGames:
 
     Attributes:
         file: The rating.
-        counts: Whether the present game will count.
     """
 
     def __init__(self, played: PlayedGame, file: RatingFile) -> None:
         self.file = file
-        self.counts = False
+        self._counts = False
         self._played = played
         self._opponent: Rank | None = None
         self._stones = 0
         self._tree: GameRecord | None = None  # of the game that was begun last
 
-    def begin(self, game: Game, humans: frozenset[int]) -> None:
+    @property
+    def is_present(self) -> bool:
+        """Whether the present game was begun here, and no other one has been loaded or begun since."""
+        return self._played.tree is self._tree
+
+    @property
+    def counts(self) -> bool:
+        """Whether the present game will count."""
+        return self._counts and self.is_present
+
+    def stop_counting(self) -> None:
+        """Has the present game not count."""
+        self._counts = False
+
+    def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
 
         A game with a handicap or a komi of the person's own does not count.
@@ -38,6 +52,7 @@ class RatedGames:
         Args:
             game: The position to begin from; handicap stones that were given here for the last game are given anew.
             humans: The colour that the person plays.
+            time: The time limits.
 
         Raises:
             UserError: The engine refuses the board; the present game stays.
@@ -55,16 +70,15 @@ class RatedGames:
         if stones:
             game = initial_game(*board, handicap=stones, komi=None, rules=game.rules)
         engine.settings = replace(engine.settings, rank=opponent)
-        self._played.begin(game, humans)
-        self.counts, self._opponent, self._stones, self._tree = is_even, opponent, stones, self._played.tree
+        self._played.begin(game, humans, time)
+        self._counts, self._opponent, self._stones, self._tree = is_even, opponent, stones, self._played.tree
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""
         played, rating, opponent = self._played, self.file.rating, self._opponent
         is_enough = len(played.game.moves) >= _LEAST_SHARE * played.game.area
-        is_this = played.tree is self._tree  # not one that was loaded meanwhile, or begun without a rating
-        has_counted = bool(self.counts and is_this and is_enough and played.result and opponent)
-        self.counts = False
+        has_counted = bool(self.counts and is_enough and played.result and opponent)
+        self._counts = False
         if has_counted and rating is not None and opponent is not None and played.result is not None:
             (human,) = played.humans
             score = float(played.result.startswith(colour_letter(human))) if played.result != "0" else 0.5

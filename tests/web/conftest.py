@@ -15,6 +15,8 @@ from gtp_engine.clients.web.studying import Searches
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.table.played_game import PlayedGame
+from gtp_engine.table.player_rating import RatingFile
+from gtp_engine.table.rated_games import RatedGames
 
 _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote", "keep")
 LIMIT = 120  # seconds; the core may have to be compiled
@@ -29,12 +31,19 @@ RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee]
 class Desk:
     """A session whose calls wait until a test lets them run."""
 
-    def __init__(self, engine: Engine, folder: Path, humans: frozenset[int] = frozenset((BLACK,))) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        folder: Path,
+        humans: frozenset[int] = frozenset((BLACK,)),
+        rating: RatingFile | None = None,
+    ) -> None:
         self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.published: list[dict[str, Any]] = []
         self.engine = engine
         self.played = PlayedGame(engine, humans=humans, folder=folder, has_clock=True)
-        self.session = new_session(self.played, self.published.append, self.calls.put)
+        rated = RatedGames(self.played, rating) if rating else None
+        self.session = new_session(self.played, self.published.append, self.calls.put, rated)
         (self.searches,) = (part for part in self.session.parts if isinstance(part, Searches))
         self.values = self.searches.values
 

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ...base.errors import UserError
 from ...base.fields import Range, Text, parse_number
 from ...base.settings import setting
+from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
 from ...table.new_game import COLOURS, initial_game, parse_humans
 from .common_options import GameOptions, network_file
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from ...engine.engine import Engine
     from ...go.game import Game
     from ...go.rules import Rules
+    from ...table.played_game import PlayedGame
+    from ...table.rated_games import RatedGames
     from ...table.saved_games import SavedGame
 
 
@@ -70,6 +74,35 @@ class PlayersOptions(GameOptions):
 
 
 logger = logging.getLogger(__name__)
+_AUTO = "auto"
+
+
+def _rank(text: str) -> Rank | str | None:
+    return _AUTO if text.strip().lower() == _AUTO else parse_rank(text)
+
+
+@dataclass(frozen=True)
+class OpponentOptions:
+    """How the engine plays.
+
+    Attributes:
+        rank: Play at a rank: 25k to 5d, such as 12k, or max; auto: one that follows your results.
+    """
+
+    rank: Rank | str | None = setting(
+        None, accepts=Text(_rank, "rank"), common=True, shown="asked for once, then auto", heading="Opponent"
+    )
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the rank follows the results."""
+        return self.rank == _AUTO
+
+    def apply_to(self, search: EngineSettings, context: click.Context) -> EngineSettings:
+        """Returns the settings of the first game: without a rank if it follows the results."""
+        if self.is_auto:
+            context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
+        return replace(search, rank=None if self.is_auto else self.rank)
 
 
 @dataclass(frozen=True)
@@ -117,6 +150,39 @@ def first_game(
     width, height = options.board_size
     begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
     return FirstGame(_engine(search, begun, begun), humans, None, search)
+
+
+def rated_games(
+    context: click.Context, opponent: OpponentOptions, search: EngineSettings, played: "PlayedGame", *, can_ask: bool
+) -> "RatedGames | None":
+    """Returns the games in which the rank follows the results; None if it does not.
+
+    `can_ask` tells whether a person can be asked for the rank. Unless the options ask for
+    it, it does if so and nobody has chosen how strongly the engine plays.
+    """
+    from ...base.folders import data_dir
+    from ...table.player_rating import RatingFile, first_rating
+    from ...table.rated_games import RatedGames
+
+    if not opponent.is_auto and not (can_ask and not played.handicap and _is_open(context, search)):
+        return None
+    if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
+        return None
+    file = RatingFile(data_dir() / "rating.json")
+    if opponent.is_auto and file.rating is None and (file.is_asked or not can_ask):
+        file.rating = first_rating(None)
+    if file.is_asked and file.rating is None:  # full strength was chosen
+        return None
+    return RatedGames(played, file)
+
+
+def _is_open(context: click.Context, search: EngineSettings) -> bool:
+    """Whether nobody has chosen how strongly the engine plays."""
+    from ...search.evaluate.choices import AUTO
+
+    names = ("rank", "visits", "seconds")
+    chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
+    return not chosen and search.network == AUTO and not search.search_parameters(search.network).profile
 
 
 def advice(settings: EngineSettings, width: int, height: int) -> str:

@@ -2,29 +2,21 @@
 
 import logging
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from ...base import interrupts
 from ...base.errors import UserError
-from ...base.fields import Text
 from ...base.log import LOGGER
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED, available_cpus
-from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game
-
-if TYPE_CHECKING:
-    from ...table.played_game import PlayedGame
-    from ...table.rated_games import RatedGames
+from .first_game import DEFAULTS, OpponentOptions, PlayersOptions, advice, close_engine, first_game, rated_games
 
 
 @dataclass(frozen=True)
@@ -38,26 +30,6 @@ class DisplayOptions:
 
     shown: str = setting("winrate", accepts=SHOWN_VALUES, flags=["--show"], heading="Display")
     redraw: bool = setting(True)
-
-
-AUTO_RANK = "auto"
-
-
-def _rank(text: str) -> Rank | str | None:
-    return AUTO_RANK if text.strip().lower() == AUTO_RANK else parse_rank(text)
-
-
-@dataclass(frozen=True)
-class OpponentOptions:
-    """How the engine plays.
-
-    Attributes:
-        rank: Play at a rank: 25k to 5d, such as 12k, or max; auto: one that follows your results.
-    """
-
-    rank: Rank | str | None = setting(
-        None, accepts=Text(_rank, "rank"), common=True, shown="asked for once, then auto", heading="Opponent"
-    )
 
 
 @command(
@@ -110,20 +82,14 @@ def play(
     from ..terminal.screen import Screen
 
     folder = players.sgf_dir or games_dir()
-    rank = opponent.rank
-    if rank == AUTO_RANK:
-        rank = None
-        context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
-    first = first_game(context, players, replace(search, rank=rank), folder)
+    first = first_game(context, players, opponent.apply_to(search, context), folder)
     screen = Screen(redraw=display.redraw)
     status = 1
     try:
         played = PlayedGame(
             first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
         )
-        is_auto = opponent.rank == AUTO_RANK
-        is_asked = screen.is_interactive and not players.handicap and _is_open(context, search)
-        rated = _rated_games(played, is_auto, screen.is_interactive) if is_auto or is_asked else None
+        rated = rated_games(context, opponent, search, played, can_ask=screen.is_interactive)
         needs_advice = rated is None and len(first.humans) == 1
         shown = TerminalGame(
             played,
@@ -140,31 +106,6 @@ def play(
         screen.close()
         close_engine(first.engine, status)
     context.exit(status)
-
-
-def _is_open(context: click.Context, search: EngineSettings) -> bool:
-    """Whether nobody has chosen how strongly the engine plays."""
-    from ...search.evaluate.choices import AUTO
-
-    names = ("rank", "visits", "seconds")
-    chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
-    return not chosen and search.network == AUTO and not search.search_parameters(search.network).profile
-
-
-def _rated_games(played: "PlayedGame", is_auto: bool, can_ask: bool) -> "RatedGames | None":
-    """Returns the games in which the rank follows the results; None for those that do not count."""
-    from ...base.folders import data_dir
-    from ...table.player_rating import RatingFile, first_rating
-    from ...table.rated_games import RatedGames
-
-    if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
-        return None
-    file = RatingFile(data_dir() / "rating.json")
-    if is_auto and file.rating is None and (file.is_asked or not can_ask):
-        file.rating = first_rating(None)
-    if file.is_asked and file.rating is None:  # full strength was chosen
-        return None
-    return RatedGames(played, file)
 
 
 def _review(path: Path, search: EngineSettings, profile: str) -> None:

@@ -15,7 +15,7 @@ from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game
+from .first_game import DEFAULTS, OpponentOptions, PlayersOptions, advice, close_engine, first_game, rated_games
 
 if TYPE_CHECKING:
     from ..web.server import Server
@@ -42,13 +42,20 @@ class ServerOptions:
     common=("board-size", "colour", "handicap", "rank"),
     groups={
         "players": PlayersOptions,
+        "opponent": OpponentOptions,
         "server_options": ServerOptions,
-        "search": search_options(["rank"]),
+        "search": search_options(),
     },
     context_settings={"default_map": DEFAULTS},
 )
 @click.pass_context
-def web(context: click.Context, players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
+def web(
+    context: click.Context,
+    players: PlayersOptions,
+    opponent: OpponentOptions,
+    server_options: ServerOptions,
+    search: EngineSettings,
+) -> None:
     """Play in the browser.
 
     Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
@@ -56,6 +63,9 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host
     a phone in the same network can too: a second address is printed, whose key opens the page once.
     Ctrl-C ends the program.
+
+    The first game asks how strong you are, as in `play`, and the engine's rank follows your results, unless --rank says
+    otherwise.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
     and limits, as with `play`, and its clocks; --rank, and --seconds or --visits, win over those of the file.
@@ -83,7 +93,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     # Pages of any free port would not find it again.
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
-    first = first_game(context, players, search, folder, shows_finished=True)
+    first = first_game(context, players, opponent.apply_to(search, context), folder, shows_finished=True)
     if offered := advice(first.search, first.engine.width, first.engine.height):
         show_notice(f"{offered}.")
     wait_for(first.engine.board_ready)
@@ -96,7 +106,8 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         played = PlayedGame(
             first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=saved, has_clock=True
         )
-        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser)))
+        rated = rated_games(context, opponent, search, played, can_ask=True)
+        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser), rated))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()

@@ -33,7 +33,7 @@ from ...study.game_review import GameReview
 from ...study.lesson import Lesson, about_last_moves, after_game, worst_mistakes
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
-from ...table.player_rating import POINTS, RatingFile, first_rating
+from ...table.player_rating import RatingFile, first_rating
 from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
 from .board import (
@@ -203,16 +203,15 @@ class TerminalGame:
     def _count_result(self) -> None:
         """Says what the player's rank is after a game that counts."""
         if self._rated is not None and self._rated.count() and (rating := self._rated.file.rating) is not None:
-            within = max(1, round(2 * rating.deviation / POINTS))
-            games = plural(rating.games, "game")
-            self._print(f"your rank by {games} here: about {rating.rank}, give or take {plural(within, 'rank')}")
+            games, within = plural(rating.games, "game"), plural(rating.within, "rank")
+            self._print(f"your rank by {games} here: about {rating.rank}, give or take {within}")
             if self._rated.file.notice:
                 self._print(self._rated.file.notice, "yellow")
 
     def _stop_counting(self, why: str) -> None:
         """Says that the game does not count for the player's rank, if it did."""
         if self._rated is not None and self._rated.counts and not self._played.result:
-            self._rated.counts = False
+            self._rated.stop_counting()
             self._print(f"{why}: this game does not count for your rank", "dim")
 
     # Turns.

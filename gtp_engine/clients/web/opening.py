@@ -22,6 +22,7 @@ from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
+from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, unfinished_games
 from .playing import result_in_parts
 from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
@@ -37,8 +38,9 @@ _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 class Opening(Part):
     """Games that take the place of each other."""
 
-    def __init__(self, session: Session, values: Values) -> None:
+    def __init__(self, session: Session, values: Values, rated: RatedGames | None) -> None:
         super().__init__(session, values)
+        self._rated = rated  # the games in which the engine's rank follows the person's results
         # Those that a page may choose by their names; it never names a file.
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
@@ -61,13 +63,15 @@ class Opening(Part):
             komi = float(parse_number("komi", komi, _KOMI, from_text=False))
         rules = parse_word("rules", message.get("rules"), RULESETS)
         game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
-        self._replace(game, self._beginning(message, game))
+        self.replace(game, self._beginning(message, game))
 
     def _beginning(self, message: Message, game: Game) -> Callable[[], None]:
         """Returns what begins a game from a position, with the players and the limits of a message."""
         seconds = message.get("seconds")
         humans = parse_humans(parse_word("colour", message.get("colour"), COLOURS))
-        rank = as_rank(text_of(message, "rank"))
+        word, rated = text_of(message, "rank"), self._rated
+        is_rated = word == AUTO and rated is not None and rated.file.rating is not None and len(humans) == 1
+        rank = None if word == AUTO else as_rank(word)
         if seconds is not None:
             seconds = float(parse_number("time", seconds, _SECONDS, from_text=False))
         visits, time = visits_of(message), NO_LIMIT
@@ -77,7 +81,10 @@ class Opening(Part):
         def begin() -> None:
             engine = self.played.engine
             engine.settings = replace(engine.settings, rank=rank, seconds=seconds, visits=visits)
-            self.played.begin(game, humans, time)
+            if is_rated and rated is not None:
+                rated.begin(game, humans, time)
+            else:
+                self.played.begin(game, humans, time)
 
         return begin
 
@@ -119,17 +126,15 @@ class Opening(Part):
 
     def _branch(self, node: TreeNode, game: Game, begin: Callable[[], object]) -> None:
         """Has a game from the position of a node take the place of this one."""
-        self._replace(game, begin, forgets=False, is_aside=True)
+        self.replace(game, begin, forgets=False, is_aside=True)
         self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
         self.session.publish()
 
     def load(self, saved: SavedGame, *, is_aside: bool = False) -> None:
         """Has a saved game take the place of the present one, to which people may go back if `is_aside`."""
-        self._replace(saved.game, lambda: self.played.load(saved), is_aside=is_aside)
+        self.replace(saved.game, lambda: self.played.load(saved), is_aside=is_aside)
 
-    def _replace(
-        self, game: Game, begin: Callable[[], object], *, forgets: bool = True, is_aside: bool = False
-    ) -> None:
+    def replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True, is_aside: bool = False) -> None:
         """Has another game take this one's place, unless the engine refuses its board or this one would be lost."""
         session, played = self.session, self.played
         played.engine.settings.check_board(game.width, game.height)

@@ -119,6 +119,7 @@ class Reviewing(Part):
             raise UserError("there are no moves to review")
         visits = visits_of(message)  # without them the review takes the usual time of the board
         self._forget_guesses()
+        self.session.helped()
         self._begin(visits=visits)
         self.session.publish()
 

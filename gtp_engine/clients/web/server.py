@@ -28,11 +28,13 @@ from ...base.languages.texts import LANGUAGES, texts
 from ...base.threads import in_background
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
+from ...table.rated_games import RatedGames
 from .guard import Guard
 from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
 from .problems import Problems
+from .rating import Rating
 from .reviewing import Reviewing
 from .session import Answer, Document, Reading, Session, phrase_parts
 from .solving import Solving
@@ -63,14 +65,23 @@ logger = logging.getLogger(__name__)
 
 
 def new_session(
-    played: PlayedGame, publish: Callable[[Document], None], call: Callable[[Callable[[], object]], object]
+    played: PlayedGame,
+    publish: Callable[[Document], None],
+    call: Callable[[Callable[[], object]], object],
+    rated: RatedGames | None = None,
 ) -> Session:
-    """Begins a session with all that pages may ask for; the arguments are those of `Session`."""
+    """Begins a session with all that pages may ask for.
+
+    The arguments are those of `Session`, and the games in which the engine's rank follows the person's results.
+    """
+    if rated is not None and rated.file.rating is not None:
+        rated.begin(played.game, played.humans)
     session = Session(played, publish, call)
     values = Values(session.to_move)
     searches = Searches(session, values)
     playing = Playing(session, values, searches)
-    opening = Opening(session, values)
+    opening = Opening(session, values, rated)
+    Rating(session, values, opening, rated)
     reviewing = Reviewing(session, values, opening, playing.forget_guesses)
     solving = Solving(session, values)
     Editing(session, values)
@@ -106,10 +117,13 @@ class Server:
         self._one_reading = asyncio.Lock()
         self.session: Session
 
-    async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
-        """Serves the game until `stop` is called; calls `opened` once pages can be opened."""
+    async def serve(self, played: PlayedGame, opened: Callable[[], object], rated: RatedGames | None = None) -> None:
+        """Serves the game until `stop` is called; calls `opened` once pages can be opened.
+
+        `rated` are the games in which the engine's rank follows the person's results; None if it does not.
+        """
         self._loop = asyncio.get_running_loop()
-        self.session = new_session(played, self.publish, self._call)
+        self.session = new_session(played, self.publish, self._call, rated)
         routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
         application = Application(
             routes,

@@ -387,6 +387,8 @@ class Session:
         if task is None and self.task is None and self.problem is None:
             task = self.next_task()
         self.task = task or self.task
+        if task is not None and task.kind not in ("move", "count"):
+            self.helped()
         self.publish()
         if task is None:
             return
@@ -408,6 +410,11 @@ class Session:
             self.publish()
         else:
             task.finish(future.result())
+
+    def helped(self) -> None:
+        """Follows that the engine begins to help a person."""
+        for part in self.parts:
+            part.helped()
 
     def cancel(self) -> None:
         """Ends what the engine is doing; its result is dropped."""
@@ -451,6 +458,9 @@ class Part:
 
     def taken_back(self) -> None:
         """Follows that a person has taken something back."""
+
+    def helped(self) -> None:
+        """Follows that the engine begins to help a person, as in `Session.helped`."""
 
     def ended(self) -> None:
         """Follows the end of a game against the engine."""

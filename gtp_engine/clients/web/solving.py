@@ -83,6 +83,7 @@ class Solving(Part):
         self._drop()
         job = self._job = Job(game, point)
         self.session.other_problem = None
+        self.session.helped()
         self._reading = in_background("solver", partial(self._read, job))
         self._reading.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
         self.session.publish()

@@ -25,14 +25,12 @@ export class NewGame {
   // The lists, in the language of the page.
   fill() {
     const form = this.form;
-    const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
-    ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`), "max");
     const rules = new Set([...RULES, ...(form.rules.value ? [form.rules.value] : [])]);
     const sizes = Array.from({length: MOST_SIZE - LEAST_SIZE + 1}, (_, index) => LEAST_SIZE + index);
     const others = [...form.size.options].map((option) => option.value).filter((size) => size.includes("x"));
     const offered = [...new Set([...USUAL_SIZES, ...sizes, ...others])].map((size) => [size, String(size).split("x")]);
     fillList(form.size, offered.map(([size, [width, height = width]]) => [size, `${width} × ${height}`]));
-    fillList(form.rank, ranks.map((name) => [name, rankName(name)]), "12k");
+    fillList(form.rank, [["auto", text("rankAuto")], ...rankChoices()], "12k");
     fillList(form.handicap, HANDICAPS.map((stones) => [stones, number(stones)]));
     fillList(form.rules, [...rules].map((name) => [name, rulesName(name)]));
     fillList(form.time, SYSTEMS.map((name) => [name, text(`time-${name}`)]));
@@ -48,7 +46,8 @@ export class NewGame {
     this.present = state;
     this.from = from;
     for (const part of form.querySelectorAll("[data-of]")) part.hidden = part.disabled = part.dataset.of !== (from ? "position" : "board");
-    select(form.rank, state.rank);
+    form.rank.options[0].hidden = form.rank.options[0].disabled = !state.rating?.isKnown;
+    select(form.rank, state.rating?.follows ? "auto" : state.rank);
     if (state.seconds !== null && clock.system === "none") offer(form.seconds, state.seconds);
     this.offeredSeconds = form.seconds.value;
     if (!state.isRecord) {
@@ -121,6 +120,13 @@ export class NewGame {
 function timeLimits({time, minutes, period, periods, stonesPeriod, stones, increment}) {
   const numbers = {byoyomi: [period, periods], canadian: [stonesPeriod, stones], fischer: [increment]}[time] || [];
   return time === "none" ? time : [time, Math.round(60 * minutes), ...numbers].join(" ");
+}
+
+// The ranks that can be chosen, each with its name.
+export function rankChoices() {
+  const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
+  ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`), "max");
+  return ranks.map((name) => [name, rankName(name)]);
 }
 
 export function rankName(rank) {

@@ -10,6 +10,7 @@ import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Offer} from "./offer.js";
 import {Problems} from "./problems.js";
 import {Sound} from "./sound.js";
+import {Strength, ratingText} from "./strength.js";
 import {Study} from "./study.js";
 import {begin, choose, date, moveName, number, percent, say, text} from "./words.js";
 
@@ -60,6 +61,7 @@ const life = new Life(send, {
 const offer = new Offer(send);
 const problems = new Problems(send);
 const sound = new Sound(find("#sound"));
+const strength = new Strength(send);
 const newGame = new NewGame(find("#new-dialog"), send);
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
 study.onTool = () => {
@@ -274,6 +276,7 @@ function fillForm() {
   study.fill();
   mistakes.fill();
   newGame.fill();
+  strength.fill();
   fillList(find("#layer"), LAYERS.map((name) => [name, text(`layer-${name}`)]));
   fillList(find("#on-stones"), ON_STONES.map((name) => [name, text(`stones-${name}`)]), stored("on stones") || ON_STONES[0]);
   fillList(find("#theme"), THEMES.map((name) => [name, text(`theme-${name}`)]), stored("theme") || THEMES[0]);
@@ -332,6 +335,7 @@ function show(before = state) {
   mistakes.show(state);
   problems.show(state);
   offer.show(state);
+  strength.show(state);
   sound.follow(state);
   showSettings();
   showLoss();
@@ -350,7 +354,8 @@ function show(before = state) {
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
-  showNotice("#rank-note", state.rankNotes.map(({name, values}) => text(name, values)).join(" · "));
+  const notes = state.rankNotes.map(({name, values}) => text(name, values));
+  showNotice("#rank-note", [ratingText(state), ...notes].filter(Boolean).join(" · "));
   showNotice("#notice", state.notice || "");
   showProblem();
 }

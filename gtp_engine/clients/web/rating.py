@@ -1,0 +1,80 @@
+"""The rank of the person who plays here: the question before the first game, and what it is after the others."""
+
+from ...base.errors import UserError
+from ...base.languages.texts import Phrase
+from ...engine.ranks import as_rank
+from ...table.played_game import Mode
+from ...table.player_rating import first_rating
+from ...table.rated_games import RatedGames
+from .opening import Opening
+from .session import Document, Message, Part, Session, text_of
+from .studying import Values
+
+_UNKNOWN = "unknown"
+
+
+class Rating(Part):
+    """Games in which the engine's rank follows the person's results. One that the engine helps in does not count."""
+
+    def __init__(self, session: Session, values: Values, opening: Opening, rated: RatedGames | None) -> None:
+        super().__init__(session, values)
+        self._opening, self._rated = opening, rated
+        self._has_counted = False
+        self._tell()
+
+    def _tell(self) -> None:
+        """Shows what is wrong with the file of the rating."""
+        if self._rated is not None and self._rated.file.notice:
+            self.session.notice = self._rated.file.notice
+
+    @property
+    def _asks(self) -> bool:
+        """Whether the person is to be asked for the rank: before the first move of the first game."""
+        played = self.played
+        is_new = played.mode is Mode.GAME and played.saved is None and not played.game.moves
+        return self._rated is not None and not self._rated.file.is_asked and is_new
+
+    def on_strength(self, message: Message) -> None:
+        """Takes the rank that a person has, "unknown" or "max", and begins a game against an opponent who suits it."""
+        word, rated, played = text_of(message, "rank"), self._rated, self.played
+        if rated is None or not self._asks:
+            raise UserError(Phrase("error.otherGame"))  # another page has answered
+        rank = None if word == _UNKNOWN else as_rank(word)
+        rated.file.keep(None if rank is None and word != _UNKNOWN else first_rating(rank))
+        if rated.file.rating is not None:
+            game, humans = played.game.copy(), played.humans
+            self._opening.replace(game, lambda: rated.begin(game, humans, played.time))
+        self._tell()
+        self.session.publish()
+
+    def helped(self) -> None:
+        if self._rated is not None and self.played.result is None:
+            self._rated.stop_counting()
+
+    def taken_back(self) -> None:
+        self._has_counted = False
+        self.helped()
+
+    def ended(self) -> None:
+        if self._rated is not None and self._rated.count():
+            self._has_counted = True
+            self._tell()
+
+    def forget_game(self, *, is_aside: bool) -> None:
+        self._has_counted = False
+
+    def state(self) -> Document:
+        rated = self._rated
+        if rated is None:
+            return {"rating": None}
+        rating = rated.file.rating
+        known = rating and {"rank": str(rating.rank), "within": rating.within, "games": rating.games}
+        return {
+            "rating": {
+                "asks": self._asks,
+                "isKnown": rating is not None,
+                "follows": rated.is_present,
+                "counts": rated.counts,
+                "result": known if self._has_counted else None,
+            }
+        }

@@ -1,0 +1,100 @@
+"""The question for a person's rank, and the games after it, in which the engine's rank follows the results."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.ranks import parse_rank
+from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.table.player_rating import RatingFile, first_rating
+
+from .conftest import NEW, Desk
+
+Open = Callable[[], Desk]
+AUTO = NEW | {"rank": "auto", "colour": "black", "rules": "chinese"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> RatingFile:
+    return RatingFile(tmp_path / "rating.json")
+
+
+@pytest.fixture
+def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
+    with Engine(EngineSettings("none", visits=2), width=7) as engine:
+        engine.ready.result()
+
+        def opened() -> Desk:
+            desk = Desk(engine, tmp_path, rating=file)
+            desk.wait()
+            return desk
+
+        yield opened
+
+
+def test_the_rank_is_asked_for_once_and_is_that_of_the_first_game(open_desk: Open, file: RatingFile) -> None:
+    desk = open_desk()
+    assert desk.state["rating"] == {
+        "asks": True, "isKnown": False, "follows": False, "counts": False, "result": None,
+    }  # fmt: skip
+    desk.refuse("rank", "strength", rank="90k")
+    desk.send("strength", rank="12k")
+    assert file.rating == first_rating(parse_rank("12k"))
+    assert desk.state["rank"] == "12k"
+    assert desk.state["rating"] == {
+        "asks": False, "isKnown": True, "follows": True, "counts": True, "result": None,
+    }  # fmt: skip
+    desk.refuse("another game", "strength", rank="5k")
+    assert open_desk().state["rating"]["counts"]
+
+
+@pytest.mark.parametrize(("answer", "rank", "is_known"), [("unknown", "15k", True), ("max", "max", False)])
+def test_a_person_may_not_know_or_want_full_strength(
+    open_desk: Open, file: RatingFile, answer: str, rank: str, is_known: bool
+) -> None:
+    desk = open_desk()
+    desk.send("strength", rank=answer)
+    assert (desk.state["rank"], desk.state["rating"]["isKnown"], file.is_asked) == (rank, is_known, True)
+    assert not desk.state["rating"]["asks"]
+
+
+def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: RatingFile) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    for point in ("C3", "E5", "C5", "E3"):
+        desk.play_and_wait(point)
+    desk.send("resign")
+    assert file.rating is not None and file.rating.games == 1
+    assert desk.state["rating"]["result"] == {
+        "rank": str(file.rating.rank), "within": file.rating.within, "games": 1,
+    }  # fmt: skip
+    desk.send("new", **AUTO)
+    desk.wait()
+    assert desk.state["rank"] == str(file.rating.opponent) != "12k"
+    assert desk.state["rating"]["counts"] and desk.state["rating"]["result"] is None
+
+
+@pytest.mark.parametrize("helped", ["hint", "score", "undo", "analyse", "review"])
+def test_a_game_with_help_does_not_count(open_desk: Open, file: RatingFile, helped: str) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    desk.play_and_wait("C3")
+    assert desk.state["rating"]["counts"]
+    desk.send(helped, **({"visits": 2} if helped in ("analyse", "review") else {}))
+    assert not desk.state["rating"]["counts"] and desk.state["rating"]["follows"]
+    desk.send("resign")
+    assert desk.state["rating"]["result"] is None and file.rating is not None and file.rating.games == 0
+
+
+def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFile) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    desk.send("new", **NEW | {"rank": "12k"})
+    assert not desk.state["rating"]["follows"] and desk.state["rating"]["isKnown"]
+
+
+def test_a_file_that_cannot_be_read_is_reported(open_desk: Open, file: RatingFile) -> None:
+    file.notice = "your rank cannot be read: no access"
+    assert open_desk().state["notice"] == file.notice
