@@ -13,6 +13,7 @@ from gtp_engine.table.player_rating import RatingFile, first_rating
 from .conftest import NEW, Desk
 
 Open = Callable[[], Desk]
+ROW = [f"{column}{row}" for row in (3, 5) for column in "BCDEF"]
 AUTO = NEW | {"rank": "auto", "colour": "black", "rules": "chinese"}
 
 
@@ -23,7 +24,7 @@ def file(tmp_path: Path) -> RatingFile:
 
 @pytest.fixture
 def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
-    with Engine(EngineSettings("none", visits=2), width=7) as engine:
+    with Engine(EngineSettings("none", visits=2, resign=False, seed=1), width=7) as engine:
         engine.ready.result()
 
         def opened() -> Desk:
@@ -63,8 +64,9 @@ def test_a_person_may_not_know_or_want_full_strength(
 def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: RatingFile) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
-    for point in ("C3", "E5", "C5", "E3"):
-        desk.play_and_wait(point)
+    for _ in range(4):
+        game = desk.played.game
+        desk.play_and_wait(next(vertex for vertex in ROW if game.is_legal(vertex)))
     desk.send("resign")
     assert file.rating is not None and file.rating.games == 1
     assert desk.state["rating"]["result"] == {
