@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from web.conftest import NEW, Desk
 
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import parse_rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.table.player_rating import RatingFile, first_rating
-
-from .conftest import NEW, Desk
 
 Open = Callable[[], Desk]
 ROW = [f"{column}{row}" for row in (3, 5) for column in "BCDEF"]
