@@ -1,27 +1,48 @@
-"""`gtp_engine play` in a process of its own, with piped input."""
+"""`gtp_engine play` with piped input, in this process, where everything is imported and compiled already."""
 
-import subprocess
+import signal
 import sys
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
+
+from click.testing import CliRunner, Result
+
+import gtp_engine.__main__ as program
+from gtp_engine.clients.cli import main
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.settings import EngineSettings
 
 PLAY = [sys.executable, "-m", "gtp_engine", "play", "--network", "none"]
 QUICK = ["--visits", "8", "--threads", "1", "--seed", "1", "--board-size", "5"]
 LIMIT = 120  # seconds; the first start may compile the core
 
 
-def run(lines: str, folder: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
-    command = [*PLAY, *QUICK, "--sgf-dir", str(folder), *options]
-    return subprocess.run(command, input=lines.encode(), capture_output=True, timeout=LIMIT)
+@cache
+def _compile() -> None:
+    """Compiles what is missing: a game that is left before the engine is ready ends its process."""
+    with Engine(EngineSettings(network="none", threads=1)) as engine:
+        engine.ready.result(LIMIT)
+
+
+def run(lines: str, folder: Path, *options: str) -> Result:
+    _compile()
+    command = [*PLAY[3:], *QUICK, "--sgf-dir", str(folder), *options]
+    on_end = signal.getsignal(signal.SIGTERM)
+    try:
+        with patch.object(sys, "argv", [program.__file__]):  # what it is called in what it says
+            return CliRunner().invoke(main, command, input=lines.encode(), prog_name="gtp_engine")
+    finally:
+        signal.signal(signal.SIGTERM, on_end)
 
 
 def play(lines: str, folder: Path, *options: str, status: int = 0) -> str:
     """What the program says to these lines."""
     ran = run(lines, folder, *options)
-    said = ran.stdout.decode()
-    assert ran.returncode == status, said + ran.stderr.decode()
-    assert "Traceback" not in ran.stderr.decode()
-    assert "\x1b" not in said
-    return said
+    assert ran.exit_code == status, ran.output
+    assert "Traceback" not in ran.stderr
+    assert "\x1b" not in ran.stdout
+    return ran.stdout
 
 
 def only_game(folder: Path) -> Path:

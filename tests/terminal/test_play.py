@@ -1,4 +1,4 @@
-"""A game at the prompt, in a process of its own with piped input."""
+"""A game at the prompt, with piped input."""
 
 import io
 import re
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from piped_game import LIMIT, PLAY, QUICK, only_game, play
+from piped_game import LIMIT, PLAY, QUICK, only_game, play, run
 
 from gtp_engine.clients.terminal.screen import Screen
 from gtp_engine.go.coords import parse_vertex
@@ -80,9 +80,8 @@ def test_handicap(tmp_path: Path) -> None:
     assert "komi 0.5" in said
     game = read_sgf(only_game(tmp_path)).to_game()
     assert (game.handicap, len(game.moves)) == (4, 1)
-    command = [*PLAY, *QUICK, "--handicap", "2"]
-    ran = subprocess.run(command, input=b"", capture_output=True, timeout=LIMIT)
-    assert (ran.returncode, ran.stderr.decode()) == (1, "Error: invalid number of stones: 2 (on 5x5: none)\n")
+    ran = run("", tmp_path, "--handicap", "2")
+    assert (ran.exit_code, ran.stderr) == (1, "Error: invalid number of stones: 2 (on 5x5: none)\n")
 
 
 def test_hint_analysis_and_score(tmp_path: Path) -> None:

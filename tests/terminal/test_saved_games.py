@@ -1,4 +1,4 @@
-"""Games that `gtp_engine play` saves and continues, in processes of their own with piped input."""
+"""Games that `gtp_engine play` saves and continues, with piped input."""
 
 import re
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_a_game_in_a_file_of_your_own_is_not_resumed_from_an_old_copy(tmp_path: 
     said = play(f"C3\nsave {mine}\nB2\n", folder)
     assert re.search(rf"to continue: \S+ -m gtp_engine play \S*{mine.name}", said)
     ran = run("", folder, "--resume")
-    assert (ran.returncode, ran.stderr.decode()) == (1, f"Error: no unfinished game in {folder}\n")
+    assert (ran.exit_code, ran.stderr) == (1, f"Error: no unfinished game in {folder}\n")
     play("C3\n", folder)
     play(f"save {tmp_path / 'other.sgf'}\nB2\n", folder, "--resume")
     assert list(folder.iterdir()) == []
@@ -130,8 +130,8 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
         ("--resume", "--handicap", "2"): "--handicap is for new games: a saved game has its own handicap",
     }.items():
         ran = run("", tmp_path, *options)
-        assert ran.returncode in (1, 2)
-        assert ran.stderr.decode().splitlines()[-1] == f"Error: {message}"
+        assert ran.exit_code in (1, 2)
+        assert ran.stderr.splitlines()[-1] == f"Error: {message}"
 
 
 def test_other_games_from_within_a_game(tmp_path: Path) -> None:
