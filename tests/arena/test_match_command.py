@@ -1,4 +1,4 @@
-"""`gtp_engine match` as a program: its lines, its files, Ctrl-C, and its messages about engines that don't start."""
+"""`gtp_engine match`: its lines, its files, Ctrl-C, and its messages about engines that don't start."""
 
 import json
 import os
@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from in_process import invoke
 
 Script = Callable[..., str]
 
@@ -19,15 +21,15 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "gtp_engine", "match", *arguments, "--board-size", "5"]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120)
+def run(*arguments: str) -> Result:
+    return invoke("match", *arguments, "--board-size", "5")
 
 
 def test_lines_and_files(scripted: Script, tmp_path: Path) -> None:
     quitter, stayer = scripted("--name", "Quitter", "resign"), scripted("--name", "Stayer")
     files = "--sgf-dir", str(tmp_path / "games"), "--json", str(tmp_path / "result.json")
     done = run(quitter, stayer, "--games", "2", *files)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines() == [
         "game 1: Quitter 1 (A) - Stayer 1 (B): W+R, resignation",
         "game 2: Stayer 1 (B) - Quitter 1 (A): B+R, resignation",
@@ -52,15 +54,15 @@ def test_an_existing_file_is_kept_unless_the_match_resumes(scripted: Script, tmp
     words = *players, "--games", "2", "--json", str(file), "--sgf-dir"
     file.write_text("mine")
     kept = run(*words, str(tmp_path / "one"))
-    assert (kept.returncode, file.read_text()) == (1, "mine")
+    assert (kept.exit_code, file.read_text()) == (1, "mine")
     assert kept.stderr == f"Error: {file} already exists; choose another name or add --force\n"
     assert not (tmp_path / "one").exists()
-    assert run(*words, str(tmp_path / "one"), "--force").returncode == 0
+    assert run(*words, str(tmp_path / "one"), "--force").exit_code == 0
     first = file.read_bytes()
     file.write_text(json.dumps(json.loads(first) | {"games": json.loads(first)["games"][:1]}))
-    assert run(*words, str(tmp_path / "one")).returncode == 0
+    assert run(*words, str(tmp_path / "one")).exit_code == 0
     assert file.read_bytes() == first
-    assert run(*words, str(tmp_path / "two")).returncode == 1
+    assert run(*words, str(tmp_path / "two")).exit_code == 1
     assert file.read_bytes() == first
 
 
@@ -68,7 +70,7 @@ def test_an_existing_file_is_kept_unless_the_match_resumes(scripted: Script, tmp
 def test_the_result_goes_to_a_pipe(scripted: Script, tmp_path: Path) -> None:
     words = scripted("resign"), scripted(), "--games", "2", "--json", "/dev/stdout", "--sgf-dir", str(tmp_path)
     for forced in ((), ("--force",)):  # the second match resumes
-        done = run(*words, *forced)
+        done = subprocess.run(command(*words, *forced), capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout[done.stdout.index("{\n") :])["losses"] == 2
 
@@ -109,7 +111,7 @@ def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
 )
 def test_errors_take_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments, "--sgf-dir", str(tmp_path))
-    assert done.returncode != 0
+    assert done.exit_code != 0
     assert message in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
@@ -121,7 +123,7 @@ def test_a_match_that_does_not_begin_leaves_no_folder(tmp_path: Path, monkeypatc
         (("--network", "nowhere", "--network", "none"), "no network 'nowhere'"),
     ):
         done = run(*players)
-        assert done.returncode == 1 and message in done.stderr.splitlines()[-1]
+        assert done.exit_code == 1 and message in done.stderr.splitlines()[-1]
         assert list(tmp_path.iterdir()) == []
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import Result
+from in_process import invoke
 
 from gtp_engine.arena.network_match import NetworkPlayer, play_networks
 from gtp_engine.arena.results import GameResult, MatchResult, OnGame
@@ -147,15 +149,14 @@ def test_wrong_settings(options: dict[str, object], message: str) -> None:
         play(**options)  # type: ignore[arg-type]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gtp_engine", "match", *arguments, "--board-size", "5"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
+def run(*arguments: str) -> Result:
+    return invoke("match", *arguments, "--board-size", "5")
 
 
 def test_the_command(tmp_path: Path) -> None:
     words = "--network", "uniform", "--network", "none", "--games", "2", "--visits", "40", "--threads", "1"
     done = run(*words, "--sgf-dir", str(tmp_path / "games"), "--json", str(tmp_path / "result.json"))
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     lines = done.stdout.splitlines()
     assert sorted(line[:28] for line in lines[:2]) == ["game 1: uniform (A) - rollou", "game 2: rollouts (B) - unifo"]
     assert lines[2].startswith("2 of 2 games: A won 0, lost 2, drew 0; score 0.0%")
@@ -182,7 +183,7 @@ def test_the_command(tmp_path: Path) -> None:
 )
 def test_kinds_of_players_are_not_mixed(arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, message)
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, message)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")

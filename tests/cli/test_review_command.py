@@ -17,6 +17,7 @@ from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner, Result
+from in_process import invoke
 from sgfmill import sgf
 
 from gtp_engine.base.errors import UserError
@@ -40,13 +41,7 @@ OTHER = GOOD.replace(b"PB[Ann]PW[Bob]", b"PB[Carl]PW[ANN]")
 
 
 def review(*arguments: str | Path, **options: Any) -> Result:
-    """Runs the command in this process, which is quicker."""
-    command = ["review", "--network", "uniform", *map(str, arguments), *QUICK]
-    on_end = signal.getsignal(signal.SIGTERM)
-    try:
-        return CliRunner().invoke(main, command, **options)
-    finally:
-        signal.signal(signal.SIGTERM, on_end)
+    return invoke("review", "--network", "uniform", *map(str, arguments), *QUICK, **options)
 
 
 @pytest.fixture

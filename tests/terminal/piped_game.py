@@ -1,15 +1,14 @@
 """`gtp_engine play` with piped input, in this process, where everything is imported and compiled already."""
 
-import signal
 import sys
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
-from click.testing import CliRunner, Result
+from click.testing import Result
+from in_process import invoke
 
 import gtp_engine.__main__ as program
-from gtp_engine.clients.cli import main
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 
@@ -28,12 +27,8 @@ def _compile() -> None:
 def run(lines: str, folder: Path, *options: str) -> Result:
     _compile()
     command = [*PLAY[3:], *QUICK, "--sgf-dir", str(folder), *options]
-    on_end = signal.getsignal(signal.SIGTERM)
-    try:
-        with patch.object(sys, "argv", [program.__file__]):  # what it is called in what it says
-            return CliRunner().invoke(main, command, input=lines.encode(), prog_name="gtp_engine")
-    finally:
-        signal.signal(signal.SIGTERM, on_end)
+    with patch.object(sys, "argv", [program.__file__]):  # what it is called in what it says
+        return invoke(*command, input=lines.encode())
 
 
 def play(lines: str, folder: Path, *options: str, status: int = 0) -> str:
