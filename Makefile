@@ -6,6 +6,9 @@
 # make play ARGS="--board-size 13 --rank 10k" passes options to the game.
 # TORCH=cpu or TORCH=cuda chooses the build. PYTHON=python3.12 chooses the interpreter that .venv is made from.
 
+# Where it is set, each of the tests' processes would compile all sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 
