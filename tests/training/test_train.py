@@ -38,7 +38,7 @@ from gtp_engine.training.learner import Learner
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.progress import Limit, Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
-from gtp_engine.training.selfplay import FinishedGame
+from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
 from gtp_engine.training.selfplay_run import SelfPlayRun
 from gtp_engine.training.storage import GameWriter, shard_facts
 from gtp_engine.training.workers import SelfPlayPool
@@ -61,6 +61,34 @@ def finished(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> R
     output = train(run, "--settings", str(settings_file))
     assert "done: " in output
     return RunFolder(run)
+
+
+class PoolHere(SelfPlayPool):
+    """Plays in this process: another one takes longer to start than a short run to play."""
+
+    player: SelfPlay | None = None
+
+    @property
+    def counts(self) -> Counts:
+        return self.player.counts if self.player else Counts()
+
+    def play(self, network: str, cycle: int) -> None:
+        self._order = network, cycle
+        self.player = self.player or SelfPlay(self.settings, (self._seed, 0), self._total)
+
+    def collect(self, seconds: float) -> Iterator[FinishedGame]:
+        assert self.player and self._order
+        yield from self.player.play(*self._order)[0]
+
+    def close(self) -> None:
+        if self.player:
+            self.player.close()
+
+
+@pytest.fixture
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs play in the tests' own process."""
+    monkeypatch.setattr(selfplay_run, "SelfPlayPool", PoolHere)
 
 
 def train(run: Path, *options: str, status: int = 0) -> str:
@@ -118,6 +146,7 @@ def test_a_run_that_is_killed_before_it_saves_keeps_its_start(finished: RunFolde
         begin_self_play(folder, miniature.settings(cycles="4"))
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file: Path, tmp_path: Path) -> None:
     run, start = RunFolder(tmp_path / "run"), finished.network(2)
     command = ["--settings", str(settings_file), "--from", str(start), "--minutes", "0.001"]
@@ -276,6 +305,7 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeyp
     assert observer.messages[-1] == "stopping: the state is being saved"
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = new_run(tmp_path, games="48")
     write = np.savez_compressed
@@ -289,11 +319,12 @@ def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypa
     with pytest.raises(OSError, match="No space left on device") as error:
         SelfPlayRun(folder, Kept()).go()
     assert str(error.value.filename).endswith("000002.shard")
-    monkeypatch.undo()
+    monkeypatch.setattr(np, "savez_compressed", write)
     assert SelfPlayRun(folder, Kept()).go()
     check_whole(folder, folder.settings())
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -307,6 +338,7 @@ def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
     assert (folder.shards / "000001.shard").read_bytes() == b"no shard"
 
 
+@pytest.mark.usefixtures("one_process")
 def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than 1 is impossible
     folder = new_run(tmp_path, cycles="2", every=match)
@@ -319,6 +351,7 @@ def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)
 
 
+@pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize("by_signal", [False, True], ids=["time limit", "Ctrl-C"])
 def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, by_signal: bool) -> None:
     folder = new_run(tmp_path, every="1\ngames = 30\nvisits = 5000")
@@ -346,6 +379,7 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     assert line["evaluations_per_s"] is None and line["rate"] is None  # of the first piece
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_cycle_is_measured_on_its_games_before_they_are_learned(tmp_path: Path) -> None:
     folder = new_run(tmp_path, cycles="2", samples="6400")
     assert SelfPlayRun(folder, Kept()).go()
@@ -377,6 +411,7 @@ def test_the_first_step_does_not_count_into_the_speed_of_learning(
     assert seen[0] == "" and set(seen[1:]) == {"128 samples/s"}
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_prolonged_run_lets_the_learning_rate_fall_to_its_end_but_keeps_its_network(tmp_path: Path) -> None:
     folder = new_run(tmp_path)
     assert SelfPlayRun(folder, Kept()).go()
