@@ -6,11 +6,12 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 _END: Any = object()
+# Futures and what they wait for; None ends a thread.
+_Jobs: TypeAlias = "queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]"
 
 
 def in_background(name: str, work: Callable[[], T]) -> Future[T]:
@@ -39,7 +40,7 @@ class Helpers:
 
     def __init__(self, count: int, name: str, prepare: Callable[[], object]) -> None:
         """Starts `count` threads with this name, which call `prepare` first. They end with this object."""
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._jobs: _Jobs = queue.SimpleQueue()
         args = self._jobs, prepare  # not this object, which would live as long as the threads
         self._threads = [threading.Thread(target=_help, args=args, name=name, daemon=True) for _ in range(count)]
         for thread in self._threads:
@@ -49,14 +50,21 @@ class Helpers:
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Returns a future for some work, which is begun in the order of submission."""
         future = Future[T]()
-        self._jobs.put(partial(_fulfil, future, work))
+        self._jobs.put((future, work))
         return future
 
     def result(self, future: Future[T]) -> T:
         """Waits for a future and returns its result; meanwhile this thread does what no other has begun."""
         with contextlib.suppress(queue.Empty):
-            while not future.done() and (job := self._jobs.get_nowait()) is not None:
-                job()
+            while not future.done():
+                job = self._jobs.get_nowait()
+                if job is None:
+                    self._jobs.put(job)  # it is for another thread
+                    break
+                _fulfil(*job)
+                error = job[0].exception()
+                if error is not None and not isinstance(error, Exception):
+                    raise error  # Ctrl-C in this thread, whatever it was doing
         return future.result()
 
     def close(self) -> None:
@@ -66,14 +74,14 @@ class Helpers:
             thread.join()
 
 
-def _help(jobs: "queue.SimpleQueue[Callable[[], None] | None]", prepare: Callable[[], object]) -> None:
+def _help(jobs: _Jobs, prepare: Callable[[], object]) -> None:
     prepare()
     while (job := jobs.get()) is not None:
-        job()
+        _fulfil(*job)
         del job  # what it holds must not live on until the next one comes
 
 
-def _end(jobs: "queue.SimpleQueue[Callable[[], None] | None]", count: int) -> None:
+def _end(jobs: _Jobs, count: int) -> None:
     for _ in range(count):
         jobs.put(None)
 

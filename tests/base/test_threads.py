@@ -87,3 +87,34 @@ def test_helpers_end_when_they_are_forgotten() -> None:
     for thread in threads:
         thread.join(60)
     assert (prepared, [thread.is_alive() for thread in threads]) == (["forgotten"] * 2, [False] * 2)
+
+
+def test_an_end_that_is_for_a_helper_stays_for_it() -> None:
+    helpers, begun, free = Helpers(1, "helper", lambda: None), threading.Event(), threading.Event()
+
+    def held() -> None:
+        begun.set()
+        free.wait()
+
+    first = helpers.submit(held)
+    begun.wait()
+    helpers._end()
+    threading.Timer(0.05, free.set).start()
+    helpers.result(first)
+    helpers._threads[0].join(20)
+    assert not helpers._threads[0].is_alive()
+
+
+def test_ctrl_c_ends_the_wait_of_the_thread_that_it_came_to() -> None:
+    helpers, begun, free = Helpers(1, "helper", lambda: None), threading.Event(), threading.Event()
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    first = helpers.submit(lambda: (begun.set(), free.wait()))
+    begun.wait()
+    helpers.submit(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        helpers.result(first)
+    free.set()
+    helpers.close()
