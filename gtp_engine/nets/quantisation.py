@@ -34,7 +34,7 @@ ALL_KINDS = frozenset({MATRICES, POINTS, WINDOWS})
 LARGEST = 127  # of weights: symmetric, so that they need no zero point; inputs of convolutions have one
 # Added to the diagonal of the inputs' products, as a share of its mean, so that there is an inverse: that of GPTQ.
 _DAMPING = 0.01
-FORMAT = 2
+FORMAT = 3
 """The version of the files."""
 _BATCH = 8  # positions that torch evaluates together
 
@@ -71,14 +71,12 @@ class Quantised(NamedTuple):
     Attributes:
         layers: By their paths in the config.
         loss: What is lost by them all.
+        kinds: The kinds of layers that were rounded, if they did not lose too much.
     """
 
     layers: Mapping[str, Rounded]
     loss: Loss
-
-    def has(self, kinds: Set[str]) -> bool:
-        """Whether there are layers of these kinds."""
-        return any(_kind_of(layer.integers.shape) in kinds for layer in self.layers.values())
+    kinds: Set[str] = ALL_KINDS
 
     def values(self, kinds: Set[str]) -> dict[str, np.ndarray]:
         """Returns what replaces values of the network: for each layer "weight", "scales", and perhaps "inputs".
@@ -114,6 +112,11 @@ def quantisable(config: NetworkConfig, kinds: Set[str]) -> list[str]:
     They are the convolutions of the trunk's blocks and transformers' matrices.
     """
     return [path for path, shape in _layers(config) if _kind_of(shape) in kinds]
+
+
+def kinds_of(config: NetworkConfig) -> set[str]:
+    """Returns the kinds of layers that a network has."""
+    return {_kind_of(shape) for _, shape in _layers(config)}
 
 
 def _layers(config: NetworkConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -239,6 +242,7 @@ def save_quantised(found: Quantised, network: StoredNetwork, path: Path) -> None
         OSError: The file cannot be written.
     """
     arrays: dict[str, Any] = {"format": FORMAT, "network": network.fingerprint, "loss": np.array(found.loss)}
+    arrays["kinds"] = np.array(sorted(found.kinds))
     for name, layer in found.layers.items():
         for part, array in layer._asdict().items():
             if array is not None:
@@ -306,4 +310,7 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
     parts = {(block_of(path), _kind_of(layer.integers.shape)) for path, layer in layers.items()}
     if any(path not in layers for path, shape in known.items() if (block_of(path), _kind_of(shape)) in parts):
         raise ValueError("incomplete")
-    return Quantised(layers, Loss(*arrays["loss"].tolist()))
+    kinds = frozenset(arrays["kinds"].tolist())
+    if not kinds <= ALL_KINDS:
+        raise ValueError("unknown kinds")
+    return Quantised(layers, Loss(*arrays["loss"].tolist()), kinds)

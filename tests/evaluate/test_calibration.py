@@ -189,7 +189,7 @@ def test_a_file_without_anything_for_tiles_is_passed_over(file: Path, network: S
     """One that was made on a CPU without them."""
     (planes, scalars), *_ = all_positions(False)[0]
     layers = quantise(network, [Positions(planes[:2], scalars[:2])], {MATRICES})
-    save_quantised(Quantised(layers, Loss(0.0, 0.0)), network, file.with_name("tiny.int8.npz"))
+    save_quantised(Quantised(layers, Loss(0.0, 0.0), {MATRICES}), network, file.with_name("tiny.int8.npz"))
     assert find_quantised(network, file) is None and make_runner(network, file, "cpu").precision == "bfloat16"
     assert find_or_make_quantised(network, file).values({POINTS, WINDOWS})
 

@@ -114,6 +114,7 @@ def test_a_file_keeps_what_was_made(network: StoredNetwork, found: Quantised, tm
     save_quantised(found, network, path)
     again = read_quantised(path, network)
     assert again.loss == pytest.approx(found.loss) and list(again.layers) == list(found.layers)
+    assert again.kinds == found.kinds
     for name, arrays in found.layers.items():
         assert all(np.array_equal(one, other) for one, other in zip(arrays, again.layers[name], strict=True))
 

@@ -19,7 +19,17 @@ from ...go.game import Game
 from ...nets.kernels.matmul import FLOAT32
 from ...nets.kernels.network import CompiledNetwork, half_products, has_bfloat16, integer_kinds
 from ...nets.library import network_name
-from ...nets.quantisation import FORMAT, Loss, Positions, Quantised, block_of, quantise, read_quantised, save_quantised
+from ...nets.quantisation import (
+    FORMAT,
+    Loss,
+    Positions,
+    Quantised,
+    block_of,
+    kinds_of,
+    quantise,
+    read_quantised,
+    save_quantised,
+)
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs, StoredNetwork
 from .features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch
@@ -48,8 +58,10 @@ def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
         OSError: It cannot be read.
     """
     beside = path.with_name(f"{network_name(path)}.int8.npz")
-    if beside.exists() and (found := read_quantised(beside, network)).has(integer_kinds()):
-        return found
+    if beside.exists():
+        found = read_quantised(beside, network)
+        if kinds_of(network.config) & integer_kinds() <= found.kinds:
+            return found
     folder = _cache_folder()
     if folder is None or not folder.exists():  # most users have none: nothing is hashed
         return None
@@ -117,7 +129,7 @@ def make_quantised(network: StoredNetwork) -> Quantised:
             found = loss(layers)
             if loses_little(found):
                 break
-    return Quantised(layers, found)
+    return Quantised(layers, found, kinds)
 
 
 def loses_little(loss: Loss) -> bool:
