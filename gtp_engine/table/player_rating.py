@@ -182,8 +182,10 @@ class RatingFile:
 def _checked(rating: PlayerRating) -> PlayerRating:
     """Returns a rating that was read; raises ValueError or TypeError if it cannot be one."""
     numbers = rating.rating, rating.deviation, rating.volatility
-    if not all(math.isfinite(number) for number in numbers) or min(numbers[1:]) <= 0:
+    # Far beyond what results lead to, but nothing overflows.
+    within = abs(rating.rating) < 1e5 and 1e-3 < rating.deviation < 1e5 and 1e-6 < rating.volatility < 1e3
+    if not all(math.isfinite(number) for number in numbers) or not within:
         raise ValueError("no rating")
-    if type(rating.games) is not int or rating.last not in (0, 0.5, 1):
+    if type(rating.games) is not int or rating.games < 0 or rating.last not in (0, 0.5, 1):
         raise ValueError("no result")
     return rating

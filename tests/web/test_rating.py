@@ -9,6 +9,7 @@ from web.conftest import NEW, Desk
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import parse_rank
 from gtp_engine.engine.settings import EngineSettings
+from gtp_engine.go.coords import WHITE
 from gtp_engine.table.player_rating import RatingFile, first_rating
 
 Open = Callable[[], Desk]
@@ -99,3 +100,21 @@ def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFil
 def test_a_file_that_cannot_be_read_is_reported(open_desk: Open, file: RatingFile) -> None:
     file.notice = "your rank cannot be read: no access"
     assert open_desk().state["notice"] == file.notice
+
+
+def test_who_plays_white_is_asked_while_the_engine_moves(tmp_path: Path, file: RatingFile) -> None:
+    with Engine(EngineSettings("none", visits=2, seed=1), width=7) as engine:
+        engine.ready.result()
+        desk = Desk(engine, tmp_path, humans=frozenset({WHITE}), rating=file)
+        desk.wait()
+        assert desk.played.game.moves and desk.state["rating"]["asks"]
+        desk.send("strength", rank="12k")
+        assert desk.state["rank"] == "12k" and desk.state["rating"]["counts"]
+
+
+def test_a_game_that_another_network_goes_on_with_does_not_count(open_desk: Open, file: RatingFile) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    desk.play_and_wait("C3")
+    desk.send("network", network="none")
+    assert not desk.state["rating"]["counts"]

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from ...base.errors import UserError
 from ...base.fields import Range, Text, parse_number
+from ...base.folders import data_dir
 from ...base.settings import setting
 from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
@@ -101,6 +102,7 @@ class OpponentOptions:
     def apply_to(self, search: EngineSettings, context: click.Context) -> EngineSettings:
         """Returns the settings of the first game: without a rank if it follows the results."""
         if self.is_auto:
+            data_dir()  # where the rating is kept: refused before there is an engine
             context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
         return replace(search, rank=None if self.is_auto else self.rank)
 
@@ -160,7 +162,6 @@ def rated_games(
     `can_ask` tells whether a person can be asked for the rank. Unless the options ask for
     it, it does if so and nobody has chosen how strongly the engine plays.
     """
-    from ...base.folders import data_dir
     from ...table.player_rating import RatingFile, first_rating
     from ...table.rated_games import RatedGames
 
@@ -168,7 +169,10 @@ def rated_games(
         return None
     if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
         return None
-    file = RatingFile(data_dir() / "rating.json")
+    try:
+        file = RatingFile(data_dir() / "rating.json")
+    except UserError:  # without a home folder nothing is asked
+        return None
     if opponent.is_auto and file.rating is None and (file.is_asked or not can_ask):
         file.rating = first_rating(None)
     if file.is_asked and file.rating is None:  # full strength was chosen

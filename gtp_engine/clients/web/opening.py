@@ -161,6 +161,8 @@ class Opening(Part):
         settings = replace(engine.settings, network=network)
         settings.check_board(engine.width, engine.height)
         session.cancel()
+        if self._rated is not None:
+            self._rated.stop_counting()  # another player goes on
         engine.settings = settings
         engine.load(engine.game)
         session.about = self._described()

@@ -25,13 +25,15 @@ class Rating(Part):
     def _tell(self) -> None:
         """Shows what is wrong with the file of the rating."""
         if self._rated is not None and self._rated.file.notice:
-            self.session.notice = self._rated.file.notice
+            notices = filter(None, (self.session.notice, self._rated.file.notice))
+            self.session.notice = "; ".join(dict.fromkeys(notices))
 
     @property
     def _asks(self) -> bool:
-        """Whether the person is to be asked for the rank: before the first move of the first game."""
+        """Whether the person is to be asked for the rank: before the person's first move of the first game."""
         played = self.played
-        is_new = played.mode is Mode.GAME and played.saved is None and not played.game.moves
+        has_moved = any(move.colour in played.humans for move in played.game.moves)
+        is_new = played.mode is Mode.GAME and played.saved is None and not has_moved
         return self._rated is not None and not self._rated.file.is_asked and is_new
 
     def on_strength(self, message: Message) -> None:
@@ -40,9 +42,11 @@ class Rating(Part):
         if rated is None or not self._asks:
             raise UserError(Phrase("error.otherGame"))  # another page has answered
         rank = None if word == _UNKNOWN else as_rank(word)
+        self.session.check_kept()
         rated.file.keep(None if rank is None and word != _UNKNOWN else first_rating(rank))
         if rated.file.rating is not None:
-            game, humans = played.game.copy(), played.humans
+            # The engine may have moved already.
+            game, humans = played.position(played.tree.root).copy(), played.humans
             self._opening.replace(game, lambda: rated.begin(game, humans, played.time))
         self._tell()
         self.session.publish()

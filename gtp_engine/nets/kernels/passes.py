@@ -1,7 +1,7 @@
 """What is computed for rows of points between products, as LLVM code: norms, activations, softmax.
 
-Results that are rounded to bfloat16 anyway have an
-exponential of three terms, and a reciprocal of 14 bits in place of a division where there is one.
+Results that are rounded to bfloat16 anyway have an exponential of three terms, and a reciprocal of 14 bits in place of
+a division where there is one.
 """
 
 from collections.abc import Callable
@@ -75,7 +75,7 @@ def activate_vectors(
     """Writes activation(x * scale + shift) of the vectors of a row.
 
     Args:
-        like: An array of the type of the result: float32, bfloat16, or 8-bit integers for tiles.
+        like: An array of the type of the result: float32, bfloat16, or 8-bit integers.
         kind: One of the values of `scalars.KINDS`.
         x: Address of the row, float32.
         scale: Address of the factors.
@@ -147,7 +147,7 @@ def activate_rows(
         shift: float32 [channels].
         kind: One of the values of `scalars.KINDS`.
         encoding: As `encoding` returns it, if `out` is of integers.
-        out: float32, bfloat16, or 8-bit integers for tiles [rows, channels or more]; further channels stay as they are.
+        out: float32, bfloat16, or 8-bit integers [rows, channels or more]; further channels stay as they are.
     """
     channels = len(scale)
     source, target = data_address(x), data_address(out)
