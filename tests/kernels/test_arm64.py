@@ -141,7 +141,8 @@ def test_integers_are_multiplied_as_on_this_processor(graviton: Emulated) -> Non
     expected = CompiledNetwork(network, FLOAT32, values)(*positions, full_board=True)
     graviton.ask("load", network, FLOAT32, values)
     for one, other in zip(expected, graviton.ask("compute", *positions, full_board=True), strict=True):
-        assert np.allclose(one, other, rtol=1e-4, atol=1e-4)
+        # Activations differ in their last bits, by which a value may become the next integer: rounding itself costs 0.017.
+        assert np.abs(one - other).max() < 0.01
 
 
 def test_any_processor_computes_in_float32() -> None:
