@@ -141,7 +141,7 @@ def test_integers_are_multiplied_as_on_this_processor(graviton: Emulated) -> Non
     expected = CompiledNetwork(network, FLOAT32, values)(*positions, full_board=True)
     graviton.ask("load", network, FLOAT32, values)
     for one, other in zip(expected, graviton.ask("compute", *positions, full_board=True), strict=True):
-        # Activations differ in their last bits, by which a value may become the next integer: rounding itself costs 0.017.
+        # Activations differ in their last bits, by which a value may become the next integer. Rounding costs 0.017.
         assert np.abs(one - other).max() < 0.01
 
 
