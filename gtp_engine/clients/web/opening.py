@@ -162,7 +162,7 @@ class Opening(Part):
         settings.check_board(engine.width, engine.height)
         session.cancel()
         if self._rated is not None:
-            self._rated.stop_counting()  # another player goes on
+            self._rated.stop_counting()  # another network plays the rest
         engine.settings = settings
         engine.load(engine.game)
         session.about = self._described()

@@ -31,15 +31,8 @@ def convolve_integers(
 ) -> None:
     """Computes a convolution of an activation with 8-bit integers in vectors; points off the board count as 0.
 
-    Args:
-        x: float32 [n, points, channels or more]; only the first channels, as many as there are scales, are read.
-        on_board: bool [n, points], or [0, ...] if all points are on the board.
-        width: The width of the board.
-        before: What precedes the convolution.
-        shift: float32 [1 or n, channels], in place of that of `before`.
-        kernel: The kernel, packed for vectors.
-        adds: Whether to add to what is in `out`.
-        out: float32 [n, points, out channels].
+    The arguments are those of `winograd.convolve_3x3`, for a kernel of 1 or 9 cells, packed for vectors. The bias is
+    added in any case: it makes up for the encoded 0 of the inputs.
     """
     weights, pitch, height = kernel.weights, width + 1, x.shape[1] // width
     # The lines of a board, each with a point off the board after it, between margins.

@@ -138,8 +138,8 @@ def multiply_shifted(
     """Computes out[rows, 16 * vectors] = start[rows, ...] + bias + factors * the products of 8-bit integers.
 
     Args:
-        like: An array of the type of the right factors; if it is not that of 8-bit integers, there is no code: LLVM
-            would end the process on CPUs without the instructions.
+        like: An array of the type of the right factors. No code is emitted unless they are 8-bit integers: on CPUs
+            without the instructions LLVM would end the process.
         rows: At most SHIFTED_ROWS[vectors].
         vectors: The number of vectors in a row of the result.
         left: Address of the left factor, of bytes without a sign.

@@ -421,7 +421,7 @@ def integer_kinds() -> frozenset[str]:
     """Returns the kinds of layers that this CPU computes with 8-bit integers (`quantisation`); it has to have them.
 
     In tiles the matrices of transformers are faster in bfloat16. In vectors a 3x3 convolution of integers has four
-    times the products of Winograd's, and not every CPU multiplies them so much faster.
+    times the products of Winograd's, and not every CPU is fast enough at these to make up for it.
     """
     if half_products() == TILES:
         return frozenset({POINTS, WINDOWS})
