@@ -35,6 +35,7 @@ ALL_KINDS = frozenset({MATRICES, POINTS, WINDOWS})
 LARGEST = 127  # of weights: symmetric, so that they need no zero point; inputs of convolutions have one
 # Added to the diagonal of the inputs' products, as a share of its mean, so that there is an inverse: that of GPTQ.
 _DAMPING = 0.01
+_STRIDE = 2  # between the lines, and the points of a line, whose inputs are looked at for a convolution
 _COLUMNS = 64  # that are rounded before what they do to the columns after them is computed
 FORMAT = 4
 """The version of the files."""
@@ -175,12 +176,15 @@ def quantise(network: StoredNetwork, positions: Sequence[Positions], kinds: Set[
 
 
 def _rows(inputs: "Tensor", shape: tuple[int, ...]) -> "Tensor":
-    """Returns what the weights of a layer multiply, as the rows of a matrix; shape: that of the weights."""
+    """Returns what the weights of a layer multiply, as the rows of a matrix; shape: that of the weights.
+
+    Of a convolution they are a part of the points: neighbours have inputs in common.
+    """
     if len(shape) == 2:
         return inputs.flatten(0, -2)
     from torch.nn.functional import unfold
 
-    return unfold(inputs, shape[2:], padding=shape[2] // 2).transpose(1, 2).flatten(0, 1)
+    return unfold(inputs, shape[2:], padding=shape[2] // 2, stride=_STRIDE).transpose(1, 2).flatten(0, 1)
 
 
 def scales_of(weight: np.ndarray) -> np.ndarray:
@@ -224,12 +228,16 @@ def round_weights(weight: np.ndarray, products: np.ndarray, inputs: np.ndarray |
         products: The sum of x @ x.T over what one output's weights multiply, in their order.
         inputs: As in `Rounded`.
     """
+    import torch
+
     scales = scales_of(weight)
     rest = weight.reshape(len(weight), -1) / np.where(scales > 0, scales, 1)[:, None].astype(np.float64)
     damped = products.astype(np.float64)
     damped += np.eye(len(damped)) * (_DAMPING * damped.diagonal().mean() + np.finfo(np.float32).tiny)
-    # Row i of this factor tells by how much the columns after i make up for an error in column i (GPTQ, step 3).
-    factor = np.linalg.cholesky(np.linalg.inv(damped)).T
+    # Row i of this factor tells by how much the columns after i make up for an error in column i (GPTQ, step 3): the
+    # upper Cholesky factor of the inverse, which is the inverse of the one that is found from the last column on.
+    upper = torch.linalg.cholesky(torch.from_numpy(damped).flip(0, 1)).flip(0, 1)
+    factor = torch.linalg.solve_triangular(upper, torch.eye(len(damped), dtype=upper.dtype), upper=True).numpy()
     factor /= factor.diagonal()[:, None]
     integers = np.empty(rest.shape, np.int8)
     for start in range(0, rest.shape[1], _COLUMNS):

@@ -74,7 +74,7 @@ def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
 
 
 def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
-    """Returns the 8-bit integers of a network's file; makes them, which takes seconds, if there are none yet.
+    """Returns the 8-bit integers of a network's file; makes them, which can take some minutes, if there are none yet.
 
     Raises:
         UserError: They would lose too much in every block; or as `find_quantised`.
@@ -84,7 +84,7 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
         if known := find_quantised(network, path):
             return known
         name, folder = network_name(path), _cache_folder()
-        logger.warning(f"{name}: rounding its weights to 8-bit integers, once")
+        logger.warning(f"{name}: rounding its weights to 8-bit integers, once, which can take some minutes")
         found = make_quantised(network)
         if not found.layers:
             raise UserError(f"{name} would lose too much in 8-bit integers: use another --precision")
