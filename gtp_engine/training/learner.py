@@ -29,7 +29,7 @@ from ..nets.stored import RawOutputs
 from .data.loader import Loader, Samples, Tensors, on_device, parts_of
 from .ddp import ProcessGroup
 from .losses import Loss, Means, losses, measures, total
-from .progress import RESOURCE_ERRORS
+from .progress import resource_errors
 from .run_settings import LearnSettings
 
 logger = logging.getLogger(__name__)
@@ -381,7 +381,7 @@ def run_follower(group: ProcessGroup) -> bool:
                 learner, loader = _begin(group, task, learner)
             elif learner and loader:
                 learner.step(next(loader))
-    except RESOURCE_ERRORS as error:
+    except resource_errors() as error:
         logger.error(f"training process {group.rank} ends: {error_text(error)}")
         return False
     finally:

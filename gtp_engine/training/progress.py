@@ -1,11 +1,10 @@
 """How work is followed and how it ends early: by a time limit, a signal, or an error that is no bug."""
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
-
-import torch
 
 from ..base.errors import UserError
 
@@ -14,9 +13,17 @@ class ProcessLostError(UserError):
     """A process that the run needs has ended: a self-play worker, or another training process."""
 
 
-# A run may meet these at any time; each is reported in one line, and everything saved before is kept. Other errors of
-# torch are bugs.
-RESOURCE_ERRORS = (ProcessLostError, torch.OutOfMemoryError, MemoryError)
+def resource_errors() -> tuple[type[Exception], ...]:
+    """Returns the errors that a run may meet at any time; other errors of torch are bugs.
+
+    Each is reported in one line, and everything saved before is kept. torch, which workers do without and which takes
+    seconds to import, is asked only where it was imported before.
+    """
+    if "torch" not in sys.modules:
+        return ProcessLostError, MemoryError
+    from torch import OutOfMemoryError
+
+    return ProcessLostError, MemoryError, OutOfMemoryError
 
 
 class Stopped(Exception):

@@ -1,4 +1,4 @@
-"""Commands that play with a network on a CPU do not import torch, which would take a second and 200 MB."""
+"""What plays with a network on a CPU does not import torch, which would take a second and 200 MB."""
 
 import json
 import subprocess
@@ -44,3 +44,8 @@ def test_torch_is_not_imported(command: list[str], given: str, answer: str, tmp_
     assert found.returncode == 0, found.stderr
     assert answer in found.stdout
     assert found.stderr.splitlines()[-1] == "heavy: []"
+
+
+def test_workers_of_self_play_do_not_import_torch() -> None:
+    code = "import sys, gtp_engine.training.workers; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

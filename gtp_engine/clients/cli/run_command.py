@@ -119,11 +119,11 @@ def carry_out(
 def resumable(kept: str) -> Iterator[None]:
     """Reports errors that are no bugs in one line, with what is kept and how to go on."""
     from ...base.errors import error_text
-    from ...training.progress import RESOURCE_ERRORS
+    from ...training.progress import resource_errors
 
     try:
         yield
-    except (OSError, *RESOURCE_ERRORS) as error:
+    except (OSError, *resource_errors()) as error:
         raise click.ClickException(f"{error_text(error)}; {kept}: {RESUME}") from error
 
 

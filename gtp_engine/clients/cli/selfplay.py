@@ -83,7 +83,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     from ...base.errors import error_text
     from ...base.folders import games_dir
     from ...engine.worker import compile_ahead
-    from ...training.progress import RESOURCE_ERRORS
+    from ...training.progress import resource_errors
     from ...training.selfplay_games import SelfPlayGames
     from .run_display import RunDisplay
 
@@ -101,7 +101,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     except KeyboardInterrupt:
         click.echo("stopped")
         raise
-    except RESOURCE_ERRORS as error:
+    except resource_errors() as error:
         raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
     finally:
         if not (run.saved.games or options.sgf_dir):
