@@ -35,11 +35,13 @@ def shared() -> Path:
 # Each file is run by one process: a long one that begins last would leave the other processes idle.
 LONG_FILES = (
     "test_train.py",
-    "test_play.py",
-    "test_saved_games.py",
     "test_review_command.py",
-    "test_network_match.py",
-    "test_cli.py",
+    "test_window.py",
+    "test_integers.py",
+    "test_jit.py",
+    "test_analysis_command.py",
+    "test_ending.py",
+    "test_experiment.py",
 )
 
 

@@ -98,7 +98,7 @@ def test_one_program_at_a_time_plays_a_match(tmp_path: Path) -> None:
 
 
 def test_the_same_again_for_a_seed() -> None:
-    one, two = (play("uniform", "uniform", seed=5) for _ in range(2))
+    one, two = (play("uniform", "uniform", games=2, visits=8, seed=5) for _ in range(2))
     assert [(game.result, game.moves) for game in one.games] == [(game.result, game.moves) for game in two.games]
 
 

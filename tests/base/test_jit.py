@@ -180,14 +180,14 @@ def test_code_for_other_types_is_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert run(tmp_path) == run(tmp_path, "float") == ([3, 1, 0], "")
 
 
-@pytest.mark.parametrize("damage", [cut, flip, lambda data: b"", lambda data: b"x" * len(data)])
-def test_a_damaged_file_is_compiled_again(tmp_path: Path, damage: "object") -> None:
+def test_a_damaged_file_is_compiled_again(tmp_path: Path) -> None:
     run(tmp_path)
     file = code_file(tmp_path)
-    file.write_bytes(damage(file.read_bytes()))  # type: ignore[operator]
-    numbers, log = run(tmp_path)
-    assert numbers == [3, 0, 1]
-    assert log == f"gtp_engine: compiled code in {file.parent} {DAMAGED}\n"
+    for damage in (cut, flip, lambda data: b"", lambda data: b"x" * len(data)):
+        file.write_bytes(damage(file.read_bytes()))
+        numbers, log = run(tmp_path)
+        assert numbers == [3, 0, 1]
+        assert log == f"gtp_engine: compiled code in {file.parent} {DAMAGED}\n"
     assert run(tmp_path) == ([3, 1, 0], "")
 
 

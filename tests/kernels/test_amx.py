@@ -213,16 +213,36 @@ except KeyboardInterrupt:
     assert output(script) == ["True", "True", "True"]
 
 
-@needs_bfloat16
-@pytest.mark.skipif(not KNOWS_TILES or platform.system() != "Linux", reason="needs code for AMX tiles, and Linux")
-def test_without_permission_vectors_are_used() -> None:
-    """A stack for signals that is too small for the contents of tiles makes Linux refuse them."""
-    script = """
+needs_linux = pytest.mark.skipif(
+    not KNOWS_TILES or platform.system() != "Linux", reason="needs code for AMX tiles, and Linux"
+)
+# A stack for signals that is too small for the contents of tiles makes Linux refuse them.
+REFUSED = """
 class Stack(ctypes.Structure):
     _fields_ = (("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
 
 memory = ctypes.create_string_buffer(8192)
 assert ctypes.CDLL(None).sigaltstack(ctypes.byref(Stack(ctypes.addressof(memory), 0, len(memory))), None) == 0
+"""
+
+
+@needs_bfloat16
+@needs_linux
+def test_without_permission_vectors_are_chosen() -> None:
+    script = """
+from gtp_engine.nets.kernels.llvm import HAS_TILES
+from gtp_engine.nets.kernels.matmul import BFLOAT16
+from gtp_engine.nets.kernels.network import half_products
+print(HAS_TILES, half_products() == BFLOAT16)
+"""
+    assert output(REFUSED + script) == ["False", "True"]
+
+
+@pytest.mark.slow  # kernels are compiled
+@needs_bfloat16
+@needs_linux
+def test_without_permission_vectors_are_used() -> None:
+    script = """
 load()
 expected = evaluate()
 from gtp_engine.nets.katago_file import read_katago_file
@@ -234,9 +254,10 @@ inputs.planes[:], inputs.scalars[:] = planes, scalars
 found = runner.run(inputs, np.arange(4))
 print(tiles, HAS_TILES, runner.precision, is_same(found), all(np.isfinite(part).all() for part in found))
 """
-    assert output(script) == ["False", "False", "bfloat16", "True", "True"]
+    assert output(REFUSED + script) == ["False", "False", "bfloat16", "True", "True"]
 
 
+@pytest.mark.slow  # all kernels are compiled
 @needs_bfloat16
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86-64 processor")
 def test_code_for_processors_without_tiles_has_none(tmp_path: Path) -> None:

@@ -9,24 +9,24 @@ from convolutions import random_mask, to_array, to_tensor
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.kernels.grid import Grid
 from gtp_engine.nets.kernels.layers import ActivatedConv, Activation, Conv
+from gtp_engine.nets.kernels.llvm import HAS_BFLOAT16, HAS_TILES
 from gtp_engine.nets.kernels.matmul import BFLOAT16, FLOAT32, TILES
 from gtp_engine.nets.kernels.network import CompiledNetwork
 from gtp_engine.nets.kernels.scalars import IDENTITY_KIND
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.quantisation import ALL_KINDS, Loss, Positions, Quantised, quantise
 
-each_way = pytest.mark.parametrize(
-    "products",
-    [
-        pytest.param(FLOAT32, id="float32", marks=needs_int8),
-        pytest.param(BFLOAT16, id="bfloat16", marks=[needs_int8, needs_bfloat16]),
-        pytest.param(TILES, id="tiles", marks=needs_tiles),
-    ],
-)
-"""How the products beside those of integers are computed."""
+# How the products beside those of integers are computed. All kernels of a network are compiled for each way: those of
+# the ways that this processor would not choose are slow tests.
+BEST = TILES if HAS_TILES else BFLOAT16 if HAS_BFLOAT16 else FLOAT32
+WAYS = [
+    (FLOAT32, "float32", [needs_int8]),
+    (BFLOAT16, "bfloat16", [needs_int8, needs_bfloat16]),
+    (TILES, "tiles", [needs_tiles]),
+]
 
 
-@each_way
+@pytest.mark.parametrize("products", [pytest.param(way, id=name, marks=marks) for way, name, marks in WAYS])
 @pytest.mark.parametrize("side", [1, 3])
 @pytest.mark.parametrize(
     ("size", "channels", "outputs"), [((1, 1), 16, 16), ((9, 9), 96, 64), ((2, 19), 64, 80), ((19, 19), 192, 48)]
@@ -55,7 +55,13 @@ def test_integers_are_multiplied_exactly(
     assert np.abs(found - to_array(expected)).max() <= 2**-24 * 255 * 127 * channels * side**2
 
 
-@each_way
+@pytest.mark.parametrize(
+    "products",
+    [
+        pytest.param(way, id=name, marks=marks if way == BEST else [*marks, pytest.mark.slow])
+        for way, name, marks in WAYS
+    ],
+)
 @pytest.mark.parametrize("chosen", [(0, 1), (1, 0)], ids=["even blocks", "odd blocks"])
 def test_blocks_of_integers_beside_others_are_computed_board_by_board(
     products: Products, chosen: tuple[int, int]

@@ -30,6 +30,7 @@ def rating(data: Path) -> object:
     return RatingFile(data / "rating.json").rating
 
 
+@pytest.mark.slow  # the programs search with a network
 def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Path, tmp_path: Path) -> None:
     terminal.expect("How strong are you.*> ")
     terminal.send("strong\r")

@@ -161,6 +161,13 @@ def test_a_move_that_is_taken_back_with_the_resignation_is_not_passed_over(quick
     assert read_sgf(only_game(tmp_path)).moves == []
 
 
+@pytest.fixture
+def short_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reviews have two visits a position, and not those that fit into ten seconds."""
+    monkeypatch.setenv("GTP_ENGINE_VISITS", "2")
+
+
+@pytest.mark.usefixtures("short_review")
 def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
     resign_after_a_move(quick)
     texts = (r"human - gtp_engine, W\+R", "moves 1 to 2; ", "points lost per move", "type review, new, undo or quit")

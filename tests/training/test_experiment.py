@@ -27,6 +27,7 @@ def experiment(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["experiment", *arguments, "--games", "4"])
 
 
+@pytest.mark.usefixtures("one_process")
 def test_two_settings_meet_for_each_seed_and_the_same_command_resumes(tmp_path: Path) -> None:
     out, sides = tmp_path / "ab", files(tmp_path, learning_rate="0.0001")
     one = experiment(str(out), *sides, "--seeds", "1")
@@ -46,6 +47,7 @@ def test_two_settings_meet_for_each_seed_and_the_same_command_resumes(tmp_path: 
     assert other.stderr.count("\n") == 1
 
 
+@pytest.mark.usefixtures("one_process")
 def test_time_ends_an_experiment_and_names_the_way_on(tmp_path: Path) -> None:
     out, sides = tmp_path / "aa", files(tmp_path)
     stopped = experiment(str(out), *sides, "--minutes", "0.00001")

@@ -338,6 +338,7 @@ def test_a_network_that_takes_long_to_write_is_written_rarely(
     assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.usefixtures("one_process")
 def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Path, tmp_path: Path) -> None:
     records = begin(tmp_path / "records", games)
     assert RecordRun(records, Kept()).go()

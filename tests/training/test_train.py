@@ -38,7 +38,7 @@ from gtp_engine.training.learner import Learner
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.progress import Limit, Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
-from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
+from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.selfplay_run import SelfPlayRun
 from gtp_engine.training.storage import GameWriter, shard_facts
 from gtp_engine.training.workers import SelfPlayPool
@@ -47,48 +47,26 @@ LIMIT = 600  # seconds; the first start may compile the core
 TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
 
 
-@pytest.fixture(scope="module")
-def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("settings") / "miniature.toml"
+SHORT = {"games": "12", "random_games": "24", "samples": "640"}  # in each of three cycles; too few to learn from
+
+
+@pytest.fixture
+def settings_file(tmp_path: Path) -> Path:
+    path = tmp_path / "miniature.toml"
     path.write_text(miniature.text())
     return path
 
 
+def finished_run(folder: Path, **replaced: str) -> RunFolder:
+    """Returns a run that was never disturbed, with a worker."""
+    folder.with_suffix(".toml").write_text(miniature.text(**replaced))
+    assert "done: " in train(folder, "--settings", str(folder.with_suffix(".toml")))
+    return RunFolder(folder)
+
+
 @pytest.fixture(scope="module")
-def finished(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    """A run that was never disturbed."""
-    run = tmp_path_factory.mktemp("runs") / "run"
-    output = train(run, "--settings", str(settings_file))
-    assert "done: " in output
-    return RunFolder(run)
-
-
-class PoolHere(SelfPlayPool):
-    """Plays in this process: another one takes longer to start than a short run to play."""
-
-    player: SelfPlay | None = None
-
-    @property
-    def counts(self) -> Counts:
-        return self.player.counts if self.player else Counts()
-
-    def play(self, network: str, cycle: int) -> None:
-        self._order = network, cycle
-        self.player = self.player or SelfPlay(self.settings, (self._seed, 0), self._total)
-
-    def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        assert self.player and self._order
-        yield from self.player.play(*self._order)[0]
-
-    def close(self) -> None:
-        if self.player:
-            self.player.close()
-
-
-@pytest.fixture
-def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs play in the tests' own process."""
-    monkeypatch.setattr(selfplay_run, "SelfPlayPool", PoolHere)
+def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return finished_run(tmp_path_factory.mktemp("runs") / "run", **SHORT)
 
 
 def train(run: Path, *options: str, status: int = 0) -> str:
@@ -99,13 +77,19 @@ def train(run: Path, *options: str, status: int = 0) -> str:
 
 
 def new_run(tmp_path: Path, **replaced: str) -> RunFolder:
-    """Returns a run of one short cycle without random games, unless other settings are given."""
+    """Returns a run of one short cycle of few samples without random games, unless other settings are given."""
     folder = RunFolder(tmp_path / "run")
-    folder.create(miniature.settings(**({"cycles": "1", "games": "12", "random_games": "0"} | replaced)))
+    folder.create(miniature.settings(**(SHORT | {"cycles": "1", "random_games": "0"} | replaced)))
     return folder
 
 
-def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
+def test_a_finished_run_is_whole(finished: RunFolder) -> None:
+    check_whole(finished, miniature.settings(**SHORT))
+
+
+@pytest.mark.slow
+def test_a_miniature_run_ends_with_a_network_that_beats_its_start(tmp_path: Path) -> None:
+    finished = finished_run(tmp_path / "run")
     check_whole(finished, miniature.settings())
     settings = {"games": 60, "visits": 8, "width": 5, "komi": 0.5, "seed": 1, "precision": "float32"}
     result = play_networks(finished.network(3), finished.network(0), **settings)
@@ -126,7 +110,7 @@ def test_tensorboard_shows_each_cycle_once(finished: RunFolder) -> None:
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder) -> None:
     before = finished.log_file.read_text()
     output = train(finished.path)
-    assert '3 cycles of 48 games: all cycles are finished; raise "cycles" in settings.toml to continue' in output
+    assert '3 cycles of 12 games: all cycles are finished; raise "cycles" in settings.toml to continue' in output
     assert "done: " in output and "resum" not in output
     assert finished.log_file.read_text() == before
     assert "already has settings" in train(finished.path, "--preset", "mini", status=2)
@@ -215,9 +199,10 @@ def test_a_run_resumes_after_kills_at_twenty_random_moments(settings_file: Path,
 
 
 @pytest.mark.parametrize(("wish", "is_playing"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
-def test_control_c_keeps_finished_work(settings_file: Path, tmp_path: Path, wish: int, is_playing: bool) -> None:
+def test_control_c_keeps_finished_work(tmp_path: Path, wish: int, is_playing: bool) -> None:
     """The workers get the signal too, as from a terminal or torchrun, at their start or later."""
-    folder = RunFolder(tmp_path / "run")
+    folder, settings_file = RunFolder(tmp_path / "run"), tmp_path / "short.toml"
+    settings_file.write_text(miniature.text(**SHORT | {"games": "48"}))
     command = [*TRAIN, str(folder.path), "--settings", str(settings_file)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -381,13 +366,13 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
 
 @pytest.mark.usefixtures("one_process")
 def test_a_cycle_is_measured_on_its_games_before_they_are_learned(tmp_path: Path) -> None:
-    folder = new_run(tmp_path, cycles="2", samples="6400")
+    folder = new_run(tmp_path, cycles="2")
     assert SelfPlayRun(folder, Kept()).go()
     first, second = (line["validation"] for line in folder.log())
     assert first["policy"] == pytest.approx(math.log(26), abs=0.2)  # of random weights
     assert first["policy"] > first["target_entropy"] > 0 and 0 <= first["calibration_error"] <= 1
     assert sum(share for _, _, share in first["calibration"]) == pytest.approx(1, abs=1e-3)
-    assert second != first and [line["cycle_samples"] for line in folder.log()] == [6400, 6400]
+    assert second != first and [line["cycle_samples"] for line in folder.log()] == [640, 640]
 
 
 def test_the_first_step_does_not_count_into_the_speed_of_learning(
@@ -415,7 +400,7 @@ def test_the_first_step_does_not_count_into_the_speed_of_learning(
 def test_a_prolonged_run_lets_the_learning_rate_fall_to_its_end_but_keeps_its_network(tmp_path: Path) -> None:
     folder = new_run(tmp_path)
     assert SelfPlayRun(folder, Kept()).go()
-    text = folder.settings_file.read_text().replace("samples = 6400", "samples = 640")
+    text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("cycles = 1", "cycles = 3"))
     assert SelfPlayRun(folder, Kept()).go()
     rates = [line["learning_rate"] for line in folder.log()]
@@ -447,9 +432,10 @@ def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path) -> None:
         assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_loss_that_is_not_finite_stops_before_a_network_is_saved(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
-    file.write_text(miniature.text(learning_rate="1e30", warm_up="0"))
+    file.write_text(miniature.text(**SHORT, learning_rate="1e30", warm_up="0"))
     output = train(tmp_path / "run", "--settings", str(file), status=1)
     folder = RunFolder(tmp_path / "run")
     assert "loss became nan" in output and f"lower learning rate (learning_rate in {folder.settings_file})" in output
