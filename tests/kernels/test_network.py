@@ -252,6 +252,7 @@ def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: py
     ) == 1  # one trial
 
 
+@pytest.mark.slow  # all kernels are compiled
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86-64 processor")
 @needs_kernels
 def test_a_processor_without_8_bit_products_compiles_everything_else(tmp_path: Path) -> None:
