@@ -123,7 +123,9 @@ def resumable(kept: str) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, *resource_errors()) as error:
+    except Exception as error:
+        if not isinstance(error, (OSError, *resource_errors())):
+            raise
         raise click.ClickException(f"{error_text(error)}; {kept}: {RESUME}") from error
 
 
