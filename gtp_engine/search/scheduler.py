@@ -41,6 +41,8 @@ from .search import ActiveSearch, Search
 _PATIENCE_PER = 8
 # Leaves of each search in a batch by default: with fewer, more searches would be under way, and each would take longer.
 _LEAVES_EACH = 2
+# Kinds of batches from which on those of searches that have ended are forgotten: clients may name any policy optimism.
+_MOST_KINDS = 1000
 # Seconds between two looks at a search whose tree is full and that waits to be stopped.
 _PAUSE = 0.05
 
@@ -95,6 +97,7 @@ class Scheduler:
         self._numbers = itertools.count()
         self._has_cancelled = False
         self._kinds: dict[tuple[Any, ...], int] = {}  # numbers of what positions of one batch have in common
+        self._kind_numbers = itertools.count()
         self._pending: deque[Batch] = deque()  # the oldest first
         self._free: list[Batch] = []
         # By slot: the search in it; how it stands, SLOT_STATUS; its state, as of the last `_refresh`.
@@ -246,7 +249,10 @@ class Scheduler:
         """Returns the number of the kind of batch for positions of a search."""
         game, parameters = active.search.game, active.parameters
         kind = game.width, game.height, parameters.symmetry, optimism, parameters.profile
-        return self._kinds.setdefault(kind, len(self._kinds))
+        if len(self._kinds) > _MOST_KINDS:
+            used = {*self._statuses["root_kind"].tolist(), *self._statuses["tree_kind"].tolist()}
+            self._kinds = {known: number for known, number in self._kinds.items() if number in used}
+        return self._kinds.setdefault(kind, next(self._kind_numbers))
 
     def _note_running(self) -> None:
         """Must be called whenever other searches are under way than before."""
