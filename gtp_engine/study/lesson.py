@@ -3,7 +3,7 @@
 Both are reviews of a few seconds. How their figures are found and what has to confirm a sentence is as in any review.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -25,44 +25,47 @@ _SHARE = 0.2
 _WHY_SECONDS = 3.0
 
 
-class Lesson:
-    """A short review of the game that is being played or has just ended, on a thread of its own."""
+class GameStudy:
+    """A review of the game that is being played or has just ended, on a thread of its own.
 
-    def __init__(self, task: ReviewTask, settings: EngineSettings, seconds: float) -> None:
+    Attributes:
+        task: What is reviewed. The ranks of the players are not estimated.
+    """
+
+    def __init__(
+        self, task: ReviewTask, settings: EngineSettings, *, seconds: float | None = None, visits: int | None = None
+    ) -> None:
         """Prepares it.
 
         Args:
             task: What to review.
-            settings: The engine's; see `teacher`.
-            seconds: How long the searches may take.
+            settings: The engine's; see `_teacher`.
+            seconds: How long the searches may take; None for the usual time of a review.
+            visits: The visits of each position, instead of a time.
         """
-        self._task = task
-        self._reviewer = Reviewer(replace(teacher(settings), seed=_SEED), seconds / 60)
+        self.task = replace(task, estimates_ranks=False)
+        self._reviewer = Reviewer(
+            replace(_teacher(settings), visits=visits, seed=_SEED), None if seconds is None else seconds / 60
+        )
 
-    def start(self) -> "Future[GameReview]":
-        """Begins it and returns what will be found."""
-        return in_background("lesson", self._run)
+    def start(self, follow: Callable[[ReviewStep], object] = lambda step: None) -> "Future[GameReview]":
+        """Begins it and returns what will be found; `follow` gets each step, on the thread of the review."""
+        return in_background("review", lambda: self._run(follow))
 
     def stop(self) -> None:
         """Ends it soon; what has been found by then counts."""
         self._reviewer.stopped = True
 
-    def _run(self) -> GameReview:
+    def _run(self, follow: Callable[[ReviewStep], object]) -> GameReview:
         try:
-            *_, last = self._steps()
-            return last.review
+            for step in self._reviewer.steps(self.task):
+                follow(step)
+            return step.review
         finally:
             self._reviewer.close()
 
-    def _steps(self) -> Iterator[ReviewStep]:
-        for step in self._reviewer.steps(self._task):
-            yield step
-            # What follows is an estimate of the rank.
-            if not self._task.purposes and step.stage == "reasons" and step.done >= step.total:
-                return
 
-
-def teacher(settings: EngineSettings) -> EngineSettings:
+def _teacher(settings: EngineSettings) -> EngineSettings:
     """Returns the settings that judge games: those of the engine at full strength, without limits.
 
     The default network judges if the engine's imitates people, and so their mistakes as well.
@@ -73,10 +76,11 @@ def teacher(settings: EngineSettings) -> EngineSettings:
     return EngineSettings(AUTO, **machine)
 
 
-def after_game(game: Game, settings: EngineSettings, player: int | None) -> Lesson:
-    """Returns the lesson about a finished game: the `MISTAKES` that have cost a player most; None for both players."""
-    task = ReviewTask(GameRecord.from_game(game), player=player, most=MISTAKES)
-    return Lesson(task, settings, lesson_seconds(game.width, game.height, len(game.moves)))
+def after_game(task: ReviewTask, settings: EngineSettings) -> GameStudy:
+    """Returns the lesson about a finished game: the `MISTAKES` that have cost the player of the task most."""
+    record = task.record
+    seconds = lesson_seconds(record.width, record.height, len(record.moves))
+    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds)
 
 
 def lesson_seconds(width: int, height: int, moves: int) -> float:
@@ -84,11 +88,11 @@ def lesson_seconds(width: int, height: int, moves: int) -> float:
     return _SHARE * usual_seconds(width, height, moves)
 
 
-def about_last_moves(game: Game, settings: EngineSettings) -> Lesson:
-    """Returns the lesson about the last move of each player: whether it was a mistake and why, or what it does."""
+def about_last_moves(game: Game, settings: EngineSettings) -> GameStudy:
+    """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
     task = ReviewTask(GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True)
-    return Lesson(task, settings, _WHY_SECONDS)
+    return GameStudy(task, settings, seconds=_WHY_SECONDS)
 
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:

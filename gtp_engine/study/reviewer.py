@@ -44,6 +44,7 @@ class ReviewTask:
         most: How many of the worst mistakes are looked at again and explained; None for those that are listed, and for
             more of them if there is time.
         purposes: Whether to find, too, what the moves do that are no mistakes; `GameReview.reasons` has it.
+        estimates_ranks: Whether to estimate the ranks of the players, as far as that is possible.
     """
 
     record: GameRecord
@@ -54,6 +55,7 @@ class ReviewTask:
     komi: float | None = None
     most: int | None = None
     purposes: bool = False
+    estimates_ranks: bool = True
 
     @property
     def listed(self) -> int:
@@ -175,7 +177,7 @@ class Reviewer:
             purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
             step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
         whole = not self.stopped and len(numbers) == len(positions.moves)
-        ranks = estimate_ranks(searches.evaluator, positions) if whole else {}
+        ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
         conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
         review = replace(step.review, conditions=conditions, ranks=ranks)
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)

@@ -5,9 +5,11 @@ import pytest
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK
 from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import GameRecord
 from gtp_engine.study import lesson
 from gtp_engine.study.game_review import GameReview
-from gtp_engine.study.lesson import MISTAKES, about_last_moves, after_game, worst_mistakes
+from gtp_engine.study.lesson import MISTAKES, GameStudy, about_last_moves, after_game, worst_mistakes
+from gtp_engine.study.reviewer import ReviewTask
 
 SETTINGS = EngineSettings(threads=1, rank="15k", visits=1)  # which are not those of a lesson
 
@@ -19,6 +21,10 @@ def played(moves: str) -> Game:
     return game
 
 
+def lesson_about(game: Game) -> GameStudy:
+    return after_game(ReviewTask(GameRecord.from_game(game), player=BLACK), SETTINGS)
+
+
 @pytest.fixture(scope="module")
 def atari() -> Game:
     """Black gives four stones away, and White takes them."""
@@ -27,7 +33,7 @@ def atari() -> Game:
 
 def test_what_cost_a_player_most_is_told_with_reasons(atari: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lesson, "lesson_seconds", lambda *_: 12.0)  # on a machine that is busy with other tests
-    review = after_game(atari, SETTINGS, BLACK).start().result()
+    review = lesson_about(atari).start().result()
     mistakes = worst_mistakes(review)
     costs = [mistake.worst.points_loss for mistake in mistakes]
     assert 0 < len(mistakes) <= MISTAKES and costs == sorted(costs, reverse=True)
@@ -55,7 +61,7 @@ def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:
 
 
 def test_a_lesson_that_is_stopped_tells_nothing(atari: Game) -> None:
-    stopped = after_game(atari, SETTINGS, BLACK)
+    stopped = lesson_about(atari)
     stopped.stop()
     review = stopped.start().result()
     assert not review.is_checked and worst_mistakes(review) == []

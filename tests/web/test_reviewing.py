@@ -1,5 +1,6 @@
 """The review on the page: the main line, the lesson at the end of a game, and the way back to both."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,14 +8,27 @@ from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.reviewer import Reviewer, ReviewTask
 
 
 @pytest.fixture
 def study(desk: Desk) -> Desk:
+    """A record, at its end."""
     desk.send("open", sgf=RECORD)
+    desk.send("go", move=3)
     return desk
+
+
+@pytest.fixture
+def pupil(tmp_path: Path) -> Iterator[Desk]:
+    """A game against the engine on a board for which it has a network, whose judgement a lesson rests on."""
+    with Engine(EngineSettings(threads=1, seed=1, visits=4), width=7) as engine:
+        desk = Desk(engine, tmp_path)
+        desk.wait(engine.ready.done)
+        yield desk
 
 
 @pytest.fixture
@@ -139,14 +153,13 @@ def end_of_lesson(desk: Desk) -> None:
     desk.wait(lambda: desk.state["review"] and desk.state["review"]["stage"] in ("done", "stopped"))
 
 
-def test_a_game_against_the_engine_ends_with_a_lesson(desk: Desk, tasks: list[ReviewTask]) -> None:
-    desk.send("network", network="auto")
-    desk.wait(desk.engine.ready.done)
+def test_a_game_against_the_engine_ends_with_a_lesson(pupil: Desk, tasks: list[ReviewTask]) -> None:
+    desk = pupil
     lose(desk)
     assert desk.state["review"]["isLesson"] and desk.state["review"]["stage"] == "moves"
     end_of_lesson(desk)
     (task,) = tasks
-    assert (task.player, task.listed) == (1, 3)
+    assert (task.player, task.listed, task.estimates_ranks) == (1, 3, False)
     mistakes = desk.state["review"]["mistakes"]
     assert 0 < len(mistakes) <= 3 and {mistake["colour"] for mistake in mistakes} == {"black"}
     desk.send("go", node=mistakes[0]["node"])  # and nothing of this begins a second one
@@ -156,7 +169,13 @@ def test_a_game_against_the_engine_ends_with_a_lesson(desk: Desk, tasks: list[Re
     assert read_sgf(file).result == "W+R"
 
 
-def test_a_game_that_goes_on_has_no_lesson(desk: Desk) -> None:
+def test_without_a_network_there_is_no_lesson(desk: Desk, tasks: list[ReviewTask]) -> None:
+    lose(desk)
+    assert desk.state["isOver"] and desk.state["review"] is None and not tasks
+
+
+def test_a_game_that_goes_on_has_no_lesson(pupil: Desk) -> None:
+    desk = pupil
     lose(desk)
     assert desk.state["review"]["isLesson"]
     desk.send("undo")
@@ -167,7 +186,8 @@ def test_a_game_that_goes_on_has_no_lesson(desk: Desk) -> None:
     assert desk.state["review"] is None  # there was nothing to learn from
 
 
-def test_a_mistake_is_tried_again_and_the_lesson_is_there_again(desk: Desk, tmp_path: Path) -> None:
+def test_a_mistake_is_tried_again_and_the_lesson_is_there_again(pupil: Desk, tmp_path: Path) -> None:
+    desk = pupil
     lose(desk)
     end_of_lesson(desk)
     finished, moves = desk.saved(), desk.vertices

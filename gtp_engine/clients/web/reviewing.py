@@ -1,17 +1,15 @@
 """The review of the main line, the lesson at the end of a game, and the way back to a reviewed game.
 
-A review runs in the background, so that the game can be looked at and played on meanwhile. It has a thread and an
-evaluator of its own, and need not share the engine's searches. A lesson is a short review of a person's moves.
+A review has a thread and an evaluator of its own, so that the game can be looked at and played on meanwhile.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...base.errors import UserError
-from ...base.threads import in_background
 from ...go.coords import colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
@@ -34,12 +32,11 @@ from .session import (
 from .studying import Values, label_loss
 
 if TYPE_CHECKING:
-    from ...study.game_review import Reason
+    from ...study.game_review import GameReview, Reason
+    from ...study.lesson import GameStudy
     from ...study.move_review import Mistake
-    from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
+    from ...study.reviewer import ReviewStep
 
-_SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
-_LEAST_MOVES = 5  # of a person, for a lesson
 _BEST = "#5cc48d"  # the colour of the better move on the board
 
 
@@ -48,6 +45,7 @@ class Job:
     """A review of the main line as it was then, and how far it is.
 
     Attributes:
+        study: The review.
         tree: The reviewed game.
         file: Its file.
         positions: The node of the position after each number of moves.
@@ -57,8 +55,7 @@ class Job:
         left_at: The node that was shown when another game took the place of this one.
     """
 
-    reviewer: "Reviewer"
-    task: "ReviewTask"
+    study: "GameStudy"
     tree: GameRecord
     file: GameFile
     positions: Sequence[TreeNode]
@@ -70,16 +67,17 @@ class Job:
     @property
     def is_lesson(self) -> bool:
         """Whether it is the lesson at the end of a game."""
-        return self.task.player is not None
+        return self.study.task.player is not None
 
     @property
     def mistakes(self) -> "dict[TreeNode, Mistake]":
         """The worst moves by their nodes; none before the second look at them has ended."""
         if self.step is None or self.step.stage in ("moves", "again"):
             return {}
-        found = self.step.review.mistakes[: self.task.listed]
-        if self.is_lesson:  # one that was stopped has only what a second look confirmed
-            found = [each for each in found if each.worst.is_checked]
+        from ...study.lesson import worst_mistakes  # later than the first board
+
+        review = self.step.review
+        found = worst_mistakes(review) if self.is_lesson else review.mistakes[: self.study.task.listed]
         return {self.moves[each.worst.number - 1]: each for each in found}
 
     def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
@@ -102,7 +100,7 @@ class Reviewing(Part):
         self._opening, self._forget_guesses = opening, forget_guesses
         self.job: Job | None = None
         self.aside: Job | None = None
-        self._running: Future[None] | None = None
+        self._running: Future[GameReview] | None = None
         self._pace = Pace()
 
     @property
@@ -125,37 +123,36 @@ class Reviewing(Part):
 
     def ended(self) -> None:
         """Begins the lesson about a game that a person has played against the engine."""
-        node, (person, *others) = self.played.node, self.played.humans
-        moves = [each for each in node.path if each.move is not None and each.move.colour == person]
-        is_taught = self.job is not None and self.job.is_lesson and self.job.positions[-1] is node
-        if not others and len(moves) >= _LEAST_MOVES and self.session.is_ready and not is_taught:
+        played, (person, *others) = self.played, self.played.humans
+        has_moved = any(move.colour == person for move in played.game.moves)
+        is_taught = self.job is not None and self.job.is_lesson and self.job.positions[-1] is played.node
+        can_teach = self.session.is_ready and played.engine.network is not None
+        if not others and has_moved and can_teach and not is_taught:
             self.on_stop_review({})
             self._begin(player=person)
 
     def _begin(self, visits: int | None = None, player: int | None = None) -> None:
         """Begins a review, or the lesson of a player."""
-        from ...study.lesson import MISTAKES, lesson_seconds, teacher  # later than the first board
-        from ...study.reviewer import Reviewer, ReviewTask
+        from ...study.lesson import GameStudy, after_game  # later than the first board
+        from ...study.reviewer import ReviewTask
 
         tree, engine = self.played.tree, self.played.engine
         line = tree.main_line
         moves = [node for node in line if node.move is not None]
         positions = [*(node.parent or node for node in moves), line[-1]]
-        minutes = most = None
-        if player is not None:
-            minutes = lesson_seconds(tree.width, tree.height, len(moves)) / 60
-            most = MISTAKES
-        settings = replace(teacher(engine.settings), visits=visits, seed=_SEED)
-        task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi, most=most)
-        job = self.job = Job(Reviewer(settings, minutes), task, tree, self.played.file, positions, moves)
+        task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
+        is_whole = player is None
+        study = GameStudy(task, engine.settings, visits=visits) if is_whole else after_game(task, engine.settings)
+        job = self.job = Job(study, tree, self.played.file, positions, moves)
         self.session.other_problem = None
-        self._running = in_background("review", partial(self._run, job))
+        # Every change of the job is made on the session's thread.
+        self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))
         self._running.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
 
     def on_stop_review(self, _: Message) -> None:
         """Ends the review; what it has found stays."""
         if self.job is not None:
-            self.job.reviewer.stopped = True
+            self.job.study.stop()
 
     def taken_back(self) -> None:
         """Drops the lesson of a game that goes on."""
@@ -186,14 +183,6 @@ class Reviewing(Part):
         if self._running is not None:
             wait([self._running], CLOSING_SECONDS)
 
-    def _run(self, job: Job) -> None:
-        """Makes the review on a thread of its own; every change of the job is made on the session's thread."""
-        try:
-            for step in job.reviewer.steps(job.task):
-                self.session.call(partial(self._show, job, step))
-        finally:
-            job.reviewer.close()
-
     def _show(self, job: Job, step: "ReviewStep") -> None:
         """Keeps what a review has found, and publishes it, but not too often."""
         is_new = step.stage != job.stage
@@ -207,7 +196,7 @@ class Reviewing(Part):
         if self._pace.is_due() or is_new:
             self.session.publish()
 
-    def _ended(self, job: Job, done: Future[None]) -> None:
+    def _ended(self, job: Job, done: "Future[GameReview]") -> None:
         """Follows the end of a review, which may have failed."""
         if (error := done.exception()) is None:
             return
