@@ -178,6 +178,8 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     }"""
     page.evaluate(drop, RECORD)
     expect(page.locator("#facts")).to_contain_text("Komi 5.5")
+    page.click("#last")
+    expect(page.locator("#facts")).to_contain_text("move 3")
     assert (stones(page, "black"), stones(page, "white")) == (2, 1)
     page.click("#previous")
     expect(page.locator("#comment")).to_have_text("well played")
@@ -235,6 +237,8 @@ def test_only_files_that_are_dragged_are_taken(page: Any) -> None:
 
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     paste(page, RECORD)
+    wait_for_status(page, "Position after move 0 of 3")
+    page.click("#last")
     wait_for_status(page, "White to move")
     page.click("#previous")
     wait_for_status(page, "Position after move 2 of 3")

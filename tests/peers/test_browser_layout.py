@@ -98,6 +98,7 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
 
 def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> None:
     paste(page, "(;SZ[9]KM[7];B[ee];W[ce];B[gc];W[gg])")
+    page.click("#last")
     page.click("#review")
     page.wait_for_function("() => document.querySelector('#graph .winrate')?.getAttribute('d').split('L').length === 5")
     assert page.locator("#plot .scale.winrate span").all_inner_texts() == ["100%", "50%", "0%"]
@@ -120,6 +121,7 @@ def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> N
 
 def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> None:
     paste(page, "(;SZ[5]KM[7]AB[ee];B[ab];W[aa];B[ba];W[cc];B[aa])")  # the first White stone is captured
+    page.click("#last")
     expect(page.locator("#facts")).to_contain_text("move 5")
     expect(page.locator("#drawing .coordinates")).to_be_visible()
     expect(page.locator("#drawing .labels text")).to_have_count(0)

@@ -19,8 +19,9 @@ def record(page: Any) -> Any:
     """A page with an opened record, after its second move."""
     paste(page, RECORD)
     page.locator("#tree circle").first.wait_for()
-    page.click("#previous")
-    page.click("#previous")
+    wait_for_status(page, "move 0 of 4")  # where reading begins
+    page.click("#next")
+    page.click("#next")
     wait_for_status(page, "move 2 of 4")
     return page
 
@@ -158,6 +159,7 @@ def test_a_review_is_stopped(page: Any) -> None:
 def test_the_life_of_a_group_is_read_and_played_through(page: Any) -> None:
     paste(page, "(;SZ[9];B[ea];W[da];B[eb];W[db];B[ec];W[cb];B[dc];W[bb];B[cc];W[ab];B[bc];W[gg];B[ac];W[cg])")
     expect(page.locator("#tree circle")).to_have_count(15)
+    page.click("#last")
     page.click("#life")
     expect(page.locator("#announcement")).to_contain_text("Choose a stone")
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):  # to E5, and to D8
@@ -251,10 +253,10 @@ def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> No
     page.select_option("#network", "auto")
     page.select_option("#on-stones", "losses")
     page.click("#settings summary")
-    begin(page, size="5", colour="black", rank="5d")
-    for number, vertex in enumerate(("A5", "A1", "E1", "E5", "A3"), 1):
+    begin(page, size="7", colour="black", rank="5d")
+    for number, vertex in enumerate(("A7", "A1", "G1", "G7", "A4"), 1):
         wait_for_status(page, "your turn")
-        click(page, vertex, 5)
+        click(page, vertex, 7)
         expect(page.locator("#facts")).to_contain_text(re.compile(f"move {2 * number}$"), timeout=LIMIT * 1000)
     page.click("#resign")
     page.click("#really-resign")

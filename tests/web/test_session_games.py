@@ -107,6 +107,7 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     assert state["humans"] == ["black", "white"] and state["isYourTurn"] and state["result"] is None
     assert state["names"] == {"black": "Ann", "white": "Ben"}
     assert state["recordedResult"] == {"winner": "white", "by": "resignation", "points": 0.0}
+    assert state["place"] == 0  # where reading begins
     desk.send("go", move=2)
     assert desk.state["comment"] == "well played"
     assert list(tmp_path.iterdir()) == []  # opening saves nothing
@@ -119,6 +120,7 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
 def test_a_step_does_not_play_the_game_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     moves = "".join(f";B[{column}a];W[{column}i]" for column in "abcdefgh")
     desk.send("open", sgf=f"(;GM[1]SZ[9]{moves})")
+    desk.send("go", move=16)
     desk.send("go", step=-1)  # finds the position by the engine's rules once
     played: list[object] = []
     play = Game.play

@@ -21,7 +21,9 @@ RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[
 
 @pytest.fixture
 def study(desk: Desk) -> Desk:
+    """A record, at its end."""
     desk.send("open", sgf=RECORD)
+    desk.send("go", move=4)
     return desk
 
 

@@ -133,6 +133,13 @@ class Opening(Part):
     def load(self, saved: SavedGame, *, is_aside: bool = False) -> None:
         """Has a saved game take the place of the present one, to which people may go back if `is_aside`."""
         self.replace(saved.game, lambda: self.played.load(saved), is_aside=is_aside)
+        self.show_start()
+
+    def show_start(self) -> None:
+        """Goes to the start of a record that was opened to be read: not of a problem, nor of what is edited here."""
+        saved = self.played.saved
+        if saved is not None and saved.is_record and saved.is_kept and not saved.is_edited:
+            self.session.look_at(self.played.tree.root)
 
     def replace(self, game: Game, begin: Callable[[], object], *, forgets: bool = True, is_aside: bool = False) -> None:
         """Has another game take this one's place, unless the engine refuses its board or this one would be lost."""

@@ -138,7 +138,9 @@ class Problems(Part):
         saved = self.played.saved
         if saved is not None and saved.path is not None and not saved.is_own and not saved.is_edited:
             found = _read_collection([(saved.path.name, saved.path.read_bytes())])
-            if found is not None:
+            if found is None:
+                self._opening.show_start()
+            else:
                 self._show_collection(found)
 
     def on_practise(self, _: Message) -> Reading:
