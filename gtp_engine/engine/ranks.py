@@ -169,12 +169,11 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     Without measurements for the network (the name of the evaluator in use, `make_evaluator`), those of the bundled
     network for the board stand for them; without some for the board, those for the board whose size is nearest.
     """
-    name = _name_of(network, width, height)
-    known, size, strengths = _measured(network, width, height)
+    _, size, strengths = _measured(network, width, height)
     reached = _reached(rank, strengths)
     notes = []
-    if known != name:
-        notes.append(Phrase("rank.unmeasured", {"network": name, "known": known}))
+    if not is_measured(network, width, height):
+        notes.append(Phrase("rank.unmeasured"))
     elif size != max(width, height) and any(max(width, height) in boards for boards in _table().values()):
         boards = {"board": f"{width}x{height}", "size": f"{size}x{size}"}
         notes.append(Phrase("rank.otherBoard", boards))
@@ -182,6 +181,11 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
         said: dict[str, Value] = {"reached": reached.in_words, "rank": rank.in_words}
         notes.append(Phrase("rank.notReached", said | {"size": f"{size}x{size}"}))
     return RankPlay(Strength(strengths[reached]), tuple(notes))
+
+
+def is_measured(network: str, width: int, height: int) -> bool:
+    """Returns whether ranks were measured for a network, the arguments being those of `play_at`."""
+    return _measured(network, width, height)[0] == _name_of(network, width, height)
 
 
 def next_rank(rank: Rank | None, step: int, network: str, width: int, height: int) -> Rank | None:

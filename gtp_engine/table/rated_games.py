@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ..engine.clock import NO_LIMIT, TimeSettings
-from ..engine.ranks import Rank, next_rank
+from ..engine.ranks import Rank, is_measured, next_rank
 from ..go.coords import BLACK, colour_letter
 from ..go.game import Game, count_handicap
 from ..go.sgf import GameRecord
@@ -20,10 +20,12 @@ class RatedGames:
 
     Attributes:
         file: The rating.
+        is_measured: Whether the ranks of the opponent of the game that was begun last have been measured.
     """
 
     def __init__(self, played: PlayedGame, file: RatingFile) -> None:
         self.file = file
+        self.is_measured = True
         self._counts = False
         self._played = played
         self._opponent: Rank | None = None
@@ -47,7 +49,8 @@ class RatedGames:
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
 
-        A game with a handicap or a komi of the person's own does not count.
+        A game with a handicap or a komi of the person's own does not count, nor one against an opponent whose ranks
+        were not measured, as on a board that is too large for the network.
 
         Args:
             game: The position to begin from; handicap stones that were given here for the last game are given anew.
@@ -71,7 +74,13 @@ class RatedGames:
             game = initial_game(*board, handicap=stones, komi=None, rules=game.rules)
         engine.settings = replace(engine.settings, rank=opponent)
         self._played.begin(game, humans, time)
-        self._counts, self._opponent, self._stones, self._tree = is_even, opponent, stones, self._played.tree
+        self.is_measured = is_measured(network, *board)
+        self._counts, self._opponent, self._stones, self._tree = (
+            is_even and self.is_measured,
+            opponent,
+            stones,
+            self._played.tree,
+        )
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""

@@ -222,5 +222,5 @@ def test_a_rank_that_is_not_measured_is_announced_once(caplog: pytest.LogCapture
             engine.best_move()
     (line,) = [record.message for record in caplog.records if "stronger or weaker" in record.message]
     assert line == (
-        "the engine may be stronger or weaker than its rank, which was measured with b6c64-19x19: it plays with uniform"
+        "the engine may be stronger or weaker than its rank: how strongly it plays here has not been measured"
     )

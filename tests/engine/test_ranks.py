@@ -16,6 +16,7 @@ from gtp_engine.engine.ranks import (
     Rank,
     Strength,
     as_rank,
+    is_measured,
     next_rank,
     parse_rank,
     play_at,
@@ -110,7 +111,8 @@ def test_a_board_has_the_strengths_of_the_nearest_size(network: str, size: tuple
 
 @pytest.mark.usefixtures("table")
 def test_rollouts_play_on_boards_that_are_too_large_for_networks() -> None:
-    assert play_at(WEAKEST, "large", 21, 21).note.endswith("it plays with rollouts")
+    assert play_at(WEAKEST, "large", 21, 21).note.endswith("has not been measured")
+    assert is_measured("large", 19, 19) and not is_measured("large", 21, 21)
 
 
 @pytest.mark.usefixtures("table")
@@ -118,14 +120,14 @@ def test_what_was_not_measured_is_said() -> None:
     play = play_at(STRONGEST, "other", 19, 19)
     assert play.strength == Strength(9)
     assert play.note == (
-        "the engine may be stronger or weaker than its rank, which was measured with large: it plays with other"
+        "the engine may be stronger or weaker than its rank: how strongly it plays here has not been measured"
     )
     play = play_at(STRONGEST, "small", 9, 9)
     assert play.strength == Strength(2)
     assert play.note == "the engine reaches 1 kyu on 9x9: it plays at that rank instead of 5 dan"
     spanish = "el motor alcanza 1 kyu en 9x9: juega con ese rango en lugar de 5 dan"
     assert [texts("es").say(note) for note in play.notes] == [spanish]
-    assert "it plays with rollouts" in play_at(WEAKEST, "none", 5, 5).note
+    assert "has not been measured" in play_at(WEAKEST, "none", 5, 5).note
     play = play_at(WEAKEST, "large", 9, 9)
     assert play.strength == Strength(0.2)
     assert play.note == (

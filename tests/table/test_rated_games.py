@@ -67,6 +67,14 @@ def test_what_says_nothing_about_the_rank_does_not_count(games: RatedGames) -> N
     assert games.file.rating == RATING
 
 
+def test_a_game_whose_ranks_were_not_measured_does_not_count(games: RatedGames) -> None:
+    for size in (21, 5):  # rollouts play there
+        begin(games, Game(size))
+        assert not games.counts and not games.is_measured
+    begin(games, Game(9))
+    assert games.counts and games.is_measured
+
+
 def test_games_that_were_begun_otherwise_do_not_count(games: RatedGames) -> None:
     played = begin(games, Game(9))
     played.begin(Game(9), frozenset())  # of two programs, and of two people

@@ -88,6 +88,13 @@ def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
     assert rating(data) == found
 
 
+def test_a_game_on_a_board_without_measured_ranks_does_not_count(terminal: Terminal) -> None:
+    terminal.expect("How strong are you.*> ")
+    terminal.send("18k\r")
+    terminal.expect("follows your results")
+    terminal.answer("new 21", r"\(no rank has been measured on this board: the game does not count for yours\)")
+
+
 def test_a_damaged_rating_is_said_in_one_line(data: Path, tmp_path: Path) -> None:
     data.mkdir()
     (data / "rating.json").write_text("{")

@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> RatingFile:
 
 @pytest.fixture
 def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
-    with Engine(EngineSettings("none", visits=2, resign=False, seed=1), width=7) as engine:
+    with Engine(EngineSettings(threads=1, visits=2, resign=False, seed=1), width=7) as engine:
         engine.ready.result()
 
         def opened() -> Desk:
@@ -97,13 +97,21 @@ def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFil
     assert not desk.state["rating"]["follows"] and desk.state["rating"]["isKnown"]
 
 
+def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, file: RatingFile) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    desk.send("new", **AUTO | {"width": 21, "height": 21})
+    assert desk.state["rating"]["follows"] and not desk.state["rating"]["counts"]
+    assert [note["name"] for note in desk.state["rankNotes"]] == ["rank.unmeasured"]
+
+
 def test_a_file_that_cannot_be_read_is_reported(open_desk: Open, file: RatingFile) -> None:
     file.notice = "your rank cannot be read: no access"
     assert open_desk().state["notice"] == file.notice
 
 
 def test_who_plays_white_is_asked_while_the_engine_moves(tmp_path: Path, file: RatingFile) -> None:
-    with Engine(EngineSettings("none", visits=2, seed=1), width=7) as engine:
+    with Engine(EngineSettings(threads=1, visits=2, seed=1), width=7) as engine:
         engine.ready.result()
         desk = Desk(engine, tmp_path, humans=frozenset({WHITE}), rating=file)
         desk.wait()

@@ -23,17 +23,18 @@ from ...base.messages import plural, printable
 from ...base.system import program_line, quoted, wait_for
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
-from ...engine.ranks import STRONGEST, WEAKEST, parse_rank
+from ...engine.ranks import STRONGEST, WEAKEST
 from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.life import area_map
+from ...go.sgf import GameRecord
 from ...search.report import SearchReport
 from ...study.game_review import GameReview
-from ...study.lesson import Lesson, about_last_moves, after_game, worst_mistakes
+from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
+from ...study.reviewer import ReviewTask
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
-from ...table.player_rating import RatingFile, first_rating
 from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
 from .board import (
@@ -52,6 +53,7 @@ from .board import (
     side_width,
     territory_marks,
 )
+from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_lines, why_lines
 from .words import CHOICES, COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
@@ -62,8 +64,6 @@ _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
-_QUESTION = f"How strong are you, {WEAKEST} to {STRONGEST}? (Enter: I don't know; max: full strength)> "
-_UNKNOWN = ("", "?", "unknown", "i don't know", "don't know", "i do not know", "dont know", "no idea", "auto")
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
@@ -100,9 +100,9 @@ class TerminalGame:
     ) -> None:
         self._played = played
         self._engine = played.engine
-        self._screen = screen
+        self._screen, self._print = screen, screen.say
         self._shown = shown
-        self._rated = rated
+        self._own_rank = OwnRank(rated, played, screen)
         self._review = review
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
@@ -114,11 +114,8 @@ class TerminalGame:
         """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""
         settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
         if saved is None:
-            if self._rated is not None and self._rated.file.rating is not None and not is_pair:
-                follows = (
-                    "and follows your results" if self._rated.counts else "(this game does not count for your rank)"
-                )
-                return f"the engine plays at {settings.rank} {follows}; rank R changes that\n{CHOICES}"
+            if (opponent := self._own_rank.greeting()) and not is_pair:
+                return f"{opponent}\n{CHOICES}"
             is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile
             return CHOICES if is_chosen else f"{_FULL_STRENGTH}\n{CHOICES}"
         limits = settings.limits()
@@ -140,8 +137,10 @@ class TerminalGame:
         interrupts.raise_again()  # not before: this thread has loaded compiled code until now
         try:
             self._get_ready()
-            self._begin_rated()
+            self._quit = not self._own_rank.begin_first()
             if not self._quit:
+                if self._own_rank.follows:
+                    self._opening = self._greeting()
                 self._show()
             if self._screen.is_interactive:
                 self._print(self._opening, "dim")
@@ -165,54 +164,6 @@ class TerminalGame:
             self._engine.ready.result()
         elif self._screen.is_interactive:
             self._opening = f"{self._opening}\n{_COMPILING}"
-
-    # A rank that follows the results.
-
-    def _begin_rated(self) -> None:
-        """Asks for the person's rank, but only once, and begins a game against an opponent of that rank."""
-        if self._rated is None:
-            return
-        file = self._rated.file
-        if file.notice:
-            self._print(file.notice, "yellow")
-        if not file.is_asked and self._screen.is_interactive:
-            self._ask_rank(file)
-        if file.rating is None:
-            self._rated = None
-        elif not self._quit:
-            self._rated.begin(self._engine.game, self._played.humans)
-            self._opening = self._greeting()
-
-    def _ask_rank(self, file: RatingFile) -> None:
-        while True:
-            answer = self._screen.ask(_QUESTION)
-            if answer is None:
-                self._quit = True
-                return
-            try:
-                is_known = answer.lower().strip(" .!") not in _UNKNOWN
-                rank = parse_rank(answer) if is_known else None
-            except UserError as error:
-                self._print(f"{error}, or just Enter", "yellow")
-                continue
-            file.keep(None if is_known and rank is None else first_rating(rank))
-            if file.notice:
-                self._print(file.notice, "yellow")
-            return
-
-    def _count_result(self) -> None:
-        """Says what the player's rank is after a game that counts."""
-        if self._rated is not None and self._rated.count() and (rating := self._rated.file.rating) is not None:
-            games, within = plural(rating.games, "game"), plural(rating.within, "rank")
-            self._print(f"your rank by {games} here: about {rating.rank}, give or take {within}")
-            if self._rated.file.notice:
-                self._print(self._rated.file.notice, "yellow")
-
-    def _stop_counting(self, why: str) -> None:
-        """Says that the game does not count for the player's rank, if it did."""
-        if self._rated is not None and self._rated.counts and not self._played.result:
-            self._rated.stop_counting()
-            self._print(f"{why}: this game does not count for your rank", "dim")
 
     # Turns.
 
@@ -319,7 +270,7 @@ class TerminalGame:
         self._is_saved = None
         self._show()
         if not is_over:
-            self._stop_counting("a move was taken back")
+            self._own_rank.stop_counting("a move was taken back")
         if was_only_resignation:
             self._print("the resignation is taken back")
 
@@ -371,8 +322,7 @@ class TerminalGame:
         elif text:
             self._engine.settings = replace(self._engine.settings, rank=text)
         if text:
-            self._stop_counting("the rank was changed")
-            self._rated = None
+            self._own_rank.stop_following("the rank was changed")
         rank = self._engine.settings.rank
         strength = "at full strength" if rank is None else f"at {rank}"
         ranks = "" if text else f" (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)"
@@ -426,7 +376,7 @@ class TerminalGame:
 
     def _load(self, path: Path, move: int | None = None) -> None:
         saved = open_game(path, move=move)
-        self._stop_counting("another game was loaded")
+        self._own_rank.stop_counting("another game was loaded")
         self._keep()
         self._played.load(saved)
         self._begin_another()
@@ -438,10 +388,10 @@ class TerminalGame:
     def _command_new(self, text: str) -> None:
         game, humans = described_game(text, self._engine.game, self._played.humans)
         self._keep()
-        if self._rated is not None and len(humans) == 1:
-            self._rated.begin(game if text else self._played.position(self._played.tree.root), humans)
+        if self._own_rank.follows and len(humans) == 1:
+            self._own_rank.begin(game if text else self._played.position(self._played.tree.root), humans)
         else:
-            self._stop_counting("another game began")
+            self._own_rank.stop_counting("another game began")
             if text:
                 self._played.begin(game, humans)
             else:
@@ -482,7 +432,8 @@ class TerminalGame:
             raise UserError("no move has been played")
         if self._lesson is None:
             player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-            self._lesson = self._given(after_game(game, self._network_settings(), player))
+            task = ReviewTask(GameRecord.from_game(game), player=player)
+            self._lesson = self._given(after_game(task, self._network_settings()))
         for line in lesson_lines(self._lesson):
             self._print(line)
 
@@ -492,10 +443,10 @@ class TerminalGame:
             raise UserError("this needs a network, and the engine plays without one here")
         return self._engine.settings
 
-    def _given(self, lesson: Lesson) -> GameReview:
-        """Returns what a lesson finds."""
-        self._stop_counting("the engine helped")
-        review = self._wait(lesson.start(), "looking at the moves (Ctrl-C to stop)", lesson.stop)
+    def _given(self, study: GameStudy) -> GameReview:
+        """Returns what a short review finds."""
+        self._own_rank.stop_counting("the engine helped")
+        review = self._wait(study.start(), "looking at the moves (Ctrl-C to stop)", study.stop)
         if not review.is_checked:
             raise UserError("the search was stopped before it found anything")
         return review
@@ -528,7 +479,7 @@ class TerminalGame:
 
     def _report(self, ownership: bool = False) -> SearchReport:
         """Returns a search as long as for a move, at full strength whatever the rank is."""
-        self._stop_counting("the engine helped")
+        self._own_rank.stop_counting("the engine helped")
         request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
         return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 
@@ -580,7 +531,7 @@ class TerminalGame:
     def _finish_now(self) -> bool:
         if self._played.result:
             self._print(f"{result_in_words(self._played.result)} ({self._played.result})", "bold")
-            self._count_result()
+            self._own_rank.count()
         if not self._played.has_content:
             return True
         try:
@@ -629,9 +580,6 @@ class TerminalGame:
         engine = "engine" if rank is None else f"engine, {rank}"
         names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
         self._screen.show(board_view(game, self._screen.console, marks, [*side_lines(game, names), *extra]))
-
-    def _print(self, text: str, style: str = "") -> None:
-        self._screen.print(Text(printable(text), style))
 
 
 def _near(path: Path) -> str:

@@ -21,7 +21,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ...base.log import LOGGER, OneLineFormatter
-from ...base.messages import is_printable
+from ...base.messages import is_printable, printable
 from ...base.warm_up import step_under_way
 
 _HOME = "\x1b[H"
@@ -79,6 +79,10 @@ class Screen:
         self._messages += message
         if not self._draw():
             self._say(*message)
+
+    def say(self, text: str, style: str = "") -> None:
+        """Shows a text of one style below the position."""
+        self.print(Text(printable(text), style))
 
     def keep(self) -> None:
         """Lets other parts of the program write; the next position scrolls that up instead of replacing it."""

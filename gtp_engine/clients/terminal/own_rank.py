@@ -1,0 +1,103 @@
+"""The rank of the person at the terminal: the question before the first game, and what is said of it in the others."""
+
+from ...base.errors import UserError
+from ...base.messages import plural
+from ...engine.ranks import STRONGEST, WEAKEST, parse_rank
+from ...go.game import Game
+from ...table.played_game import PlayedGame
+from ...table.player_rating import RatingFile, first_rating
+from ...table.rated_games import RatedGames
+from .screen import Screen
+
+_QUESTION = f"How strong are you, {WEAKEST} to {STRONGEST}? (Enter: I don't know; max: full strength)> "
+_UNKNOWN = ("", "?", "unknown", "i don't know", "don't know", "i do not know", "dont know", "no idea", "auto")
+
+
+class OwnRank:
+    """What the terminal asks and says about games in which the engine's rank follows the person's results.
+
+    Args:
+        rated: These games; None if the rank does not follow the results.
+        played: The games that are played.
+        screen: Where a person is asked and told.
+    """
+
+    def __init__(self, rated: RatedGames | None, played: PlayedGame, screen: Screen) -> None:
+        self._rated, self._played, self._screen = rated, played, screen
+
+    @property
+    def follows(self) -> bool:
+        """Whether the engine's rank follows the results."""
+        return self._rated is not None and self._rated.file.rating is not None
+
+    def begin_first(self) -> bool:
+        """Asks for the person's rank, but only once, and begins a game against an opponent of that rank.
+
+        Returns:
+            False if the input ended at the question.
+        """
+        if self._rated is None:
+            return True
+        file = self._rated.file
+        self._show_notice(file)
+        if not file.is_asked and self._screen.is_interactive and not self._ask(file):
+            return False
+        if not self.follows:
+            self._rated = None
+        else:
+            self._rated.begin(self._played.game, self._played.humans)
+        return True
+
+    def _ask(self, file: RatingFile) -> bool:
+        while (answer := self._screen.ask(_QUESTION)) is not None:
+            try:
+                is_known = answer.lower().strip(" .!") not in _UNKNOWN
+                rank = parse_rank(answer) if is_known else None
+            except UserError as error:
+                self._screen.say(f"{error}, or just Enter", "yellow")
+                continue
+            file.keep(None if is_known and rank is None else first_rating(rank))
+            self._show_notice(file)
+            return True
+        return False
+
+    def begin(self, game: Game, humans: frozenset[int]) -> None:
+        """Begins a game against an opponent who suits the rating, as in `RatedGames.begin`."""
+        assert self._rated is not None
+        self._rated.begin(game, humans)
+
+    def greeting(self) -> str:
+        """Returns what to say of the opponent of a new game; "" if its rank does not follow the results."""
+        if self._rated is None or not self.follows:
+            return ""
+        rank = self._played.engine.settings.rank
+        if self._rated.counts:
+            follows = "and follows your results"
+        elif not self._rated.is_measured:
+            follows = "(no rank has been measured on this board: the game does not count for yours)"
+        else:
+            follows = "(this game does not count for your rank)"
+        return f"the engine plays at {rank} {follows}; rank R changes that"
+
+    def count(self) -> None:
+        """Counts the result of the present game, if it counts, and says what the person's rank is then."""
+        if self._rated is None or not self._rated.count() or (rating := self._rated.file.rating) is None:
+            return
+        games, within = plural(rating.games, "game"), plural(rating.within, "rank")
+        self._screen.say(f"your rank by {games} here: about {rating.rank}, give or take {within}")
+        self._show_notice(self._rated.file)
+
+    def stop_counting(self, why: str) -> None:
+        """Says that the present game does not count, if it did and has not ended."""
+        if self._rated is not None and self._rated.counts and not self._played.result:
+            self._rated.stop_counting()
+            self._screen.say(f"{why}: this game does not count for your rank", "dim")
+
+    def stop_following(self, why: str) -> None:
+        """Has the engine's rank follow the results no longer."""
+        self.stop_counting(why)
+        self._rated = None
+
+    def _show_notice(self, file: RatingFile) -> None:
+        if file.notice:
+            self._screen.say(file.notice, "yellow")
