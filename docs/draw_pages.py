@@ -1,4 +1,4 @@
-"""Takes the documentation's pictures of the two pages in Chromium: `python docs/draw_pages.py`.
+"""Takes the documentation's pictures of the two pages in Chromium, and of a reviewed game: `python docs/draw_pages.py`.
 
 The engine really plays and reviews; only the moves are given. Needs Chromium, and Playwright from
 `pip install -e '.[browser]'`.
@@ -56,8 +56,9 @@ def take_game(browser: Browser, folder: str) -> None:
 
 
 def take_review(browser: Browser, file: Path) -> None:
-    """Takes a picture of the page of a review, at its worst mistake."""
-    subprocess.run([*PROGRAM, "review", str(RECORD), "--html", str(file), "--quiet"], check=True)
+    """Takes a picture of the page of a review, at its worst mistake; the review draws its own of the game, too."""
+    outputs = ["--html", str(file), "--plot", str(FOLDER / "review.png")]
+    subprocess.run([*PROGRAM, "review", str(RECORD), *outputs, "--force", "--quiet"], check=True)
     page = opened(browser, file.as_uri(), 1180, 830)
     expect(page.locator(".reasons li").first).to_be_visible()
     save(page, "review-page.png")
