@@ -395,6 +395,7 @@ def test_a_move_that_is_played_at_once_is_judged_too(desk: Desk) -> None:
 
 def test_a_move_before_an_empty_node_is_judged(desk: Desk) -> None:
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[cc];)")  # undo leaves such a node beside a variation
+    desk.send("go", move=3)
     desk.send("teach", on=True)
     desk.wait()
     _, before, move, empty = desk.session.line
@@ -439,6 +440,7 @@ def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> N
     desk.send("go", move=1)
     assert loses("A1", can_undo=False)
     desk.send("open", sgf=RECORD)
+    desk.send("go", move=3)
     assert loses("G7", can_undo=False)
     desk.play("G3")
     assert loses("G3", can_undo=True)

@@ -190,6 +190,7 @@ def test_a_game_against_the_engine_is_not_rewritten_but_commented(desk: Desk) ->
 
 def test_an_illegal_variation_is_refused_and_nothing_changes(desk: Desk) -> None:
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ee]))")
+    desk.send("go", move=2)
     desk.refuse("E5 is occupied", "variation", step=1)
     assert desk.session.state()["place"] == 2 and desk.vertices == ["E5", "C7"]
 
@@ -260,6 +261,7 @@ def test_deleting_a_variation_keeps_what_was_found_about_the_rest(study: Desk) -
 
 def test_deleting_a_move_out_of_turn_and_its_undo_forget_the_position_before_it(desk: Desk) -> None:
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee];B[cc])")
+    desk.send("go", move=2)
     before = desk.session.line[1]
     for node in desk.session.line:
         desk.values.set(node, Value(desk.session.to_move(node), 0.5, 0.0, JUDGED_VISITS, "E5"))
@@ -294,6 +296,7 @@ OUT_OF_TURN = "(;GM[1]SZ[9];B[ee](;W[dd])(;B[cc]))"  # after E5 it is White's tu
 
 def test_a_move_is_not_judged_by_a_search_for_the_other_player(desk: Desk) -> None:
     desk.send("open", sgf=OUT_OF_TURN)
+    desk.send("go", move=2)
     session, (_, before, white) = desk.session, desk.session.line
     black = before.children[1]
     desk.send("teach", on=True)
