@@ -59,6 +59,7 @@ def take_review(browser: Browser, file: Path) -> None:
     """Takes a picture of the page of a review, at its worst mistake; the review draws its own of the game, too."""
     outputs = ["--html", str(file), "--plot", str(FOLDER / "review.png")]
     subprocess.run([*PROGRAM, "review", str(RECORD), *outputs, "--force", "--quiet"], check=True)
+    shrink(FOLDER / "review.png")
     page = opened(browser, file.as_uri(), 1180, 830)
     expect(page.locator(".reasons li").first).to_be_visible()
     save(page, "review-page.png")
@@ -84,13 +85,17 @@ def click(page: Any, vertex: str) -> None:
 
 
 def save(page: Any, name: str) -> None:
-    """Saves what the window shows, with a palette."""
+    """Saves what the window shows."""
     page.mouse.move(1, 1)
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
     page.screenshot(path=FOLDER / name)
-    Image.open(FOLDER / name).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(
-        FOLDER / name, optimize=True
-    )
+    shrink(FOLDER / name)
+
+
+def shrink(picture: Path) -> None:
+    """Gives a picture a palette."""
+    image = Image.open(picture).convert("RGB")
+    image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)
 
 
 if __name__ == "__main__":
