@@ -53,11 +53,12 @@ _LINE = np.dtype(
 
 
 class Question(NamedTuple):
-    """What is asked of the positions of a part, and the memory for reading them.
+    """What the solver has to decide about a part of the board, and the memory that it reads in.
 
     Attributes:
         local: The part.
-        search: What is sought. Reading stops when `nodes` reaches `most_nodes`; a further call goes on with the table.
+        search: The goal and its limits. Reading stops when `nodes` reaches `most_nodes`; another call goes on from the
+            table.
         table: From `new_table`.
         line: The positions of the line that is being read; this and the next are from `new_line`.
         moves: The moves of all these positions.

@@ -112,7 +112,7 @@ class Plan:
         return 0 if self._first is None else SECOND_LOOK_FACTOR * (self.limits.visits or 0)
 
     def advance(self, work: float) -> None:
-        """Notes that so much work of this stage is over, and chooses the limits of what follows."""
+        """Counts this much of the stage's work as done, and chooses the limits of the searches that follow."""
         stage = next(iter(self.left))
         self._done += work
         self._visits += work * (self.limits.visits or 0)
