@@ -23,6 +23,7 @@ from .facts import (
     find_missed_atari,
     find_regions_changed,
     find_sente,
+    is_return_agreed,
 )
 from .fates import find_fates
 from .ko_facts import find_ko
@@ -32,10 +33,10 @@ from .variation import Fact, Study, Variation, best_variation, searched_line, va
 # The mistakes that are listed are explained, and of the others those that cost more than EXPLAINED_ABOVE points, up to
 # MOST_EXPLAINED in all, which bounds the time.
 EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30
-# What the second look shows, searches of the positions two moves later in both lines, of the move played and of the
-# better one, have to see too, or it is not said; the smaller loss of the two counts. They are so many times as long as
-# those of the first look.
-LINE_FACTOR = 4
+# What the second look shows is said only if two more searches confirm it, of the positions two moves later in the line
+# of the move played and in that of the better one. They are so many times as long as those of the first look. The
+# smaller of the two losses counts. With a factor of 4 the sentences about 16 mistakes were the same.
+LINE_FACTOR = 3
 REASON_WORK = 2 * LINE_FACTOR  # in searches of the first look
 # The second search has to see this share of what a fact says.
 _AGREED = 0.8
@@ -136,7 +137,8 @@ def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
         searches: How to search.
         studies: Studies of the mistake by different searches.
     """
-    found = [fact for fact in find_facts(studies[0]) if all(fact.holds(study, _AGREED) for study in studies[1:])]
+    seen = [fact for fact in find_facts(studies[0]) if all(fact.holds(study, _AGREED) for study in studies[1:])]
+    found = [fact for fact in seen if is_return_agreed(studies, fact)]
     # A threat is told only if nothing else is: two more searches.
     return choose(found) or [*find_sente(with_threats(searches, studies[0]))]
 

@@ -1,6 +1,6 @@
 """The facts about a mistake, and how they are found in the two lines that show it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -23,8 +23,9 @@ LEAST_GAIN = 2.0
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Of the gain that any other search has to find too, and of it the part that is one player's territory.
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
-# What a region costs elsewhere is told from this share of the loss on: the difference of two estimates is in doubt.
-_RETURN_SHARE = 0.5
+# What a region costs elsewhere is a difference of two estimates: it is told where it exceeds the loss, and then all
+# searches have to find nearly as much as the one that finds most.
+_AGREED_RETURN = 0.8
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
@@ -171,11 +172,28 @@ def as_seen_by(study: Study, fact: Fact) -> Fact:
         return replace(fact, values={"count": round(study.points_loss)}, amounts=(study.points_loss,))
     if fact.name not in REGIONS:
         return fact
-    gain = len(fact.points) * study.change(fact.points)
-    in_return = gain - study.points_loss
-    is_told = in_return >= max(LEAST_GAIN, _RETURN_SHARE * study.points_loss)
-    amounts = (gain, in_return) if is_told else (gain,)
+    gain, in_return = _region_amounts(study, fact)
+    amounts = (gain, in_return) if _is_told(study, in_return) else (gain,)
     return replace(fact, values={**fact.values, "count": round(gain)}, amounts=amounts)
+
+
+def is_return_agreed(studies: Sequence[Study], fact: Fact) -> bool:
+    """Returns whether the studies of a mistake agree on what a region costs elsewhere, if one of them tells it."""
+    if fact.name not in REGIONS:
+        return True
+    returns = [_region_amounts(study, fact)[1] for study in studies]
+    is_told = any(map(_is_told, studies, returns))
+    return not is_told or min(returns) >= _AGREED_RETURN * max(returns)
+
+
+def _region_amounts(study: Study, fact: Fact) -> tuple[float, float]:
+    """Returns the points that a region brings, and those that the player has less elsewhere."""
+    gain = len(fact.points) * study.change(fact.points)
+    return gain, gain - study.points_loss
+
+
+def _is_told(study: Study, in_return: float) -> bool:
+    return in_return >= max(LEAST_GAIN, study.points_loss)
 
 
 def find_sente(study: Study) -> Iterator[Fact]:

@@ -1,0 +1,145 @@
+"""Why a move is a mistake: what is not said on drawn positions where it does not hold."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+from drawn_positions import drawn
+from studies import (
+    CAPTURE,
+    FAILING,
+    LADDER,
+    OPEN,
+    WORKING,
+    capture,
+    corner,
+    cut,
+    early_pass,
+    filled,
+    inverted,
+    ko,
+    ladder,
+    region,
+    study,
+    variation,
+)
+
+from gtp_engine.go.board import Board
+from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.ladders import find_ladders
+from gtp_engine.go.regions import chains_of
+from gtp_engine.study.reasons.explain import choose
+from gtp_engine.study.reasons.facts import (
+    find_connections,
+    find_early_pass,
+    find_filled,
+    find_missed_atari,
+    find_regions_changed,
+)
+from gtp_engine.study.reasons.fates import capture_line, find_fates
+from gtp_engine.study.reasons.ko_facts import find_ko
+from gtp_engine.study.reasons.ladder_facts import find_ladder_facts
+from gtp_engine.study.reasons.variation import Fact, Study
+
+
+def nothing(find: Callable[[Study], Iterable[Fact]], *studies: Study) -> bool:
+    return not [fact for about in studies for fact in find(about)]
+
+
+def test_moves_that_have_nothing_to_do_with_a_ko() -> None:
+    beside, cannot_connect = ko("G1 G2", "B3"), ko("G1 B3", "C1")
+    not_answered, elsewhere = ko("G1 pass C3", "G5", is_taken=True), ko("G1 G2 G3", "G5", is_taken=True)
+    assert nothing(find_ko, beside, cannot_connect, not_answered, elsewhere)
+
+
+def test_groups_that_stay_as_they_are() -> None:
+    assert nothing(find_fates, corner(0.5, 0.9, answer="F5", diagram=OPEN), corner(1.0, 0.9))
+    (fact,) = find_fates(corner(-0.9, 0.9, WHITE, "F5", OPEN))
+    assert fact.line == corner(-0.9, 0.9, WHITE).better.line
+
+
+def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> None:
+    apart, _ = drawn("""
+        . . . . . . .
+        X . X . . . X
+        . . . . . . X
+        . . . . . . .""")
+    both = study(variation(apart, ["D1"], rest=-0.9), variation(apart, ["E1"], rest=0.9))
+    assert sorted(len(fact.points) for fact in find_fates(both)) == [2, 2]
+    single = study(variation(apart, ["D1"], {"A3": -0.9}), variation(apart, ["E1"], {"A3": 0.9}))
+    assert nothing(find_fates, single)
+
+
+def test_stones_that_both_lines_capture_or_that_are_dead_anyhow() -> None:
+    assert nothing(find_fates, capture("F1 F2 D4", "D4", (1.0, 1.0)), capture("F1", "D4", (1.0, 1.0)))
+
+
+def test_a_capture_is_told_with_the_line_that_proves_it() -> None:
+    about = capture("F1", "D4", diagram=inverted(CAPTURE))
+    (fact,) = find_fates(about)
+    assert (fact.name, fact.line) == ("lost", (about.move, about.best)), "the line of the search has no capture"
+    game, at = drawn(inverted(CAPTURE), WHITE)
+    (chain,) = (chain for chain in chains_of(game.board[0]) if chain.colour == BLACK)
+    assert capture_line(game, chain) == (at["a"],)
+    game.play(WHITE, at["b"])
+    assert capture_line(game, chain) is None, "it runs"
+
+
+def test_an_atari_that_is_not_missed() -> None:
+    taken_later, given_up = capture("F1 E1 E6 D4", "D4", colour=WHITE), capture("F1 D4", "E1", colour=WHITE)
+    assert nothing(find_missed_atari, taken_later, given_up)
+
+
+def test_ladders_that_do_not_count() -> None:
+    not_attacked, search_disagrees = ladder("G1", "E2", (-0.9, 0.9)), ladder("G1", "D5", (-0.9, -0.9))
+    white = inverted(LADDER)
+    not_caught, lost_anyhow = ladder("G1 G2", "D5", (-0.9, 0.9), white), ladder("G1 D5", "D5", (-0.9, -0.9), white)
+    works = ladder(*FAILING)
+    running = LADDER.replace("a", "X")
+    lives, stays = ladder("C4", "G1", (0.9, 0.0), running, WHITE), ladder("G1", "C4", (-0.9, 0.0), running, WHITE)
+    assert nothing(find_ladder_facts, not_attacked, search_disagrees, not_caught, lost_anyhow, works, lives, stays)
+
+
+def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    about = ladder(*WORKING)
+    both, used = Barrier(2), []
+
+    def meet(board: Board, workspace: np.ndarray, caught: np.ndarray, working: np.ndarray) -> None:
+        both.wait(60)
+        used.append(workspace)
+        find_ladders(board, workspace, caught, working)
+
+    monkeypatch.setattr("gtp_engine.study.reasons.ladder_facts.find_ladders", meet)
+    with ThreadPoolExecutor(2) as threads:
+        found = [*threads.map(lambda each: [fact.name for fact in find_ladder_facts(each)], (about, about))]
+    assert found == [["catches"]] * 2
+    assert used and not any(np.shares_memory(*pair) for pair in zip(used[::2], used[1::2], strict=True))
+
+
+def test_chains_that_nobody_cuts_or_that_do_not_matter() -> None:
+    assert nothing(find_connections, cut("A1 D4", "D4", rest=0.4), cut("A1 D3", "D4"), cut("A1 D4", "B1"))
+    assert [fact.line for fact in find_connections(cut("A1 D3", "D3"))] == [cut("A1 D3", "D3").better.line]
+
+
+def test_points_that_are_not_settled() -> None:
+    assert nothing(find_filled, filled(0.5, 1.0, 0.9), filled(0.0, 1.0, 0.5))
+    assert nothing(find_filled, filled(0.0, 1.0, 0.95, rest=-0.95)), "the move decides who owns the neighbours"
+
+
+def test_a_pass_that_costs_little_and_a_move() -> None:
+    assert nothing(find_early_pass, early_pass(lead=2.5), early_pass("A1"))
+
+
+def test_regions_that_do_not_count() -> None:
+    far_from_both, too_few_points = region("N13", "N12"), region("D2", owned=(0.6, 0.8))
+    small_part_of_the_loss = region("D2", lead=20.0)
+    assert nothing(find_regions_changed, far_from_both, too_few_points, small_part_of_the_loss)
+
+
+def test_at_most_three_reasons_and_no_stone_twice() -> None:
+    def group(*points: int) -> Fact:
+        return Fact("dies", (1,), frozenset(points))
+
+    assert choose([group(1, 2), group(2), group(3), group(4, 5), group(6)]) == [group(1, 2), group(3), group(4, 5)]
