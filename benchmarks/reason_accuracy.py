@@ -1,168 +1,207 @@
-"""How many costly mistakes get a reason, and how many of these reasons a stronger network confirms.
+"""How many mistakes get a reason, and how many of these sentences a stronger network confirms.
 
-    python benchmarks/reason_accuracy.py dan19.zip --judge kata1-b18c384nbt [--member kgs6d] [--mistakes 200]
-        [--visits 100] [--times 10] [--least 5] [--each 3] [--skip 0] [--seed 1]
+    python benchmarks/reason_accuracy.py ranks.zip small9.zip:aeb-pro dan19.zip:kgs6d --judge kata1-b18c384nbt
+        [--sentences 100] [--visits 100] [--judge-visits 1000] [--judge-precision auto] [--each 5] [--seed 1]
+        [--keep FOLDER] [--show]
 
-Reviews games in an order that depends on the seed alone, and takes the most costly mistakes of each that the second
-look confirms, until there are enough. They are explained as a review does. The judge searches the positions after the
-move played and after the better one, with more visits, and sees whether each stated fact holds: who owns the stones or
-the points, with 0.2 (of -1 to 1) more doubt than the review itself allows, or at least half of the change. What is
-proved by the rules or by the solver is not checked again.
+Each archive, with the beginning of its members' names after a colon, is a group of games. Games are reviewed in an
+order that depends on the seed alone, and some of the mistakes that the review explains are taken by chance. The judge
+searches the positions after the move played and after the better one, and sees whether each stated fact holds: who
+owns the stones or the points, with 0.2 (of -1 to 1) more doubt than the review itself allows, or at least half of the
+change. What is proved by the rules or by the solver is not checked again.
 
-Mistakes for which the longer searches find less than half of the loss are counted separately. Shows every sentence with
-the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences that fail, with 95 %
-intervals, and how many of the costly mistakes have a reason that names stones: a capture, life and death, a race, a
-cut, a ladder.
+The group with the fewest sentences is always the next, until each has enough. Mistakes and the judge's searches are
+kept: after Ctrl-C the same command goes on. They are of use when what is said has changed, not when the first two
+searches of a review have: begin a new folder then. `--show` judges what is kept, beside a run or without the judge.
+
+Shows every sentence with the verdict, then, for each group, the share of sentences that fail, and of the mistakes that
+cost 5 points or more the shares with a reason and with one that names stones: a capture, life and death, a race, a cut,
+a ladder; all with 95 % intervals.
 """
 
 import argparse
-import random
-import sys
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
-from common import network_or_default, records_of, share
+from common import network_or_default, share
+from judged_mistakes import Case, Group, packed, unpacked
+from kept_results import WORK
 
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.evaluator import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
-from gtp_engine.study.move_review import MoveReview, find_mistakes
-from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_in, study_of, with_threats
+from gtp_engine.study.move_review import LEAST_POINTS
+from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
 from gtp_engine.study.reasons.variation import Fact, Study
-from gtp_engine.study.searches import Positions, Searches, look_again, review_moves
+from gtp_engine.study.searches import Searches
 
 _LEAST_SHARE = 0.5  # of what is stated
+_COSTLY = 5.0  # points
 # Names of facts that do not name stones.
 _POINTS = {"passed", "own", "others", "dame", "sente", "koTaken", "koEnded", "koIgnored", "koThreat", *REGIONS}
+
+Told = list[tuple[Fact, str]]  # facts with their sentences
 
 
 def main() -> None:
     options = parse_arguments()
-    network = network_or_default(options.network, 19)
-    own, judge = (make_evaluator(name, threads=1, seed=options.seed) for name in (network, options.judge))
-    visits = options.visits
-    searches = Searches(own, default_parameters(network), Limits(visits), options.seed)
-    judge_limits = Limits(visits * options.times // LINE_FACTOR)  # the studies multiply them
-    judging = Searches(judge, default_parameters(options.judge), judge_limits, options.seed)
-    tally = Tally()
-    began = time.monotonic()
+    groups = [Group(name, options.keep, options.seed) for name in options.groups]
+    tallies = {group.name: Tally() for group in groups}
+    searches = own_searches(options)
+    judge = None if options.show else judging(options)
+    streams = {
+        group.name: judged_cases(group.cases(options.each, searches if judge else None), searches, judge)
+        for group in groups
+    }
     try:
-        for name, game, move in mistakes_of(options, searches):
-            examine(name, game, move, (searches, judging), tally)
-            if tally.mistakes == options.mistakes:
-                break
+        while streams:
+            name = min(streams, key=lambda name: tallies[name].told.total())
+            found = next(streams[name], None)
+            if found is None:
+                del streams[name]
+                continue
+            tallies[name].add(*found)
+            if tallies[name].told.total() >= options.sentences:
+                del streams[name]
     except KeyboardInterrupt:
         print("stopped")
-    tally.show(time.monotonic() - began)
-
-
-def examine(name: str, game: Game, move: MoveReview, both: tuple[Searches, Searches], tally: "Tally") -> None:
-    """Explains a mistake, and has the judge check what is told.
-
-    Args:
-        name: The game.
-        game: The position before the move.
-        move: The move.
-        both: The review's searches, and the judge's.
-        tally: Gets the result.
-    """
-    places = move.move.colour, move.move.point, move.best
-    first, judged = study_in(game, move), study_of(both[1], game, *places)
-    second = seen_deeper(both[0], first)
-    if second is None or judged is None:
-        return
-    studies = (first, second)
-    sceptical = min(studies, key=lambda study: study.points_loss)
-    facts = [as_seen_by(sceptical, fact) for fact in facts_about(both[0], studies)]
-    if any(fact.name == "sente" for fact in facts):
-        judged = with_threats(both[1], judged)
-    sentences = [(fact, sceptical.reason(fact).text) for fact in facts]
-    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, sceptical.points_loss))
+    for name, tally in tallies.items():
+        tally.show(name)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("records", type=Path, help="a zip archive with one SGF a line in its members")
+    parser.add_argument("groups", nargs="+", metavar="ARCHIVE[:MEMBER]", help="zip archives with one SGF a line")
     parser.add_argument("--judge", required=True, help="the stronger network, a file or a name")
-    parser.add_argument("--network", help="of the review, a file or a name (default: the bundled one for 19x19)")
-    parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
-    parser.add_argument("--mistakes", type=int, default=200, help="mistakes to check (default: 200)")
+    parser.add_argument("--network", help="of the review, a file or a name (default: the bundled one for the board)")
+    parser.add_argument("--sentences", type=int, default=100, help="to judge in each group (default: 100)")
     parser.add_argument("--visits", type=int, default=100, help="of each search of the review (default: 100)")
-    parser.add_argument(
-        "--times", type=int, default=10, help="factor from the visits of the review to those of the judge (default: 10)"
-    )
-    parser.add_argument("--least", type=float, default=5.0, help="points that a mistake loses (default: 5)")
-    parser.add_argument("--each", type=int, default=3, help="mistakes of one game, the most costly (default: 3)")
-    parser.add_argument("--skip", type=int, default=0, help="games of the order to leave out first (default: 0)")
+    parser.add_argument("--judge-visits", type=int, default=1000, help="of each search of the judge (default: 1000)")
+    parser.add_argument("--judge-precision", default="auto", help="of the judge's network (default: auto)")
+    parser.add_argument("--each", type=int, default=5, help="mistakes of one game (default: 5)")
     parser.add_argument("--seed", type=int, default=1, help="of the order and of the searches (default: 1)")
+    parser.add_argument("--keep", type=Path, default=WORK / "reasons", help="folder of what is kept")
+    parser.add_argument("--show", action="store_true", help="judge only what is kept, and search nothing for it")
     return parser.parse_args()
 
 
-def mistakes_of(options: argparse.Namespace, searches: Searches) -> Iterator[tuple[str, Game, MoveReview]]:
-    """Yields the most costly mistakes of the games, with the name of the game and the position before the move."""
-    records = list(records_of(options.records, options.member))
-    random.Random(options.seed).shuffle(records)
-    for name, record in records[options.skip :]:
-        positions = Positions(record)
-        if positions.problem:  # an illegal move
-            print(f"{name} is left out: {positions.problem}", file=sys.stderr)
-            continue
-        moves = tuple(review_moves(searches, positions))
-        *_, moves = moves, *look_again(searches, positions, moves)
-        checked = (mistake.worst for mistake in find_mistakes(moves) if mistake.worst.is_checked)
-        worst = [move for move in checked if move.points_loss > options.least]
-        for move in worst[: options.each]:
-            yield name, positions[move.number - 1], move
+def own_searches(options: argparse.Namespace) -> Callable[[int], Searches]:
+    """Returns what returns how a review searches a board of a size."""
+
+    @cache
+    def made(network: str) -> Searches:
+        evaluator = make_evaluator(network, threads=1, seed=options.seed)
+        return Searches(evaluator, default_parameters(network), Limits(options.visits), options.seed)
+
+    def searches(size: int) -> Searches:
+        found = made(network_or_default(options.network, size))
+        found.evaluator.clear_cache()  # as a review begins
+        return found
+
+    return searches
+
+
+def judging(options: argparse.Namespace) -> Searches:
+    """Returns how the judge searches; studies multiply its visits by `LINE_FACTOR`."""
+    judge = make_evaluator(options.judge, threads=1, seed=options.seed, precision=options.judge_precision)
+    limits = Limits(options.judge_visits // LINE_FACTOR)
+    return Searches(judge, default_parameters(options.judge), limits, options.seed)
+
+
+def judged_cases(
+    cases: Iterator[tuple[str, Game, Case, Callable[[], None]]],
+    searches: Callable[[int], Searches],
+    judge: Searches | None,
+) -> Iterator[tuple[str, Told, Study | None, float]]:
+    """Yields mistakes with what is told about them, the judge's study if anything is, and the points that they cost.
+
+    Args:
+        cases: The mistakes.
+        searches: Returns how a review searches a board of a size.
+        judge: How the judge searches; None to take only what it has searched before.
+    """
+    for name, game, case, keep in cases:
+        own = searches(max(game.width, game.height))
+        studies = own_studies(game, case, own)
+        sceptical = min(studies, key=lambda study: study.points_loss)
+        told: Told = []
+        if sceptical.points_loss >= LEAST_POINTS:
+            facts = [as_seen_by(sceptical, fact) for fact in facts_about(own, studies)]
+            told = [(fact, sceptical.reason(fact).text) for fact in facts]
+        judged = study_by_judge(game, case, judge, any(fact.name == "sente" for fact, _ in told)) if told else None
+        if judge is not None:
+            keep()
+        if judged is not None or not told:
+            yield name, told, judged, sceptical.points_loss
+
+
+def own_studies(game: Game, case: Case, searches: Searches) -> tuple[Study, Study]:
+    """Returns the two studies from which a review tells the reasons; searches for the second if it is not kept."""
+    first = unpacked(game, case.colour, case.first)
+    if LINE_FACTOR not in case.deeper:
+        found = seen_deeper(searches, first)
+        assert found is not None  # nobody stops it
+        case.deeper[LINE_FACTOR] = packed(found)
+    return first, unpacked(game, case.colour, case.deeper[LINE_FACTOR])
+
+
+def study_by_judge(game: Game, case: Case, judge: Searches | None, is_sente: bool) -> Study | None:
+    """Returns the judge's study of a mistake, with what the moves threaten if a sentence says it; None if not kept."""
+    judged = None if case.judged is None else unpacked(game, case.colour, case.judged)
+    if judge is not None and judged is None:
+        judge.evaluator.clear_cache()
+        judged = study_of(judge, game, case.colour, case.played, case.best)
+    if judge is not None and judged is not None and is_sente and judged.better.gain_if_ignored is None:
+        judged = with_threats(judge, judged)
+    if judged is None or (is_sente and judged.better.gain_if_ignored is None):
+        return None
+    case.judged = packed(judged)
+    return judged
 
 
 class Tally:
     """Counts mistakes with and without reasons, and sentences that hold or fail."""
 
     def __init__(self) -> None:
-        self.mistakes = self.doubted = self.explained = self.named = self.real = 0
+        self.mistakes = self.doubted = self.costly = self.explained = self.named = 0
         self.told: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
-    def add(self, name: str, facts: Sequence[tuple[Fact, str]], judged: Study, losses: tuple[float, float]) -> None:
-        """Checks the facts about a mistake, given with their sentences, and prints them.
+    def add(self, name: str, told: Told, judged: Study | None, loss: float) -> None:
+        """Checks the facts about a mistake, and prints them.
 
         Args:
             name: The game and the move.
-            facts: What is told.
-            judged: The judge's study of the mistake.
-            losses: The points that it loses by the review, and by its longer searches.
+            told: What is told.
+            judged: The judge's study of the mistake; None if nothing is told.
+            loss: The points that it costs.
         """
-        loss, longer = losses
         self.mistakes += 1
-        print(
-            f"{name}: {loss:.1f} points lost, {longer:.1f} by longer searches, {judged.points_loss:.1f} by the judge",
-            flush=True,
-        )
-        if longer < loss / 2:
+        by_judge = f", {judged.points_loss:.1f} by the judge" if judged else ""
+        print(f"{name}: {loss:.1f} points lost{by_judge}", flush=True)
+        if loss < LEAST_POINTS:
             self.doubted += 1
-            return
-        self.explained += bool(facts)
-        self.named += any(fact.name not in _POINTS for fact, _ in facts)
-        self.real += judged.points_loss >= longer / 2
-        for fact, text in facts:
+        elif loss >= _COSTLY:
+            self.costly += 1
+            self.explained += bool(told)
+            self.named += any(fact.name not in _POINTS for fact, _ in told)
+        for fact, text in told:
+            assert judged is not None
             right = holds(fact, judged)
             self.told[fact.name] += 1
             self.failed[fact.name] += not right
             print(f"  {'holds' if right else 'FAILS'}: {text}", flush=True)
 
-    def show(self, seconds: float) -> None:
+    def show(self, group: str) -> None:
         """Prints the shares."""
-        print(f"{self.mistakes} mistakes in {seconds:.0f} s")
-        print(f"doubted by the longer searches: {share(self.doubted, self.mistakes)}")
-        others = self.mistakes - self.doubted
-        print(f"of the others, with a reason: {share(self.explained, others)}")
-        print(f"with one that names stones: {share(self.named, others)}")
-        print(f"the judge sees at least half of the loss: {share(self.real, others)}")
         total, failed = self.told.total(), self.failed.total()
+        print(f"\n{group}: {self.mistakes} mistakes, {self.doubted} of them none by the longer searches")
+        print(f"that cost {_COSTLY:g} points or more, with a reason: {share(self.explained, self.costly)}")
+        print(f"with one that names stones: {share(self.named, self.costly)}")
         print(f"sentences: {total}, that fail: {share(failed, total)}")
         for kind, count in self.told.most_common():
             print(f"  {kind}: {count}, that fail: {share(self.failed[kind], count)}")
