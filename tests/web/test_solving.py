@@ -21,6 +21,7 @@ def solve(desk: Desk, point: str) -> None:
 @pytest.fixture
 def game(pair: Desk) -> Desk:
     pair.send("open", sgf=GAME)
+    pair.send("go", move=pair.state["moves"])
     return pair
 
 
