@@ -142,6 +142,7 @@ class ActivatedConv:
         products: The type of packed weights that are not of 8-bit integers.
 
     Attributes:
+        products: See above.
         is_of_integers: Whether products are of 8-bit integers.
         factors: The factors of the sums of integers, float32 [outputs].
         encoding: How their inputs are encoded (`passes.encoding`).
@@ -163,7 +164,7 @@ class ActivatedConv:
         self.bias, self.factors = filled(bias), filled(self.factors)
         self.kind, scale, shift = activation or plain_activation(IDENTITY, inputs)
         self.scale, self.shift = filled(scale), filled(shift)[None]
-        self._products = products
+        self.products = products
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
         self._before = Before(self.kind, self.scale, self.shift[0], self.encoding)
 
@@ -182,7 +183,7 @@ class ActivatedConv:
         if side not in self._packed:
             self._packed[side] = self.packed(grid)
         before, kernel = self._before, Kernel(self._packed[side], self.factors, self.bias)
-        if self._products == TILES:
+        if self.products == TILES:
             convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
         elif self.is_of_integers:
             convolve_integers(x, on_board, grid.width, before, shift, kernel, False, out)
@@ -200,8 +201,8 @@ class ActivatedConv:
             cells = weight.reshape(*weight.shape[:2], -1).transpose(2, 0, 1)
             return pack_matrices(cells, self._type())
         if side == 1:
-            return pack_matrix(self._weight[:, :, 0, 0], self._products)[:, None]
-        return pack_kernel(self._weight, side, self._products)
+            return pack_matrix(self._weight[:, :, 0, 0], self.products)[:, None]
+        return pack_kernel(self._weight, side, self.products)
 
     def packed_size(self, grid: Grid) -> int:
         """Returns the number of elements of the packed kernels, without packing them."""
@@ -211,13 +212,13 @@ class ActivatedConv:
 
     def tile_side(self, grid: Grid) -> int:
         """Returns the side of Winograd's tiles, 1 for the product of a 1x1 convolution, or `DIRECT`."""
-        if self._products == TILES or self.is_of_integers:
+        if self.products == TILES or self.is_of_integers:
             return DIRECT
         return 1 if self._kernel_side == 1 else best_tile_side(grid.height, grid.width)
 
     def _type(self) -> "np.dtype[Any]":
         """Returns the type of packed weights."""
-        return integers_for(self._products) if self.is_of_integers else self._products
+        return integers_for(self.products) if self.is_of_integers else self.products
 
 
 def filled(values: np.ndarray) -> np.ndarray:

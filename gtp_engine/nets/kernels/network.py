@@ -10,6 +10,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
@@ -24,11 +25,9 @@ from ..quantisation import ALL_KINDS, POINTS, WINDOWS, multiples, quantisable, s
 from ..schema import (
     METADATA,
     ConvDesc,
-    PolicyHeadDesc,
     PoolingBlockDesc,
     TipRMSNormDesc,
     TrunkDesc,
-    ValueHeadDesc,
     walk,
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
@@ -57,7 +56,9 @@ from .matmul import (
 )
 from .passes import activate_values, scale_vectors, sum_of_squares
 from .scalars import IDENTITY_KIND, KINDS
-from .trunk import CompiledBlocks
+from .trunk import CompiledBlocks, Pooling, tensor_in
+
+_RESULTS = 3  # win, loss, no result
 
 
 def can_compile(config: NetworkConfig, precision: str) -> bool:
@@ -128,12 +129,7 @@ class CompiledNetwork:
         outside = products if self._in_tiles else FLOAT32
         self._input = _Input(trunk, values.at("trunk"), INTEGERS if quantised and not self._in_tiles else outside)
         self._blocks = CompiledBlocks(trunk, values.at("trunk"), products)
-        self._tip = _Tip(trunk, values.at("trunk"))
-        # The convolutions of the trunk's tip in one: that of the value head, and both of the policy head.
-        value, policy = values.at("value"), values.at("policy")
-        convs = [value.conv("conv"), policy.conv("conv"), policy.conv("pool_conv")]
-        self._convs = ActivatedConv(self._tip.activation, convs, outside)
-        self._heads = _Heads(network.config.value, network.config.policy, values, outside)
+        self._heads = _Heads(network.config, values, self._blocks, outside)
 
     def __call__(
         self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None = None, *, full_board: bool = False
@@ -156,25 +152,17 @@ class CompiledNetwork:
         # Not by np.array_split, which takes 50 us.
         portions = -(-count // self._blocks.portion(grid))
         boards = -(-count // portions)
-        found = []
+        # Portions whose tensors stay in a cache.
+        buffers, outputs = self._blocks.new_buffers(boards, grid), self._heads.new_outputs(count, height * width)
         for first in range(0, count, boards):
-            part = slice(first, first + boards)
+            part, number = slice(first, first + boards), min(boards, count - first)
             people = None if metadata is None else metadata[part]
-            found.append(self._evaluate(planes[part], scalars[part], people, grid, full_board))
-        return found[0] if portions == 1 else RawOutputs(*map(np.concatenate, zip(*found, strict=True)))
-
-    def _evaluate(
-        self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None, grid: Grid, full_board: bool
-    ) -> RawOutputs[np.ndarray]:
-        """Evaluates positions whose tensors stay in the last-level cache."""
-        count = len(planes)
-        on_board = grid.mask(None if full_board else planes[..., 0] > 0, count)
-        buffers = self._blocks.new_buffers(count, grid)
-        x = buffers[0, : count * grid.rows * self._input.channels].reshape(count, grid.rows, -1)
-        self._input(planes, grid, scalars, metadata, x)
-        self._blocks(buffers, count, grid, on_board)
-        self._tip.normalise(x, on_board)
-        return self._heads(self._convs(x, grid, on_board), grid, on_board)
+            on_board = grid.mask(None if full_board else planes[part, ..., 0] > 0, number)
+            x = tensor_in(buffers[0], number, grid, self._input.channels)
+            self._input(planes[part], grid, scalars[part], people, x)
+            self._blocks(buffers, number, grid, on_board)
+            self._heads(buffers, number, grid, on_board, first, outputs)
+        return outputs
 
 
 class _Input:
@@ -239,25 +227,17 @@ def _split(weight: np.ndarray) -> tuple[Kernel, Kernel]:
     return found[0], found[1]
 
 
-class _Tip:
-    """The norm and the activation between the trunk's blocks and the heads.
+@dataclass(frozen=True)
+class _RootMeanSquare:
+    """The norm between the trunk's blocks and the heads, if it is of that kind: a part of the trunk."""
 
-    Attributes:
-        activation: What the heads apply to their input: the activation, and a batch norm before it.
-    """
+    channels: int
+    epsilon: float
+    spatial: bool
 
-    def __init__(self, trunk: TrunkDesc, values: Values) -> None:
-        self._rms = trunk.tip_norm if isinstance(trunk.tip_norm, TipRMSNormDesc) else None
-        if self._rms is None:
-            self.activation = values.activation("tip_norm", trunk.tip_act, trunk.tip_norm.channels)
-        else:
-            scale, shift = values["tip_norm.weight"], values["tip_norm.bias"]
-            self.activation = Activation(KINDS[trunk.tip_act.kind], scale, shift)
-
-    def normalise(self, x: np.ndarray, on_board: np.ndarray) -> None:
-        """Divides x, float32 [n, rows, channels], by its root mean square if the norm is of that kind, in place."""
-        if self._rms is not None:
-            divide_by_rms(x, on_board, self._rms.channels, self._rms.epsilon, self._rms.spatial)
+    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+        x = tensor_in(buffers[0], count, grid, whole_lanes(self.channels))
+        divide_by_rms(x, on_board, self.channels, self.epsilon, self.spatial)
 
 
 @njit
@@ -289,15 +269,26 @@ def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: f
 
 
 class _Heads:
-    """From the convolutions of the trunk's tip to the raw outputs.
+    """The heads, whose convolutions are steps after the trunk's blocks.
 
-    Their channels are those of the value head, those for the moves, and those that the policy head pools. Python needs
-    more time for a step than a small network for its products, so all steps between two convolutions are one call.
+    Channels between these are those of the value head, those for the moves, and those that the policy head pools.
+
+    Args:
+        config: The network.
+        values: Its values.
+        blocks: The trunk's blocks, to which the steps are added.
+        products: The type of packed weights of the heads.
     """
 
-    def __init__(self, value: ValueHeadDesc, policy: PolicyHeadDesc, values: Values, products: "np.dtype[Any]") -> None:
-        own, moves, channels = values.at("value"), values.at("policy"), value.conv.out_channels
-        regular, self._policies = policy.conv.out_channels, policy.out_conv.out_channels
+    def __init__(
+        self, config: NetworkConfig, values: Values, blocks: CompiledBlocks, products: "np.dtype[Any]"
+    ) -> None:
+        own, moves, value, policy = values.at("value"), values.at("policy"), config.value, config.policy
+        channels, regular, pooled = value.conv.out_channels, policy.conv.out_channels, policy.pool_conv.out_channels
+        self._policies, self._numbers = policy.out_conv.out_channels, value.score_matmul.out_channels
+        # The convolutions of the trunk's tip in one: that of the value head, and both of the policy head.
+        convs = [own.conv("conv"), moves.conv("conv"), moves.conv("pool_conv")]
+        tip = ActivatedConv(_tip_activation(config.trunk, values.at("trunk"), blocks), convs, products)
         # The convolutions that end both heads in one, each with weights of 0 for the channels of the other.
         norm = moves.activation("norm", policy.act, regular)
         # The norm of the value head was folded into its convolution.
@@ -305,26 +296,47 @@ class _Heads:
         ownership = own.conv("ownership")
         ownership = ownership._replace(weight=np.pad(ownership.weight, ((0, 0), (0, regular), (0, 0), (0, 0))))
         convs = [ownership, moves.conv("out_conv").after(channels)]
-        self._points = ActivatedConv(Activation(norm.kind, scale, np.zeros_like(scale)), convs, products)
+        points = ActivatedConv(Activation(norm.kind, scale, np.zeros_like(scale)), convs, products)
+        kind, linear = KINDS[policy.pool_act.kind], moves.linear("pool_matmul").after(channels)
+        blocks.add_pooled(tip, Pooling(kind, channels + regular, pooled, linear), points, 0, adds=False)
         pass_layers = [moves.linear("pass_matmul")]
         if policy.pass_out is not None:
             pass_layers = [moves.linear("pass_matmul", "pass_bias", policy.pass_act), moves.linear("pass_out")]
         result, scores = own.linear("value_matmul", "value_bias"), own.linear("score_matmul", "score_bias")
         weight, bias = ([getattr(each, name) for each in (result, scores)] for name in ("weight", "bias"))
         outputs = Linear(np.concatenate(weight, 1).T, np.concatenate(bias), result.kind)
-        self._pooled = (
-            *(channels, KINDS[value.act.kind]),
-            *(channels + regular, policy.pool_conv.out_channels, KINDS[policy.pool_act.kind]),
+        self._arguments = (
+            *(len(tip.bias), len(points.bias)),
+            *(channels, KINDS[value.act.kind], channels + regular, pooled, kind),
             _layers(own.linear("matmul", "bias", value.hidden_act), outputs),
-            _layers(moves.linear("pool_matmul").after(channels)),
             _layers(*pass_layers),
         )
 
-    def __call__(self, y: np.ndarray, grid: Grid, on_board: np.ndarray) -> RawOutputs[np.ndarray]:
-        """Returns the raw outputs for float32 [n, rows, channels]."""
-        numbers, shift, passes = _pool_heads(y, on_board, *self._pooled)
-        points = self._points(y, grid, on_board, shift)
-        return RawOutputs(*_raw_outputs(points, grid, self._policies, passes, numbers))
+    def new_outputs(self, count: int, area: int) -> RawOutputs[np.ndarray]:
+        """Returns memory for the outputs of a number of positions."""
+        shapes = (count, self._policies, area + 1), (count, _RESULTS), (count, self._numbers), (count, area)
+        return RawOutputs(*(np.empty(shape, np.float32) for shape in shapes))
+
+    def __call__(
+        self,
+        buffers: np.ndarray,
+        count: int,
+        grid: Grid,
+        on_board: np.ndarray,
+        first: int,
+        outputs: RawOutputs[np.ndarray],
+    ) -> None:
+        """Writes the outputs of positions, of which this is the first, from what the steps left in the buffers."""
+        _write_outputs(buffers, count, grid, on_board, *self._arguments, first, *outputs)
+
+
+def _tip_activation(trunk: TrunkDesc, values: Values, blocks: CompiledBlocks) -> Activation:
+    """Returns what the heads apply to their input, a batch norm included; a norm of another kind is added as a part."""
+    norm = trunk.tip_norm
+    if not isinstance(norm, TipRMSNormDesc):
+        return values.activation("tip_norm", trunk.tip_act, norm.channels)
+    blocks.add(_RootMeanSquare(norm.channels, norm.epsilon, norm.spatial))
+    return Activation(KINDS[trunk.tip_act.kind], values["tip_norm.weight"], values["tip_norm.bias"])
 
 
 def _layers(*layers: Linear) -> tuple[tuple[np.ndarray, np.ndarray, int], ...]:
@@ -345,60 +357,61 @@ def _multiply(x: np.ndarray, layers: Any) -> np.ndarray:
 
 
 @njit
-def _pool_heads(
-    y: np.ndarray,
+def _write_outputs(
+    buffers: np.ndarray,
+    count: int,
+    grid: Grid,
     on_board: np.ndarray,
+    inner: int,
+    outer: int,
     channels: int,
     kind: int,
-    first: int,
+    first_pooled: int,
     pooled: int,
     pool_kind: int,
     value_layers: Any,
-    shift_layers: Any,
     pass_layers: Any,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Computes what the heads pool over each board.
+    first: int,
+    policy: np.ndarray,
+    value: np.ndarray,
+    scores: np.ndarray,
+    ownership: np.ndarray,
+) -> None:
+    """Computes what the heads pool over each board, and writes all that they put out.
 
     Args:
-        y: float32 [n, rows, channels of both heads].
+        buffers: float32 [levels, capacity]: on level 1 [n, rows, `inner`], the channels between the convolutions of the
+            heads; on level 0 [n, rows, `outer`], the results: the ownership first, then policies.
+        count: n.
+        grid: The rows of a board.
         on_board: As `Grid.mask` returns it.
+        inner, outer: See `buffers`.
         channels: The number of channels of the value head, the first ones.
         kind: Their activation.
-        first: The first channel that the policy head pools.
+        first_pooled: The first channel that the policy head pools.
         pooled: The number of these channels.
         pool_kind: Their activation.
-        value_layers: Those of the value head, as `_multiply` takes them.
-        shift_layers: Those of the policy head for what is added to its other channels.
+        value_layers: Those of the value head, as `_multiply` takes them: their outputs are the result and the scores.
         pass_layers: Those of the policy head for the pass.
-
-    Returns:
-        The outputs of these layers: [n, 3 + 4 or 6], result and scores; [n, channels]; [n, policies].
+        first: The row of the first position in what follows.
+        policy, value, scores, ownership: The arrays of `RawOutputs`.
     """
-    of_value, of_policy = np.empty((len(y), 3 * channels), np.float32), np.empty((len(y), 3 * pooled), np.float32)
-    global_pool(y, 0, channels, kind, on_board, False, of_value)
-    global_pool(y, first, pooled, pool_kind, on_board, True, of_policy)
-    return _multiply(of_value, value_layers), _multiply(of_policy, shift_layers), _multiply(of_policy, pass_layers)
-
-
-@njit
-def _raw_outputs(
-    points: np.ndarray, grid: Grid, policies: int, passes: np.ndarray, numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the arrays of `RawOutputs`; points: float32 [n, rows, channels], the ownership first, then policies."""
-    count, area, results = len(points), grid.height * grid.width, 3
-    policy = np.empty((count, policies, area + 1), np.float32)
-    value, scores = np.empty((count, results), np.float32), np.empty((count, numbers.shape[1] - results), np.float32)
-    ownership = np.empty((count, area), np.float32)
+    inside = buffers[1, : count * grid.rows * inner].reshape((count, grid.rows, inner))
+    points = buffers[0, : count * grid.rows * outer].reshape((count, grid.rows, outer))
+    of_value, of_policy = np.empty((count, 3 * channels), np.float32), np.empty((count, 3 * pooled), np.float32)
+    global_pool(inside, 0, channels, kind, on_board, False, of_value)
+    global_pool(inside, first_pooled, pooled, pool_kind, on_board, True, of_policy)
+    numbers, passes, area = _multiply(of_value, value_layers), _multiply(of_policy, pass_layers), ownership.shape[1]
     for image in range(count):
-        value[image], scores[image] = numbers[image, :results], numbers[image, results:]
-        policy[image, :, area] = passes[image]
-        for y in range(grid.height):
+        out = first + image
+        value[out], scores[out] = numbers[image, :_RESULTS], numbers[image, _RESULTS:]
+        policy[out, :, area] = passes[image]
+        for line in range(grid.height):
             for x in range(grid.width):
-                row, point = points[image, y * grid.pitch + x], y * grid.width + x
-                ownership[image, point] = row[0]
-                for channel in range(policies):
-                    policy[image, channel, point] = row[1 + channel]
-    return policy, value, scores, ownership
+                row, point = points[image, line * grid.pitch + x], line * grid.width + x
+                ownership[out, point] = row[0]
+                for channel in range(policy.shape[1]):
+                    policy[out, channel, point] = row[1 + channel]
 
 
 # Products are two thirds of a network's time: by this factor bfloat16 has to be faster for a gain of 15 % in all, which

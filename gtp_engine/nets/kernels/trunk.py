@@ -1,8 +1,8 @@
 """Runs of a trunk's blocks as compiled calls over a few buffers.
 
 The convolutions and poolings between two transformer blocks become a table of steps, which one compiled call executes.
-Such calls keep Python, and its global lock, out of the way of threads that evaluate side by side, and make small
-batches quick.
+The heads' convolutions are such steps too. Few calls keep Python, and its global lock, out of the way of threads that
+evaluate side by side, and make small batches quick.
 
 Buffers have levels: level 0 holds the tensor that passes from block to block, level 1 what is inside a block, and so on
 for blocks inside blocks.
@@ -10,7 +10,7 @@ for blocks inside blocks.
 
 import threading
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from .convolution import Before, Kernel, convolve_1x1
 from .direct import MANY_CHANNELS, activate_board, add_and_activate, clear_margins, convolve_board, kernel_offsets
 from .grid import Grid, aligned
 from .integers import convolve_integers
-from .layers import DIRECT, ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
+from .layers import DIRECT, ActivatedConv, Activation, Linear, Values, filled, global_pool, multiply_add
 from .matmul import TILES, input_count, integers_for, whole_lanes
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
@@ -290,7 +290,7 @@ class _Run:
     """Steps that are executed by one compiled call; `products` as in `CompiledBlocks`."""
 
     def __init__(self, products: "np.dtype[Any]") -> None:
-        self._products = products
+        self.products = products
         self._steps: list[tuple[Any, ActivatedConv | None]] = []  # _STEP and, but for poolings, the convolution
         self._values = _Concatenation()
         self._tables: dict[int, _Tables] = {}  # by the side of the tiles
@@ -330,7 +330,7 @@ class _Run:
 
     def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
         """Executes the steps for a number of boards; on_board: as `Grid.mask` returns it."""
-        side = DIRECT if self._products == TILES else best_tile_side(grid.height, grid.width)
+        side = DIRECT if self.products == TILES else best_tile_side(grid.height, grid.width)
         with self._lock:  # otherwise each thread would pack the weights for itself
             if side not in self._tables:
                 self._tables[side] = self._make_tables(grid)
@@ -345,7 +345,7 @@ class _Run:
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
         # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
         # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
-        types = {True: integers_for(self._products) if sizes[True] else self._products, False: self._products}
+        types = {True: integers_for(self.products) if sizes[True] else self.products, False: self.products}
         kernels = {kind: aligned((size,), types[kind]) for kind, size in sizes.items()}
         used = {True: 0, False: 0}
         table = np.array([step for step, _ in self._steps])
@@ -357,7 +357,7 @@ class _Run:
             row["blocks"], row["cells"], row["lines"], row["columns"] = kernel.shape
             kernels[kind][used[kind] : used[kind] + kernel.size] = kernel.ravel()
             used[kind] += kernel.size
-        if self._products == TILES:
+        if self.products == TILES:
             _mark_feeding(table)
         return _Tables(table, kernels[False], kernels[True], self._values.array())
 
@@ -385,6 +385,35 @@ def _is_read(level: int, follower: Any, rest: np.ndarray) -> bool:
     return True  # by what comes after these steps
 
 
+class Part(Protocol):
+    """A part of a trunk."""
+
+    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+        """Works on the buffers of a number of boards; on_board: as `Grid.mask` returns it."""
+        ...
+
+
+class Pooling(NamedTuple):
+    """Global pooling of some of the channels between two convolutions.
+
+    Attributes:
+        kind: The activation of the channels, one of the values of `scalars.KINDS`.
+        first: The first channel.
+        channels: How many there are.
+        linear: The matrix that follows.
+    """
+
+    kind: int
+    first: int
+    channels: int
+    linear: Linear
+
+
+def tensor_in(buffer: np.ndarray, count: int, grid: Grid, channels: int) -> np.ndarray:
+    """Returns the tensor [count, rows, channels] at the beginning of a buffer."""
+    return buffer[: count * grid.rows * channels].reshape(count, grid.rows, channels)
+
+
 @dataclass(frozen=True)
 class _Transformer:
     """A transformer block that works on a buffer in place."""
@@ -394,8 +423,7 @@ class _Transformer:
     channels: int
 
     def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
-        size = count * grid.rows * self.channels
-        self.block(buffers[self.level, :size].reshape(count, grid.rows, self.channels), grid, on_board)
+        self.block(tensor_in(buffers[self.level], count, grid, self.channels), grid, on_board)
 
 
 class CompiledBlocks:
@@ -406,7 +434,7 @@ class CompiledBlocks:
 
     def __init__(self, trunk: TrunkDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._products = products
-        self._parts: list[_Run | _Transformer] = []
+        self._parts: list[Part] = []
         self._levels, self._max_channels, self._weights = 1, whole_lanes(trunk.conv.out_channels), 0
         for part in (desc for block in trunk.blocks for _, desc in walk_paths(block, "")):
             if isinstance(part, ConvDesc | MatMulDesc):
@@ -427,12 +455,27 @@ class CompiledBlocks:
         return aligned((self._levels, count * grid.rows * self._max_channels))
 
     def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
-        """Replaces the tensor in `new_buffers`, [count, rows, channels], by what the last block returns for it.
+        """Replaces the tensor in `new_buffers`, [count, rows, channels], by what the last part returns for it.
 
         on_board: As `Grid.mask` returns it.
         """
         for part in self._parts:
             part(buffers, count, grid, on_board)
+
+    def add(self, part: Part) -> None:
+        """Adds a part that works on these buffers."""
+        self._parts.append(part)
+
+    def add_pooled(self, into: ActivatedConv, pooling: Pooling, back: ActivatedConv, level: int, *, adds: bool) -> None:
+        """Adds convolutions from the buffer of a level to the next one, and back.
+
+        Channels between them are pooled; the result is added before the second one's activation.
+        """
+        channels = len(into.bias)
+        self._add_convolution(into, level, level + 1)
+        kind, first, pooled, linear = pooling
+        self._run(into.products).add_pooling(linear, kind, level + 1, channels, first, pooled)
+        self._add_convolution(back, level + 1, level, channels=channels, adds=adds, shifted=True)
 
     def _add_blocks(self, blocks: tuple[BlockDesc, ...], values: Values, channels: int, level: int) -> None:
         """Adds the steps of blocks that work on the buffer of a level, which has this many channels."""
@@ -444,10 +487,10 @@ class CompiledBlocks:
         if isinstance(block, BottleneckBlockDesc):
             inner = block.pre_conv.out_channels
             before = values.activation("pre_norm", block.pre_act, channels)
-            self._add_convolution(before, [values.conv("pre_conv")], level, level + 1)
+            self._add_convolution(self._conv(before, values, "pre_conv"), level, level + 1)
             self._add_blocks(block.blocks, values.at("blocks"), inner, level + 1)
             after = values.activation("post_norm", block.post_act, inner)
-            self._add_convolution(after, [values.conv("post_conv")], level + 1, level, adds=True)
+            self._add_convolution(self._conv(after, values, "post_conv"), level + 1, level, adds=True)
         elif isinstance(block, PoolingBlockDesc):
             self._add_pooling_block(block, values, channels, level)
         elif isinstance(block, AttentionBlockDesc):
@@ -457,26 +500,26 @@ class CompiledBlocks:
         else:
             assert isinstance(block, OrdinaryBlockDesc)
             before = values.activation("pre_norm", block.pre_act, channels)
-            self._add_convolution(before, [values.conv("conv1")], level, level + 1)
+            self._add_convolution(self._conv(before, values, "conv1"), level, level + 1)
             between = values.activation("mid_norm", block.mid_act, block.conv1.out_channels)
-            self._add_convolution(between, [values.conv("conv2")], level + 1, level, adds=True)
+            self._add_convolution(self._conv(between, values, "conv2"), level + 1, level, adds=True)
 
     def _add_pooling_block(self, block: PoolingBlockDesc, values: Values, channels: int, level: int) -> None:
         # Both convolutions in one: the regular channels first, then those that are pooled. The second convolution
         # reads the regular ones alone, shifted by the pooled ones' result.
         regular, pooled = block.conv1.out_channels, block.pool_conv.out_channels
-        both = whole_lanes(regular + pooled)
         before = values.activation("pre_norm", block.pre_act, channels)
-        self._add_convolution(before, [values.conv("conv1"), values.conv("pool_conv")], level, level + 1)
-        linear, kind = values.linear("pool_matmul"), KINDS[block.pool_act.kind]
-        self._run().add_pooling(linear, kind, level + 1, both, regular, pooled)
         between = values.activation("mid_norm", block.mid_act, regular)
-        self._add_convolution(between, [values.conv("conv2")], level + 1, level, channels=both, adds=True, shifted=True)
+        into, back = self._conv(before, values, "conv1", "pool_conv"), self._conv(between, values, "conv2")
+        pooling = Pooling(KINDS[block.pool_act.kind], regular, pooled, values.linear("pool_matmul"))
+        self.add_pooled(into, pooling, back, level, adds=True)
+
+    def _conv(self, activation: Activation, values: Values, *names: str) -> ActivatedConv:
+        return ActivatedConv(activation, [values.conv(name) for name in names], self._products)
 
     def _add_convolution(
         self,
-        activation: Activation,
-        convs: list[Conv],
+        conv: ActivatedConv,
         source: int,
         target: int,
         *,
@@ -485,22 +528,22 @@ class CompiledBlocks:
         shifted: bool = False,
     ) -> None:
         """Adds a convolution; see `_Run.add_convolution`. The default of `channels` is what the convolution reads."""
-        conv = ActivatedConv(activation, convs, self._products)
         channels = channels or whole_lanes(len(conv.scale))
         self._levels = max(self._levels, target + 1)
         self._max_channels = max(self._max_channels, channels, len(conv.bias))
-        self._run().add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)
+        self._run(conv.products).add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)
 
     def _add_transformer(self, block: Attention | FeedForward, channels: int, level: int) -> None:
         self._max_channels = max(self._max_channels, whole_lanes(channels))
         self._parts.append(_Transformer(block, level, whole_lanes(channels)))
 
-    def _run(self) -> _Run:
-        """Returns the run to add steps to: the last one, or a new one after a transformer block."""
-        if not self._parts or not isinstance(self._parts[-1], _Run):
-            self._parts.append(_Run(self._products))
-        run = self._parts[-1]
-        assert isinstance(run, _Run)
+    def _run(self, products: "np.dtype[Any]") -> _Run:
+        """Returns the run to add steps to: the last part, or a new one."""
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, _Run) and last.products == products:
+            return last
+        run = _Run(products)
+        self._parts.append(run)
         return run
 
 
