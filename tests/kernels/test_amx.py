@@ -20,13 +20,13 @@ from gtp_engine.base import jit
 from gtp_engine.base.target import WHEEL_TARGETS
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.kernels.amx import begin_products, end_products
-from gtp_engine.nets.kernels.convolution import Before, Kernel
+from gtp_engine.nets.kernels.convolution import Kernel
 from gtp_engine.nets.kernels.direct import convolve_directly
 from gtp_engine.nets.kernels.grid import Grid
 from gtp_engine.nets.kernels.llvm import KNOWS_TILES
 from gtp_engine.nets.kernels.matmul import TILES, matmul, pack_matrices, pack_matrix, to_bfloat16, whole_inputs
 from gtp_engine.nets.kernels.network import CompiledNetwork
-from gtp_engine.nets.kernels.passes import NO_ENCODING
+from gtp_engine.nets.kernels.passes import NO_ENCODING, Before
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.model import Model
 
@@ -77,7 +77,7 @@ def test_convolutions_are_torchs(
 ) -> None:
     torch.manual_seed(1)
     on_board = random_mask(3, *size) if masked else None
-    found, expected = both(torch.randn(3, channels, *size), outputs, kind, side, on_board, convolve, can_add=False)
+    found, expected = both(torch.randn(3, channels, *size), outputs, kind, side, on_board, convolve)
     # Both factors are rounded, by 2^-9 at most; the results are about 1.
     assert (found - expected).abs().max() < 2**-5 and (found - expected).square().mean().sqrt() < 2**-8
 
@@ -89,9 +89,9 @@ def convolve(given: Given, adds: bool, out: np.ndarray) -> None:
     x, rows = (np.full((count, grid.rows, number), np.nan, np.float32) for number in (channels, out.shape[3]))
     grid.points(x)[:], grid.points(rows)[:] = given.x, out
     cells = given.weight.reshape(*given.weight.shape[:2], -1).transpose(2, 0, 1)
-    before = Before(given.kind, given.scale, given.shift[0], NO_ENCODING)
+    before = Before(given.kind, given.scale, given.shift, NO_ENCODING)
     kernel = Kernel(pack_matrices(cells, TILES), given.bias, given.bias)
-    convolve_directly(x, grid.mask(given.on_board, count), grid.pitch, before, given.shift, kernel, rows)
+    convolve_directly(x, grid.mask(given.on_board, count), grid, before, kernel, adds, rows)
     out[:] = grid.points(rows)
 
 

@@ -27,7 +27,7 @@ def test_integers_are_multiplied_exactly(outputs: int, inputs: int, rows: int) -
     values = np.zeros((rows, columns), np.float32)
     values[:, :inputs] = generator.standard_normal((rows, inputs))
     given = values.copy()
-    encode_rows(values, rows, columns, packed)
+    encode_rows(values, rows, columns)
     left, left_scales = values.view(np.uint8), np.abs(given).max(1) / np.float32(127)
     assert (values[:, columns // 4] == left_scales).all()
     rounded = left[:, :columns].astype(int) - 128
@@ -44,7 +44,7 @@ def test_a_row_of_zeros_adds_nothing() -> None:
     packed = pack_integers(np.full((16, 16), 127, np.float32), np.ones(16, np.float32))
     values, start = np.zeros((2, 16), np.float32), np.arange(16, dtype=np.float32)[None]
     values[1, 3] = -2
-    encode_rows(values, 2, 16, packed)
+    encode_rows(values, 2, 16)
     out = np.empty((2, 16), np.float32)
     matmul(values.view(np.uint8), 2, packed, start, out)
     assert (out[0] == start[0]).all()
@@ -57,7 +57,7 @@ def test_a_channel_without_weights_stays_what_it_is() -> None:
     weight[0] = 127
     packed = pack_integers(weight, np.array([1] + [0] * 15, np.float32))
     values, out = np.ones((1, 16), np.float32), np.empty((1, 16), np.float32)
-    encode_rows(values, 1, 16, packed)
+    encode_rows(values, 1, 16)
     matmul(values.view(np.uint8), 1, packed, np.full((1, 16), 5, np.float32), out)
     assert np.allclose(out[0, 0], 5 + 16 * 127) and (out[0, 1:] == 5).all()
 
@@ -102,7 +102,8 @@ def loop_of_panel(llvm: Any, processor: str, half: bool) -> list[str]:
     module.triple = "aarch64-unknown-linux-gnu"
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 9), "panel")
     builder = ir.IRBuilder(function.append_basic_block())
-    llvm._panel_loop(half, llvm.MAX_ROWS[1], 1, llvm.Panel(*function.args))(builder)
+    *panel, ahead = function.args
+    llvm._emit_panel(half, emit.Panel(*panel), ahead, llvm.MAX_ROWS[1], 1, builder)
     builder.ret_void()
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()

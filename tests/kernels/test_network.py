@@ -33,7 +33,7 @@ from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
 from gtp_engine.nets.kernels.matmul import FLOAT32, to_bfloat16
-from gtp_engine.nets.kernels.passes import NO_ENCODING, activate_rows, activate_values
+from gtp_engine.nets.kernels.passes import Before, activate_rows, activate_values
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.nets.model import Model, prepare_for_inference
@@ -51,8 +51,9 @@ def test_activations_are_torchs(kind: str, half: bool) -> None:
     x = torch.randn(35, 48) * 5
     x[0, :6] = torch.tensor([-1e4, -90.0, -50.0, 19.0, 21.0, 1e4])
     scale, shift = torch.rand(48) + 0.5, torch.randn(48)
-    out, everywhere = np.empty(x.shape, np.uint16 if half else np.float32), np.zeros(0, np.bool_)
-    activate_rows(x.numpy(), everywhere, scale.numpy(), shift.numpy(), KINDS[kind], NO_ENCODING, out)
+    out, everywhere = np.empty(x.shape, np.uint16 if half else np.float32), np.zeros((0, 1), np.bool_)
+    before = Before(KINDS[kind], scale.numpy(), shift[None].numpy(), np.zeros(2, np.float32))
+    activate_rows(x[None].numpy(), everywhere, 0, 0, len(x), before, out)
     found = torch.from_numpy(out).view(torch.bfloat16).double() if half else torch.from_numpy(out).double()
     expected = ACTIVATION_FUNCTIONS[kind]((x * scale + shift).double())
     assert torch.allclose(found, expected, rtol=2**-8 if half else 2e-6, atol=1e-6 if half else 2e-6)

@@ -10,17 +10,16 @@ from compiled import Products, needs_bfloat16, needs_kernels
 from convolutions import Given, both, random_mask, to_array, to_tensor
 from torch.nn import functional
 
-from gtp_engine.nets.kernels.convolution import Before, Kernel, convolve_1x1
-from gtp_engine.nets.kernels.grid import EVERY_ROW
+from gtp_engine.nets.kernels.convolution import Kernel, convolve_1x1, convolve_im2col
+from gtp_engine.nets.kernels.grid import EVERY_ROW, Grid
 from gtp_engine.nets.kernels.matmul import (
     BFLOAT16,
     FLOAT32,
-    convolve_im2col,
     matmul,
     pack_matrix,
     to_bfloat16,
 )
-from gtp_engine.nets.kernels.passes import NO_ENCODING
+from gtp_engine.nets.kernels.passes import NO_ENCODING, Before
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.kernels.winograd import best_tile_side, convolve_3x3, pack_kernel
 from gtp_engine.nets.kernels.winograd_tiles import WINOGRAD_MATRICES
@@ -108,10 +107,11 @@ def convolve(side: int, products: Products, given: Given, adds: bool, out: np.nd
     count, height, width, _ = given.x.shape
     on_board = EVERY_ROW if given.on_board is None else given.on_board.reshape(count, -1)
     x, target = given.x.reshape(count, height * width, -1), out.reshape(count, height * width, -1)
-    before = Before(given.kind, given.scale, given.shift[0], NO_ENCODING)
+    before = Before(given.kind, given.scale, given.shift, NO_ENCODING)
+    grid = Grid.of(height, width, False)
     if side == 1:
         kernel = Kernel(pack_matrix(given.weight[:, :, 0, 0], products)[:, None], given.bias, given.bias)
-        convolve_1x1(x, on_board, before, given.shift, kernel, adds, target)
+        convolve_1x1(x, on_board, grid, before, kernel, adds, target)
     else:
         kernel = Kernel(pack_kernel(given.weight, side, products), given.bias, given.bias)
-        convolve_3x3(x, on_board, width, before, given.shift, kernel, adds, target)
+        convolve_3x3(x, on_board, grid, before, kernel, adds, target)

@@ -59,12 +59,10 @@ def both(
     side: int,
     on_board: np.ndarray | None,
     convolve: Convolve,
-    *,
-    can_add: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """What `convolve` finds for random weights and a shift for each image, and what torch does in float32.
 
-    If it can add to what is there, that has to give the same, without the bias.
+    Added to what is there, that has to give the same without the bias.
     """
     count, channels, height, width = x.shape
     weight = torch.randn(outputs, channels, side, side) / (channels * side**2) ** 0.5
@@ -90,8 +88,6 @@ def both(
         seen = seen * torch.from_numpy(on_board)[:, None]
     expected = functional.conv2d(seen, weight, bias[:outputs], padding=side // 2)
     found = convolved(False, np.empty((count, height, width, len(bias)), np.float32))
-    if not can_add:
-        return found, expected
     before = np.random.default_rng(1).normal(size=(count, height, width, len(bias))).astype(np.float32)
     more = convolved(True, before.copy()) - to_tensor(before)[:, :outputs] + bias[:outputs].view(-1, 1, 1)
     assert torch.allclose(found, more, atol=1e-5)

@@ -14,17 +14,30 @@ as long to load (Sapphire Rapids).
 
 import ctypes
 import platform
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from .emit import FEATURES, I8, I32, I64, emit_switch, int64, is_integer, load, plus, times
+from .emit import (
+    FEATURES,
+    I8,
+    I32,
+    I64,
+    Panel,
+    emit_switch,
+    int32,
+    int64,
+    is_integer,
+    llvm_function,
+    load,
+    plus,
+    row_addresses,
+    times,
+)
 from .passes import Pending, emit_rows
-from .scalars import llvm_function
 
 TILE_ROWS, TILE_BYTES = 16, 1024
 MAX_TILE_ROWS = 64  # four tiles of sums; the others hold factors
@@ -53,43 +66,34 @@ def tiles_are_permitted() -> bool:
     return bool(ctypes.CDLL(None).syscall(arch_prctl, request_permission, tile_data) == 0)
 
 
-@llvm_function
-def begin_products(typing: Any, like: Any) -> Any:
+@llvm_function(types.int64)
+def begin_products(builder: Any, like: Any) -> Any:
     """Prepares this thread for products of the type of `like`; returns what `end_products` needs.
 
     Denormal numbers become 0: Intel's CPUs need a hundred times as long for each product of them, so that a network
     with strong negative inputs to its gates took 20 times as long (KataGo's b10c384h6nbttflrs in float32, Sapphire
     Rapids). The tiles are configured if products use them.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if uses_tiles(like):
-            content = ir.Constant(ir.ArrayType(I8, 64), bytearray(_CONFIGURATION))
-            place = cgutils.alloca_once_value(builder, content)
-            _call(builder, "ldtilecfg", builder.bitcast(place, _POINTER))
-        if not _HAS_SSE:
-            return ir.Constant(I32, 0)
-        place = cgutils.alloca_once(builder, I32)
-        _call(builder, "sse.stmxcsr", builder.bitcast(place, _POINTER))
-        state = builder.load(place)
-        _set_float_mode(builder, builder.or_(state, ir.Constant(I32, _FLUSH_DENORMALS)))
-        return state
-
-    return types.int32(like), code
+    if uses_tiles(like):
+        content = ir.Constant(ir.ArrayType(I8, 64), bytearray(_CONFIGURATION))
+        place = cgutils.alloca_once_value(builder, content)
+        _call(builder, "ldtilecfg", builder.bitcast(place, _POINTER))
+    if not _HAS_SSE:
+        return int64(0)
+    place = cgutils.alloca_once(builder, I32)
+    _call(builder, "sse.stmxcsr", builder.bitcast(place, _POINTER))
+    state = builder.load(place)
+    _set_float_mode(builder, builder.or_(state, int32(_FLUSH_DENORMALS)))
+    return builder.zext(state, I64)
 
 
-@llvm_function
-def end_products(typing: Any, like: Any, state: Any) -> Any:
+@llvm_function(types.void)
+def end_products(builder: Any, like: Any, state: Any) -> None:
     """Restores the state of the thread; releases the tiles, after which the system need not save them any more."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if uses_tiles(like):
-            _call(builder, "tilerelease")
-        if _HAS_SSE:
-            _set_float_mode(builder, arguments[1])
-        return context.get_dummy_value()
-
-    return types.void(like, types.int32), code
+    if uses_tiles(like):
+        _call(builder, "tilerelease")
+    if _HAS_SSE:
+        _set_float_mode(builder, builder.trunc(state, I32))
 
 
 def _set_float_mode(builder: Any, mode: Any) -> None:
@@ -103,107 +107,46 @@ def uses_tiles(like: Any) -> bool:
     return like.dtype in (types.int16, types.int8)
 
 
-@llvm_function
-def is_for_tiles(typing: Any, weights: Any) -> Any:
+@llvm_function(types.boolean)
+def is_for_tiles(builder: Any, weights: Any) -> Any:
     """Returns whether products by an array are computed in tiles."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.get_constant(types.boolean, uses_tiles(weights))
-
-    return types.boolean(weights), code
+    return ir.Constant(ir.IntType(1), uses_tiles(weights))
 
 
-class TilePanel(NamedTuple):
-    """The arguments of `multiply_tiles` of the same names, as values of LLVM; no offsets if steps lie in one row."""
-
-    left: Any
-    stride: Any
-    offsets: Any
-    right: Any
-    start: Any
-    start_stride: Any
-    out: Any
-    out_stride: Any
-    steps: Any
-
-
-@llvm_function
-def multiply_tiles(
-    typing: Any,
-    like: Any,
-    feed: Any,
-    rows: Any,
-    left: Any,
-    stride: Any,
-    offsets: Any,
-    right: Any,
-    start: Any,
-    start_stride: Any,
-    out: Any,
-    out_stride: Any,
-    steps: Any,
-    pending: Any,
-) -> Any:
-    """Computes out[rows, 16] = start[rows, 16] + the sum over steps of left[rows, 64 bytes] @ right[step].
+@llvm_function(types.void)
+def multiply_tiles(builder: Any, like: Any, feed: Any, rows: Any, panel: Any, offsets: Any, pending: Any) -> None:
+    """Computes a panel of 16 columns.
 
     Args:
         like: An array of the type of the factors: bfloat16, whose sums are float32, or 8-bit integers, whose are int32.
         feed: An array of the type of what becomes of the pending panel.
         rows: 16, 32, 48 or 64.
-        left: Address of the left factor.
-        stride: Distance of its rows.
-        offsets: Address of what is added to `left` for each step, int64.
-        right: Address of the right factor [steps, 16 times 4 bytes of inputs, 16 columns].
-        start: Address of what the sums start from.
-        start_stride: Distance of its rows.
-        out: Address of the result.
-        out_stride: Distance of its rows.
-        steps: How many steps.
-        pending: A tuple of int64, the fields of `passes.Pending`: a panel of sums of the same type whose activation is
-            computed meanwhile, by the units that the tiles leave idle. There is none if it has 0 rows.
+        panel: The `Panel`.
+        offsets: Address of what is added to `left` for each step, int64, in place of 64 bytes a step.
+        pending: A `passes.Pending`: a panel of sums of the same type whose activation is computed meanwhile, by the
+            units that the tiles leave idle. There is none if it has 0 rows.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, _, rows, *operands, pending = arguments
-        finish = _finisher(like, feed, cgutils.unpack_tuple(builder, pending))
-        emit_tile_panel(builder, like, rows, TilePanel(*operands), finish)
-        return context.get_dummy_value()
-
-    return types.void(like, feed, *[types.int64] * 10, pending), code
+    emit_tile_panel(builder, like, rows, Panel(*panel), offsets, (feed, Pending(*pending)))
 
 
-@llvm_function
-def finish_panel(typing: Any, like: Any, feed: Any, pending: Any) -> Any:
+@llvm_function(types.void)
+def finish_panel(builder: Any, like: Any, feed: Any, pending: Any) -> None:
     """Computes the activation of a panel; see `multiply_tiles`."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        finish = _finisher(like, feed, cgutils.unpack_tuple(builder, arguments[2]))
-        _emit_rest(builder, finish, cgutils.alloca_once_value(builder, int64(0)))
-        return context.get_dummy_value()
-
-    return types.void(like, feed, pending), code
+    _emit_pending(builder, like, (feed, Pending(*pending)), int64(0))
 
 
-class _Finisher(NamedTuple):
-    """The rows of a pending panel, and what emits the activation of `_ROWS_A_STEP` of them, from a row on."""
-
-    rows: Any
-    emit: Callable[[Any, Any], None]
-
-
-def _finisher(like: Any, feed: Any, pending: list[Any]) -> _Finisher:
-    fields = Pending(*pending)
-    return _Finisher(fields.rows, lambda builder, first: emit_rows(builder, like, feed, fields, first, _ROWS_A_STEP))
+def emit_tile_panel(
+    builder: Any, like: Any, rows: Any, panel: Panel, offsets: Any = None, pending: tuple[Any, Pending] | None = None
+) -> None:
+    """Emits the code of `multiply_tiles`; by default steps lie in one row, and there is no pending panel."""
+    emit = partial(_emit_panel, like=like, panel=panel, offsets=offsets, pending=pending)
+    emit_switch(builder, rows, {TILE_ROWS * tiles: partial(emit, tiles=tiles) for tiles in range(1, 5)})
 
 
-def emit_tile_panel(builder: Any, like: Any, rows: Any, panel: TilePanel, pending: _Finisher | None = None) -> None:
-    """Emits the code of `multiply_tiles`."""
+def _emit_panel(
+    builder: Any, like: Any, tiles: int, panel: Panel, offsets: Any, pending: tuple[Any, Pending] | None
+) -> None:
     product = "tdpbusd" if is_integer(like) else "tdpbf16ps"
-    cases = {TILE_ROWS * tiles: partial(_emit_panel, product, tiles, panel, pending) for tiles in range(1, 5)}
-    emit_switch(builder, rows, cases)
-
-
-def _emit_panel(product: str, tiles: int, panel: TilePanel, pending: _Finisher | None, builder: Any) -> None:
     for number, address in enumerate(_tile_addresses(builder, panel.start, panel.start_stride, tiles)):
         _call(builder, "tileloadd64", _tile(number), address, panel.start_stride)
     done = cgutils.alloca_once(builder, I64)
@@ -211,33 +154,25 @@ def _emit_panel(product: str, tiles: int, panel: TilePanel, pending: _Finisher |
     with cgutils.for_range(builder, panel.steps) as step:
         # Of what lies in one row the steps are 64 bytes apart.
         offset = times(builder, step.index, 64)
-        if panel.offsets is not None:
-            offset = load(builder, plus(builder, panel.offsets, times(builder, step.index, 8)), I64)
+        if offsets is not None:
+            offset = load(builder, plus(builder, offsets, times(builder, step.index, 8)), I64)
         right = plus(builder, panel.right, times(builder, step.index, TILE_BYTES))
         _emit_step(builder, product, plus(builder, panel.left, offset), panel.stride, right, tiles)
         if pending is not None:
             first = builder.load(done)
-            with builder.if_then(builder.icmp_signed("<", first, pending.rows)):
-                pending.emit(builder, first)
+            with builder.if_then(builder.icmp_signed("<", first, pending[1].rows)):
+                emit_rows(builder, like, *pending, first, _ROWS_A_STEP)
                 builder.store(plus(builder, first, int64(_ROWS_A_STEP)), done)
     if pending is not None:
-        _emit_rest(builder, pending, done)
+        _emit_pending(builder, like, pending, builder.load(done))
     for number, address in enumerate(_tile_addresses(builder, panel.out, panel.out_stride, tiles)):
         _call(builder, "tilestored64", _tile(number), address, panel.out_stride)
 
 
-def _emit_rest(builder: Any, pending: _Finisher, done: Any) -> None:
-    """Emits the activation of the rows of a panel that is not computed yet; `done` points to their number."""
-    head, body, end = (builder.append_basic_block(name) for name in ("rest", "rows", "finished"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    first = builder.load(done)
-    builder.cbranch(builder.icmp_signed("<", first, pending.rows), body, end)
-    builder.position_at_end(body)
-    pending.emit(builder, first)
-    builder.store(plus(builder, first, int64(_ROWS_A_STEP)), done)
-    builder.branch(head)
-    builder.position_at_end(end)
+def _emit_pending(builder: Any, like: Any, pending: tuple[Any, Pending], first: Any) -> None:
+    """Emits the activation of the rows of a pending panel, from a row on."""
+    with cgutils.for_range_slice(builder, first, pending[1].rows, int64(_ROWS_A_STEP)) as (row, _):
+        emit_rows(builder, like, *pending, row, _ROWS_A_STEP)
 
 
 def _emit_step(builder: Any, product: str, left: Any, stride: Any, right: Any, tiles: int) -> None:
@@ -249,7 +184,9 @@ def _emit_step(builder: Any, product: str, left: Any, stride: Any, right: Any, t
 
 
 def _tile_addresses(builder: Any, base: Any, stride: Any, tiles: int) -> list[Any]:
-    return [_pointer(builder, plus(builder, base, times(builder, stride, TILE_ROWS * tile))) for tile in range(tiles)]
+    return [
+        _pointer(builder, address) for address in row_addresses(builder, base, times(builder, stride, TILE_ROWS), tiles)
+    ]
 
 
 def _tile(number: int) -> Any:

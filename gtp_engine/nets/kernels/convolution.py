@@ -1,7 +1,16 @@
 """What the ways to compute a convolution share, and the simplest of them.
 
 There are Winograd's (`winograd`), direct ones in the tiles of AMX (`direct`) and of 8-bit integers in vectors
-(`integers`), and for 1x1 kernels the product of a matrix with the points.
+(`integers`), and for 1x1 kernels the product of a matrix with the points. Points off the board count as 0. The
+arguments are the same for all:
+
+    x: float32 [n, rows, channels or more]; only the first channels, as many as there are scales, are read.
+    on_board: As `Grid.mask` returns it.
+    grid: The rows of a board.
+    before: What precedes the convolution.
+    kernel: The kernel.
+    adds: Add to what is in `out`; the bias of a kernel that is not of 8-bit integers is ignored then.
+    out: float32 [n, rows, outputs]. In tiles the values of rows that are not points are meaningless.
 """
 
 from typing import Any, NamedTuple
@@ -10,9 +19,10 @@ import numpy as np
 
 from ...base.jit import njit
 from .amx import begin_products, end_products
-from .grid import aligned_like
+from .grid import Grid, aligned_like, aligned_rows
 from .matmul import CHUNK, input_count, matmul
-from .passes import activate_rows
+from .passes import Before, activate_rows
+from .scalars import ONE
 
 
 class Kernel(NamedTuple):
@@ -21,7 +31,7 @@ class Kernel(NamedTuple):
     Attributes:
         weights: The packed matrices [blocks, 1 or 9, steps, columns] (`matmul.pack_matrices`).
         factors: float32 [outputs], the factors of the sums if the weights are 8-bit integers.
-        bias: float32 [outputs], what is added.
+        bias: float32 [outputs], what is added; to sums of integers it makes up for the encoded 0 of their inputs.
     """
 
     weights: np.ndarray
@@ -29,76 +39,32 @@ class Kernel(NamedTuple):
     bias: np.ndarray
 
 
-class Before(NamedTuple):
-    """What precedes a convolution: activation(x * scale + shift).
-
-    Attributes:
-        kind: The activation, one of the values of `scalars.KINDS`, or `passes.NOT_ACTIVATED`.
-        scale: float32 [channels].
-        shift: float32 [channels].
-        encoding: As `passes.encoding` returns it, if the convolution's weights are 8-bit integers.
-    """
-
-    kind: int
-    scale: np.ndarray
-    shift: np.ndarray
-    encoding: np.ndarray
-
-
-@njit
-def activate_lines(
-    x: np.ndarray, on_board: np.ndarray, image: int, width: int, before: Before, shift: np.ndarray, out: np.ndarray
-) -> None:
-    """Writes the activated points of a board line by line; see `convolve_integers`.
-
-    Args:
-        x: float32 [n, points, channels or more].
-        on_board: bool [n, points], or [0, ...] if all points are on the board.
-        image: Which board.
-        width: Its width.
-        before: The activation.
-        shift: float32 [channels], in place of its own.
-        out: [lines or more, width or more, channels or more], of the type of the products.
-    """
-    mask = np.zeros(0, np.bool_)
-    for y in range(x.shape[1] // width):
-        points = slice(y * width, (y + 1) * width)
-        if len(on_board) > 0:
-            mask = on_board[image, points]
-        activate_rows(x[image, points], mask, before.scale, shift, before.kind, before.encoding, out[y])
-
-
 @njit
 def convolve_1x1(
-    x: np.ndarray, on_board: np.ndarray, before: Before, shift: np.ndarray, kernel: Kernel, adds: bool, out: np.ndarray
+    x: np.ndarray, on_board: np.ndarray, grid: Grid, before: Before, kernel: Kernel, adds: bool, out: np.ndarray
 ) -> None:
-    """Computes a 1x1 convolution of an activation: a matrix product with a row for each point.
-
-    The arguments are those of `winograd.convolve_3x3`, for a kernel of one cell.
-    """
-    count, points, _ = x.shape
+    """Computes a 1x1 convolution of an activation: a matrix product with a row for each point."""
     weights, bias = kernel.weights[:, 0], kernel.bias.reshape((1, len(kernel.bias)))
     # One chunk of activated points, allocated once; further inputs stay 0.
     left = aligned_like(CHUNK, input_count(weights), weights)
-    mask = np.zeros(0, np.bool_)
     state = begin_products(weights)
     # Chunks end with the image, because each image may have its own shift.
-    for image in range(count):
-        own = shift[min(image, len(shift) - 1)]
-        for start in range(0, points, CHUNK):
-            end = min(start + CHUNK, points)
-            if len(on_board) > 0:
-                mask = on_board[image, start:end]
-            activate_rows(x[image, start:end], mask, before.scale, own, before.kind, before.encoding, left)
-            target = out[image, start:end]
-            matmul(left, end - start, weights, target if adds else bias, target)
+    for image in range(len(x)):
+        for start in range(0, grid.rows, CHUNK):
+            count = min(CHUNK, grid.rows - start)
+            activate_rows(x, on_board, image, start, count, before, left)
+            target = out[image, start : start + count]
+            matmul(left, count, weights, target if adds else bias, target)
     end_products(weights, state)
 
 
 @njit
-def place_of(cell: int, cells: int, pitch: int) -> int:
-    """Returns the row that a cell of a kernel of 1 or 9 cells multiplies for the first row between the margins."""
-    return cell // 3 * pitch + cell % 3 if cells == 9 else pitch + 1
+def places_of(cells: int, pitch: int) -> np.ndarray:
+    """Returns the rows that the cells of a kernel, 1 or 9, multiply for the first row between the margins: int64."""
+    if cells == 1:
+        return np.array([pitch + 1])
+    cell = np.arange(cells)
+    return cell // 3 * pitch + cell % 3
 
 
 @njit
@@ -123,3 +89,29 @@ def write_windows(planes: np.ndarray, pitch: int, side: int, one: Any, out: np.n
             row, part = out[(y + margin) * pitch + x], line[x * channels : x * channels + window]
             for k in range(window):
                 row[k] = part[k]
+
+
+@njit
+def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.ndarray, out: np.ndarray) -> None:
+    """Computes a convolution of few channels as a matrix product: each row is the window around a point (im2col).
+
+    Args:
+        x: uint8 [n, h, w, channels], 0 or 1.
+        weights: [blocks, steps, columns], packed from a kernel [outputs, side * side * channels].
+        side: The side of the kernel, an odd number.
+        start: float32 [n, outputs], what is added to every point of an image.
+        out: float32 [n, h * w, outputs].
+    """
+    count, height, width, channels = x.shape
+    left, line = aligned_rows(CHUNK, weights.shape[1]), side * channels
+    lines = np.zeros(((height + side - 1) * width, line), np.float32)
+    for image in range(count):
+        write_windows(np.ascontiguousarray(x[image]), width, side, ONE, lines)
+        for begin in range(0, height * width, CHUNK):
+            end = min(begin + CHUNK, height * width)
+            # Copying windows is cheap next to the products: each value is multiplied with every output.
+            for point in range(begin, end):
+                for number in range(side):
+                    for k in range(line):
+                        left[point - begin, number * line + k] = lines[point + number * width, k]
+            matmul(left, end - begin, weights, start[image : image + 1], out[image, begin:])

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...base.jit import njit
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
-from .convolution import Before, Kernel, place_of, write_windows
-from .emit import LANES, data_address, keep_alive
-from .grid import aligned_like, aligned_rows
+from .convolution import Kernel, places_of, write_windows
+from .emit import LANES, Panel, data_address, keep_alive
+from .grid import Grid, aligned_like, aligned_rows
 from .matmul import even_chunk, input_count
-from .passes import NOT_ACTIVATED, Pending, activate_rows, panel_key, zero_of
+from .passes import NOT_ACTIVATED, Before, Pending, activate_rows, panel_key, zero_of
 
 _ONE = np.int16(0x3F80)  # 1 as bfloat16
 # From this many channels on, the activation of the next convolution is computed while the products are: then it saves
@@ -24,57 +24,39 @@ NONE_PENDING = (0,) * len(Pending._fields)
 
 @njit
 def convolve_directly(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    pitch: int,
-    before: Before,
-    shift: np.ndarray,
-    kernel: Kernel,
-    out: np.ndarray,
+    x: np.ndarray, on_board: np.ndarray, grid: Grid, before: Before, kernel: Kernel, adds: bool, out: np.ndarray
 ) -> None:
-    """Computes a convolution of an activation; points off the board count as 0.
-
-    Args:
-        x: float32 [n, rows, channels or more]; only the first channels, as many as there are scales, are read.
-        on_board: bool [n, rows].
-        pitch: The number of rows from a point to the one below.
-        before: What precedes the convolution.
-        shift: float32 [1 or n, channels], in place of that of `before`.
-        kernel: The kernel.
-        out: float32 [n, rows, out channels]. The values of rows that are not points are meaningless.
-    """
+    """Computes a convolution of an activation; for the arguments see `convolution`."""
     weights = kernel.weights
-    activated = aligned_like(x.shape[1] + 2 * (pitch + 1), input_count(weights[:, 0]), weights)
-    offsets = kernel_offsets(weights, pitch, activated.strides[0])
+    activated = aligned_like(grid.rows + 2 * (grid.pitch + 1), input_count(weights[:, 0]), weights)
+    offsets = step_offsets(places_of(weights.shape[1], grid.pitch), weights, activated.strides[0])
     state = begin_products(weights)
     for image in range(len(x)):
-        own = Before(before.kind, before.scale, shift[min(image, len(shift) - 1)], before.encoding)
-        activate_board(x[image], on_board[image], own, pitch, activated)
-        convolve_board(activated, offsets, kernel, False, out[image])
+        activate_board(x, on_board, image, before, grid.pitch, activated)
+        convolve_board(activated, offsets, kernel, adds, out[image])
     end_products(weights, state)
 
 
 @njit
-def kernel_offsets(weights: np.ndarray, pitch: int, stride: int) -> np.ndarray:
-    """Returns what a kernel of 1 or 9 cells adds to the address of a row's first neighbour, in bytes, for each step."""
-    cells = weights.shape[1]
+def step_offsets(places: np.ndarray, weights: np.ndarray, stride: int) -> np.ndarray:
+    """Returns what each step adds to the address of a row, int64: for each cell the place of its row, and 64 bytes."""
     steps = weights.shape[2] // TILE_ROWS
-    offsets = np.empty(cells * steps, np.int64)
-    for cell in range(cells):
-        for step in range(steps):
-            offsets[cell * steps + step] = place_of(cell, cells, pitch) * stride + step * 64
+    offsets = np.empty(len(places) * steps, np.int64)
+    for index in range(len(offsets)):
+        offsets[index] = places[index // steps] * stride + index % steps * 64
     return offsets
 
 
 @njit
-def activate_board(x: np.ndarray, on_board: np.ndarray, before: Before, pitch: int, out: np.ndarray) -> None:
-    """Writes the activated rows of a board between margins of what stands for 0; see `convolve_directly`.
+def activate_board(
+    x: np.ndarray, on_board: np.ndarray, image: int, before: Before, pitch: int, out: np.ndarray
+) -> None:
+    """Writes the activated rows of a board between margins of what stands for 0.
 
     out: [margin + rows + margin, inputs], for margins of a line of the board and a point.
     """
     clear_margins(out, pitch, before)
-    inside = out[pitch + 1 : len(out) - pitch - 1]
-    activate_rows(x, on_board, before.scale, before.shift, before.kind, before.encoding, inside)
+    activate_rows(x, on_board, image, 0, x.shape[1], before, out[pitch + 1 :])
 
 
 @njit
@@ -91,7 +73,7 @@ def clear_margins(out: np.ndarray, pitch: int, before: Before) -> None:
 def convolve_board(left: np.ndarray, offsets: np.ndarray, kernel: Kernel, adds: bool, out: np.ndarray) -> None:
     """Computes a convolution of a board's activated rows, or adds it to `out`, float32 [rows, outputs]."""
     if kernel.weights.itemsize == 1:
-        nothing = Before(NOT_ACTIVATED, kernel.bias, kernel.bias, kernel.bias)
+        nothing = Before(NOT_ACTIVATED, kernel.bias, kernel.bias.reshape((1, len(kernel.bias))), kernel.bias)
         add_and_activate(left, offsets, kernel, adds, True, out, np.zeros(0, np.bool_), nothing, left)
     else:
         add_products(left, offsets, kernel.weights, kernel.bias, adds, out)
@@ -105,23 +87,23 @@ def add_products(
 
     Args:
         left: [rows and more, inputs], of the type of the weights.
-        offsets: What is added to the address of a row for each step, int64.
+        offsets: As `step_offsets` returns them.
         weights: The packed matrices [blocks, cells of the kernel, steps, columns], for tiles.
         bias: float32 [outputs], the start of each row.
         adds: Start from what is in `out` instead.
         out: float32 [rows, outputs].
     """
-    stride = out.strides[0]
-    panel = even_chunk(len(out))
-    for first in range(0, len(out), panel):
-        rows = min(panel, len(out) - first)
-        source, target = data_address(left) + first * left.strides[0], data_address(out) + first * stride
-        start = data_address(bias)
+    stride, from_left = out.strides[0], left.strides[0]
+    rows_a_panel = even_chunk(len(out))
+    for first in range(0, len(out), rows_a_panel):
+        rows = min(rows_a_panel, len(out) - first)
+        source, target = data_address(left) + first * from_left, data_address(out) + first * stride
         for block in range(len(weights)):
-            begin, step = (target, stride) if adds else (start, 0)
+            begin, step = (target, stride) if adds else (data_address(bias) + block * 4 * LANES, 0)
+            right = data_address(weights) + block * weights.strides[0]
+            panel = Panel(source, from_left, right, begin, step, target, stride, len(offsets))
             # No pending panel: what becomes of it has any type.
-            _multiply(rows, source, left, offsets, weights, block, begin, step, target, stride, left, NONE_PENDING)
-            start += 4 * LANES
+            multiply_tiles(weights, left, rows, panel, data_address(offsets), NONE_PENDING)
             target += 4 * LANES
 
 
@@ -141,13 +123,13 @@ def add_and_activate(
 
     Args:
         left: [rows and more, inputs], of the type of the weights.
-        offsets: As `kernel_offsets` returns them.
+        offsets: As `step_offsets` returns them.
         kernel: The kernel. If it is of bfloat16 and `adds`, its bias is 0.
         adds: Whether to add to what is in `x`.
         stores: Whether to write the values to `x`.
         x: float32 [rows, outputs].
         on_board: bool [rows].
-        after: What precedes the next convolution.
+        after: What precedes the next convolution, for all boards.
         out: [rows, outputs or more], of the type of the next convolution's weights.
     """
     # The sums of two panels: while one is multiplied, the activation of the one before is computed.
@@ -155,17 +137,18 @@ def add_and_activate(
     scratch, other = data_address(sums), data_address(sums) + 4 * LANES * MAX_TILE_ROWS
     zeros = aligned_rows(1, LANES)
     key, pending = panel_key(after.kind, adds, stores), NONE_PENDING
-    weights, panel = kernel.weights, even_chunk(len(x))
-    for first in range(0, len(x), panel):
-        rows = min(panel, len(x) - first)
+    weights, rows_a_panel = kernel.weights, even_chunk(len(x))
+    for first in range(0, len(x), rows_a_panel):
+        rows = min(rows_a_panel, len(x) - first)
         source, target = data_address(left) + first * left.strides[0], data_address(out) + first * out.strides[0]
         values, mask = data_address(x) + first * x.strides[0], data_address(on_board) + first
         for block in range(len(weights)):
-            begin = block * 4 * LANES
+            begin, right = block * 4 * LANES, data_address(weights) + block * weights.strides[0]
             bias = data_address(kernel.bias) + begin
             # Sums of integers start from 0: the bias is added when they have become float32.
             start = data_address(zeros) if weights.itemsize == 1 else bias
-            _multiply(rows, source, left, offsets, weights, block, start, 0, scratch, 4 * LANES, out, pending)
+            panel = Panel(source, left.strides[0], right, start, 0, scratch, 4 * LANES, len(offsets))
+            multiply_tiles(weights, out, rows, panel, data_address(offsets), pending)
             pending = (
                 rows,
                 key,
@@ -187,39 +170,6 @@ def add_and_activate(
 
 
 @njit
-def _multiply(
-    rows: int,
-    source: int,
-    left: np.ndarray,
-    offsets: np.ndarray,
-    weights: np.ndarray,
-    block: int,
-    start: int,
-    start_stride: int,
-    target: int,
-    stride: int,
-    feed: np.ndarray,
-    pending: tuple[int, ...],
-) -> None:
-    """Computes the products of a panel of rows, from the address `source` on, and a block; see `multiply_tiles`."""
-    multiply_tiles(
-        weights,
-        feed,
-        rows,
-        source,
-        left.strides[0],
-        data_address(offsets),
-        data_address(weights) + block * weights.strides[0],
-        start,
-        start_stride,
-        target,
-        stride,
-        len(offsets),
-        pending,
-    )
-
-
-@njit
 def convolve_planes_directly(
     planes: np.ndarray, pitch: int, side: int, weights: np.ndarray, start: np.ndarray, out: np.ndarray
 ) -> None:
@@ -234,12 +184,8 @@ def convolve_planes_directly(
         start: [n, outputs], what is added to every point of an image.
         out: float32 [n, rows, outputs].
     """
-    rows, inputs = out.shape[1], input_count(weights[:, 0])
-    left = aligned_like(rows + (side - 1) * pitch, inputs, weights)
-    steps = weights.shape[2] // TILE_ROWS
-    offsets = np.empty(weights.shape[1] * steps, np.int64)
-    for index in range(len(offsets)):
-        offsets[index] = index // steps % side * pitch * left.strides[0] + index % steps * 64
+    left = aligned_like(out.shape[1] + (side - 1) * pitch, input_count(weights[:, 0]), weights)
+    offsets = step_offsets(np.arange(weights.shape[1]) % side * pitch, weights, left.strides[0])
     state = begin_products(weights)
     for image in range(len(planes)):
         write_windows(planes[image], pitch, side, _ONE, left)

@@ -11,13 +11,15 @@ llvmlite's objects are created by the callbacks that numba calls while it compil
 `builder`, values and addresses are `Any`.
 """
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.extending import intrinsic
 
 from ...base.jit import njit
 from ...base.target import target
@@ -47,6 +49,71 @@ I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 FLOATS, INTEGERS, SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), I32, I16))
 BYTES = ir.VectorType(ir.IntType(8), 4 * LANES)
 HALVES, PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
+
+
+def llvm_function(result: Any) -> Callable[[Callable[..., Any | None]], Any]:
+    """Decorates a function that emits LLVM code, for what numba has no expression for; result: its type in numba.
+
+    Compiled code calls it without its first argument, the builder. Of an array it gets the type, of a tuple the values,
+    and numbers as float32 or int64. The code is always inlined, so that it keeps no loop from being vectorised.
+    """
+
+    def decorate(function: Callable[..., Any | None]) -> Any:
+        def define(typing: Any, *kinds: Any) -> Any:
+            def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                arguments = (_argument(builder, *each) for each in zip(kinds, values, strict=True))
+                found = function(builder, *arguments)
+                return context.get_dummy_value() if found is None else found
+
+            return result(*map(_parameter_type, kinds)), code
+
+        # numba takes the names of the arguments from here; the first one is its own.
+        define.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        define.__name__ = function.__name__
+        return intrinsic(define)
+
+    return decorate
+
+
+def _argument(builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.Array):
+        return kind
+    return cgutils.unpack_tuple(builder, value) if isinstance(kind, types.BaseTuple) else value
+
+
+def _parameter_type(kind: Any) -> Any:
+    """Returns the type that an argument of an `llvm_function` is converted to."""
+    if isinstance(kind, types.Array | types.BaseTuple):
+        return kind
+    return types.float32 if isinstance(kind, types.Float) else types.int64
+
+
+class Panel(NamedTuple):
+    """Some rows of a product: out[rows, columns] = start[rows, columns] + left[rows, ...] @ right. All are int64.
+
+    Attributes:
+        left: Address of the left factor.
+        stride: Distance of its rows.
+        right: Address of the right factor [steps, columns], packed by `matmul.pack_matrices`.
+        start: Address of what the sums start from.
+        start_stride: Distance of its rows; 0 if all start from one.
+        out: Address of the result.
+        out_stride: Distance of its rows.
+        steps: How many steps: of 4 bytes of a row of the left factor, or of 64 bytes in tiles.
+    """
+
+    left: Any
+    stride: Any
+    right: Any
+    start: Any
+    start_stride: Any
+    out: Any
+    out_stride: Any
+    steps: Any
+
+
+def row_addresses(builder: Any, base: Any, stride: Any, rows: int) -> list[Any]:
+    return [plus(builder, base, times(builder, stride, row)) for row in range(rows)]
 
 
 def emit_switch(builder: Any, key: Any, cases: Mapping[int, Callable[[Any], None]]) -> None:

@@ -8,11 +8,11 @@ transformed.
 import numpy as np
 
 from ...base.jit import njit
-from .convolution import Before, Kernel, activate_lines, place_of, write_windows
-from .emit import LANES, data_address
-from .grid import aligned_like
+from .convolution import Kernel, places_of, write_windows
+from .emit import LANES, Panel, data_address
+from .grid import Grid, aligned_like
 from .llvm import SHIFTED_ROWS, multiply_shifted
-from .passes import zero_of
+from .passes import Before, activate_rows, zero_of
 
 # `SHIFTED_ROWS` for compiled code, indexed by vectors per row.
 _SHIFTED_ROWS = np.array([SHIFTED_ROWS.get(vectors, 0) for vectors in range(3)])
@@ -20,30 +20,18 @@ _SHIFTED_ROWS = np.array([SHIFTED_ROWS.get(vectors, 0) for vectors in range(3)])
 
 @njit
 def convolve_integers(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    width: int,
-    before: Before,
-    shift: np.ndarray,
-    kernel: Kernel,
-    adds: bool,
-    out: np.ndarray,
+    x: np.ndarray, on_board: np.ndarray, grid: Grid, before: Before, kernel: Kernel, adds: bool, out: np.ndarray
 ) -> None:
-    """Computes a convolution of an activation with 8-bit integers in vectors; points off the board count as 0.
-
-    The arguments are those of `winograd.convolve_3x3`, for a kernel of 1 or 9 cells, packed for vectors. The bias is
-    added in any case: it makes up for the encoded 0 of the inputs.
-    """
-    weights, pitch, height = kernel.weights, width + 1, x.shape[1] // width
+    """Computes a convolution of an activation with 8-bit integers in vectors; for the arguments see `convolution`."""
+    weights, width, pitch = kernel.weights, grid.width, grid.width + 1
     # The lines of a board, each with a point off the board after it, between margins.
-    left = aligned_like(height * pitch + 2 * (pitch + 1), 4 * weights.shape[2], weights)
+    left = aligned_like(grid.height * pitch + 2 * (pitch + 1), 4 * weights.shape[2], weights)
     left[:] = zero_of(left, before.encoding)
-    cells = weights.shape[1]
-    offsets = np.array([place_of(cell, cells, pitch) * left.strides[0] for cell in range(cells)])
-    lines = left[pitch + 1 : pitch + 1 + height * pitch].reshape((height, pitch, left.shape[1]))
+    offsets = places_of(weights.shape[1], pitch) * left.strides[0]
     zeros = np.zeros((1, out.shape[2]), np.float32)
     for image in range(len(x)):
-        activate_lines(x, on_board, image, width, before, shift[min(image, len(shift) - 1)], lines)
+        for y in range(grid.height):
+            activate_rows(x, on_board, image, y * width, width, before, left[(y + 1) * pitch + 1 :])
         target = out[image]
         _multiply_lines(left, offsets, pitch, width, kernel, target if adds else zeros, target)
 
@@ -68,7 +56,8 @@ def _multiply_lines(
     vectors = bytes_a_step // (4 * LANES)
     most = _SHIFTED_ROWS[vectors]
     for block in range(len(weights)):
-        channel = block * bytes_a_step
+        channel, right = block * bytes_a_step, data_address(weights) + block * weights.strides[0]
+        factors, bias = data_address(kernel.factors) + channel, data_address(kernel.bias) + channel
         for y in range(len(out) // width):
             source = data_address(left) + y * pitch * left.strides[0]
             begin = data_address(start) + channel + y * width * start_stride
@@ -76,23 +65,8 @@ def _multiply_lines(
             rest = width
             for panels_left in range((width + most - 1) // most, 0, -1):
                 rows = rest // panels_left
-                multiply_shifted(
-                    weights,
-                    rows,
-                    vectors,
-                    source,
-                    left.strides[0],
-                    data_address(offsets),
-                    cells,
-                    data_address(weights) + block * weights.strides[0],
-                    steps,
-                    data_address(kernel.factors) + channel,
-                    data_address(kernel.bias) + channel,
-                    begin,
-                    start_stride,
-                    target,
-                    out.strides[0],
-                )
+                panel = Panel(source, left.strides[0], right, begin, start_stride, target, out.strides[0], steps)
+                multiply_shifted(weights, rows, vectors, panel, data_address(offsets), cells, factors, bias)
                 source, begin = source + rows * left.strides[0], begin + rows * start_stride
                 target, rest = target + rows * out.strides[0], rest - rows
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...base.jit import njit
 from ..quantisation import multiples
 from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .convolution import Before, Kernel, convolve_1x1
+from .convolution import Kernel, convolve_1x1
 from .direct import convolve_directly
 from .emit import LANES, data_address
 from .grid import Grid, aligned, aligned_rows
@@ -27,7 +27,7 @@ from .matmul import (
     whole_inputs,
     whole_lanes,
 )
-from .passes import NO_ENCODING, activate_values, encoding, pool_vector
+from .passes import NO_ENCODING, Before, activate_values, encoding, pool_vector
 from .scalars import IDENTITY_KIND, KINDS
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
@@ -166,7 +166,6 @@ class ActivatedConv:
         self.scale, self.shift = filled(scale), filled(shift)[None]
         self.products = products
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
-        self._before = Before(self.kind, self.scale, self.shift[0], self.encoding)
 
     def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
         """Returns the outputs, float32 [n, rows, channels].
@@ -178,19 +177,14 @@ class ActivatedConv:
             shift: float32 [n, channels], added before the activation in place of a norm's shift.
         """
         out = aligned((len(x), grid.rows, len(self.bias)))
-        shift = self.shift if shift is None else shift
+        before = Before(self.kind, self.scale, self.shift if shift is None else shift, self.encoding)
         side = self.tile_side(grid)
         if side not in self._packed:
             self._packed[side] = self.packed(grid)
-        before, kernel = self._before, Kernel(self._packed[side], self.factors, self.bias)
-        if self.products == TILES:
-            convolve_directly(x, on_board, grid.pitch, before, shift, kernel, out)
-        elif self.is_of_integers:
-            convolve_integers(x, on_board, grid.width, before, shift, kernel, False, out)
-        elif side == 1:
-            convolve_1x1(x, on_board, before, shift, kernel, False, out)
-        else:
-            convolve_3x3(x, on_board, grid.width, before, shift, kernel, False, out)
+        kernel, way = Kernel(self._packed[side], self.factors, self.bias), convolve_1x1 if side == 1 else convolve_3x3
+        if side == DIRECT:
+            way = convolve_directly if self.products == TILES else convolve_integers
+        way(x, on_board, grid, before, kernel, False, out)
         return out
 
     def packed(self, grid: Grid) -> np.ndarray:

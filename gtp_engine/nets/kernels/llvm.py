@@ -7,14 +7,14 @@ the tiles of AMX (seen as int16, see `amx`), or 8-bit integers (seen as uint8). 
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from .amx import TilePanel, emit_tile_panel, tiles_are_permitted, uses_tiles
+from .amx import emit_tile_panel, tiles_are_permitted, uses_tiles
 from .emit import (
     BYTES,
     FEATURES,
@@ -25,23 +25,23 @@ from .emit import (
     INTEGERS,
     LANES,
     PAIRS,
+    Panel,
     broadcast,
     emit_switch,
-    fill,
     fused_multiply_add,
     int64,
     interleave,
     is_half,
     lanes,
+    llvm_function,
     load,
     load_vectors,
     plus,
-    round_vector,
+    row_addresses,
     store,
     store_vectors,
     times,
 )
-from .scalars import llvm_function
 
 HAS_FLOAT32 = bool((FEATURES.get("avx2") and FEATURES.get("fma")) or FEATURES.get("neon"))
 VECTORS = "AVX-512" if FEATURES.get("avx512f") else "NEON" if FEATURES.get("neon") else "AVX2"
@@ -60,117 +60,60 @@ MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if FEATURES.get("avx512f") else {1: 6}
 SHIFTED_ROWS = {2: 13, 1: 15} if FEATURES.get("avx512f") else {1: 6}
 
 
-@llvm_function
-def multiply_panel(
-    typing: Any,
-    like: Any,
-    rows: Any,
-    vectors: Any,
-    left: Any,
-    stride: Any,
-    right: Any,
-    ahead: Any,
-    start: Any,
-    start_stride: Any,
-    out: Any,
-    out_stride: Any,
-    steps: Any,
-) -> Any:
-    """Computes out[rows, 16 * vectors] = start[rows, ...] + left[rows, ...] @ right.
+@llvm_function(types.void)
+def multiply_panel(builder: Any, like: Any, rows: Any, vectors: Any, panel: Any, ahead: Any) -> None:
+    """Computes a panel of 16 * vectors columns.
+
+    A row of 8-bit integers of the left factor has its scale, a float32, after them; before the right factor there are
+    two rows more: what each column's sum of integers starts from, int32, and the column's scale, float32.
 
     Args:
-        like: An array of the type of `left` and `right`; `start` and `out` are float32.
+        like: An array of the type of both factors; what the sums start from and the result are float32.
         rows: At most MAX_ROWS[vectors]; in tiles a multiple of 16, at most `amx.MAX_TILE_ROWS`.
         vectors: The number of vectors in a row of the result; in tiles 1.
-        left: Address of the left factor. A row of 8-bit integers has its scale, a float32, after them.
-        stride: Distance of its rows.
-        right: Address of the right factor [steps, 16 * vectors], of a float32, a pair of bfloat16 or four 8-bit
-            integers each. Before 8-bit integers there are two rows more: what each column's sum of integers starts
-            from, int32, and the column's scale, float32.
-        ahead: Address of the next call's `right`, which is prefetched.
-        start: Address of what the sums start from.
-        start_stride: Distance of its rows.
-        out: Address of the result.
-        out_stride: Distance of its rows.
-        steps: Length of a row of `left` in units of 4 bytes: one float32, two bfloat16 or four 8-bit integers. In tiles
-            a multiple of 16.
+        panel: The `Panel`.
+        ahead: Address of the next call's right factor, which is prefetched.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, rows, vectors, *operands = arguments
-        if uses_tiles(like):
-            left, stride, right, _, start, start_stride, out, out_stride, steps = operands
-            steps = builder.lshr(steps, int64(4))  # each of 16 units
-            tiles = TilePanel(left, stride, None, right, start, start_stride, out, out_stride, steps)
-            emit_tile_panel(builder, like, rows, tiles)
-            return context.get_dummy_value()
-        emit_loop = _integer_panel_loop if like.dtype == types.uint8 else partial(_panel_loop, is_half(like))
-        # The number of registers has to be known when code is generated: one loop for each shape, and a switch. Rows
-        # are fewer than 16, so that the key is unique.
-        shapes = {v * 16 + r: (r, v) for v, most in MAX_ROWS.items() for r in range(1, most + 1)}
-        key = plus(builder, times(builder, vectors, 16), rows)
-        panel = Panel(*operands)
-        emit_switch(builder, key, {number: emit_loop(*shape, panel) for number, shape in shapes.items()})
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 11), code
+    panel = Panel(*panel)
+    if uses_tiles(like):
+        emit_tile_panel(builder, like, rows, panel)
+        return
+    emit = _emit_integer_panel if like.dtype == types.uint8 else partial(_emit_panel, is_half(like))
+    _emit_shapes(builder, MAX_ROWS, rows, vectors, partial(emit, panel, ahead))
 
 
-@llvm_function
+@llvm_function(types.void)
 def multiply_shifted(
-    typing: Any,
+    builder: Any,
     like: Any,
     rows: Any,
     vectors: Any,
-    left: Any,
-    stride: Any,
+    panel: Any,
     offsets: Any,
     cells: Any,
-    right: Any,
-    steps: Any,
     factors: Any,
     bias: Any,
-    start: Any,
-    start_stride: Any,
-    out: Any,
-    out_stride: Any,
-) -> Any:
-    """Computes out[rows, 16 * vectors] = start[rows, ...] + bias + factors * the products of 8-bit integers.
+) -> None:
+    """Computes a panel of 16 * vectors columns: start + bias + factors * the products of 8-bit integers.
 
     Args:
         like: An array of the type of the right factors. No code is emitted unless they are 8-bit integers: on CPUs
             without the instructions LLVM would end the process.
         rows: At most SHIFTED_ROWS[vectors].
         vectors: The number of vectors in a row of the result.
-        left: Address of the left factor, of bytes without a sign.
-        stride: Distance of its rows.
-        offsets: Address of what is added to `left` for each cell of the kernel, int64.
+        panel: The `Panel`, with a right factor for each cell of the kernel, one after the other.
+        offsets: Address of what is added to `left` for each cell, int64.
         cells: How many cells.
-        right: Address of the right factors [cells, steps, 16 * vectors], of four integers with a sign each.
-        steps: Length of a row of a cell's left factor in units of 4 bytes.
         factors: Address of the factors of the columns' sums, float32.
         bias: Address of what is added to them then.
-        start: Address of what is added to that.
-        start_stride: Distance of its rows.
-        out: Address of the result, float32.
-        out_stride: Distance of its rows.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if like.dtype != types.uint8:
-            return context.get_dummy_value()
-        _, rows, vectors, *operands = arguments
-        shapes = {v * 16 + r: (r, v) for v, most in SHIFTED_ROWS.items() for r in range(1, most + 1)}
-        key = plus(builder, times(builder, vectors, 16), rows)
-        panel = ShiftedPanel(*operands)
-        emit_switch(builder, key, {number: partial(_shifted_panel, *shape, panel) for number, shape in shapes.items()})
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 14), code
+    if like.dtype == types.uint8:
+        emit = partial(_emit_shifted_panel, Panel(*panel), offsets, cells, factors, bias)
+        _emit_shapes(builder, SHIFTED_ROWS, rows, vectors, emit)
 
 
-@llvm_function
-def rotate_pairs(typing: Any, like: Any, x: Any, cosine: Any, sine: Any, out: Any, distance: Any) -> Any:
+@llvm_function(types.void)
+def rotate_pairs(builder: Any, like: Any, x: Any, cosine: Any, sine: Any, out: Any, distance: Any) -> None:
     """Rotates 16 pairs of float32 values by their angles, as rotary position embedding does.
 
     Args:
@@ -182,25 +125,19 @@ def rotate_pairs(typing: Any, like: Any, x: Any, cosine: Any, sine: Any, out: An
         out: Address of the result.
         distance: Distance of the two values of a pair.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, x, cosine, sine, out, distance = arguments
-        addresses = x, plus(builder, x, distance), cosine, sine
-        a, b, cos, sin = (load(builder, address, FLOATS) for address in addresses)
-        first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
-        second = fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
-        if is_half(like):
-            store(builder, interleave(builder, first, second), out, False)
-        else:
-            store(builder, first, out, False)
-            store(builder, second, plus(builder, out, distance), False)
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 5), code
+    addresses = x, plus(builder, x, distance), cosine, sine
+    a, b, cos, sin = (load(builder, address, FLOATS) for address in addresses)
+    first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
+    second = fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
+    if is_half(like):
+        store(builder, interleave(builder, first, second), out, False)
+    else:
+        store(builder, first, out, False)
+        store(builder, second, plus(builder, out, distance), False)
 
 
-@llvm_function
-def store_step(typing: Any, like: Any, first: Any, second: Any, out: Any) -> Any:
+@llvm_function(types.void)
+def store_step(builder: Any, like: Any, first: Any, second: Any, out: Any) -> None:
     """Stores a step of 16 columns of a packed matrix: one row as float32, or the pairs of two rows as bfloat16.
 
     Args:
@@ -209,141 +146,85 @@ def store_step(typing: Any, like: Any, first: Any, second: Any, out: Any) -> Any
         second: Address of the second row, which is ignored as float32.
         out: Address of the step.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, first, second, out = arguments
-        value = load(builder, first, FLOATS)
-        if is_half(like):
-            value = interleave(builder, value, load(builder, second, FLOATS))
-        store(builder, value, out, False)
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 3), code
+    value = load(builder, first, FLOATS)
+    if is_half(like):
+        value = interleave(builder, value, load(builder, second, FLOATS))
+    store(builder, value, out, False)
 
 
-@llvm_function
-def store_row(typing: Any, like: Any, values: Any, vectors: Any, factor: Any) -> Any:
-    """Replaces vectors of float32 by elements of another type, which then lie without gaps from the same address on.
-
-    Args:
-        like: An array of the type: bfloat16, or 8-bit integers, to which 128 is added.
-        values: Address of the values.
-        vectors: How many vectors.
-        factor: What 8-bit integers are multiplied by, float32; the products are -127 to 127.
-    """
-    # numba's loops would convert one value at a time, since source and target overlap.
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, values, vectors, factor = arguments
-        factors = fill(builder, factor, FLOATS)
-        with cgutils.for_range(builder, vectors) as loop:
-            value = load(builder, plus(builder, values, times(builder, loop.index, 64)), FLOATS)
-            if is_half(like):
-                store(builder, value, plus(builder, values, times(builder, loop.index, 32)), True)
-            else:
-                product = builder.fmul(value, factors)
-                nearest = round_vector(builder, product)
-                shifted = builder.add(builder.fptosi(nearest, INTEGERS), ir.Constant(INTEGERS, [128] * LANES))
-                integers = builder.trunc(shifted, ir.VectorType(ir.IntType(8), LANES))
-                store(builder, integers, plus(builder, values, times(builder, loop.index, 16)), False)
-        return context.get_dummy_value()
-
-    return types.void(like, types.int64, types.int64, types.float32), code
+def _emit_shapes(
+    builder: Any, most_rows: dict[int, int], rows: Any, vectors: Any, emit: Callable[[int, int, Any], None]
+) -> None:
+    """Emits code for each shape, rows and vectors: the number of registers has to be known when it is generated."""
+    # Rows are fewer than 16, so that the key is unique.
+    cases = {v * 16 + r: partial(emit, r, v) for v, most in most_rows.items() for r in range(1, most + 1)}
+    emit_switch(builder, plus(builder, times(builder, vectors, 16), rows), cases)
 
 
-class Panel(NamedTuple):
-    """The arguments of `multiply_panel` of the same names, as values of LLVM."""
-
-    left: Any
-    stride: Any
-    right: Any
-    ahead: Any
-    start: Any
-    start_stride: Any
-    out: Any
-    out_stride: Any
-    steps: Any
+def _emit_panel(half: bool, panel: Panel, ahead: Any, rows: int, vectors: int, builder: Any) -> None:
+    """Emits the loop of `multiply_panel` for one shape. Its sums stay in registers until the end."""
+    lines = row_addresses(builder, panel.left, panel.stride, rows)
+    starts = _load_rows(builder, panel.start, panel.start_stride, rows, vectors)
+    right = panel.right, PAIRS if half else FLOATS, ahead
+    totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_multiply_accumulate, builder, half))
+    for address, row in zip(row_addresses(builder, panel.out, panel.out_stride, rows), totals, strict=True):
+        store_vectors(builder, row, address)
 
 
-class ShiftedPanel(NamedTuple):
-    """The arguments of `multiply_shifted` of the same names, as values of LLVM."""
-
-    left: Any
-    stride: Any
-    offsets: Any
-    cells: Any
-    right: Any
-    steps: Any
-    factors: Any
-    bias: Any
-    start: Any
-    start_stride: Any
-    out: Any
-    out_stride: Any
+def _emit_integer_panel(panel: Panel, ahead: Any, rows: int, vectors: int, builder: Any) -> None:
+    """Emits `_emit_panel` for 8-bit integers, whose sums are scaled at the end."""
+    row_bytes = 4 * LANES * vectors
+    lines = row_addresses(builder, panel.left, panel.stride, rows)
+    begins = [load_vectors(builder, panel.right, INTEGERS, vectors)] * rows
+    right = plus(builder, panel.right, int64(2 * row_bytes)), INTEGERS, ahead
+    totals = _emit_sums(builder, lines, begins, right, panel.steps, partial(_dot_products, builder))
+    columns = load_vectors(builder, plus(builder, panel.right, int64(row_bytes)), FLOATS, vectors)
+    scales = [broadcast(builder, plus(builder, line, times(builder, panel.steps, 4)), FLOATS) for line in lines]
+    factors = [[builder.fmul(column, scale) for column in columns] for scale in scales]
+    _store_scaled(builder, panel, totals, factors, _load_rows(builder, panel.start, panel.start_stride, rows, vectors))
 
 
-def _shifted_panel(rows: int, vectors: int, panel: ShiftedPanel, builder: Any) -> None:
+def _emit_shifted_panel(
+    panel: Panel, offsets: Any, cells: Any, factors: Any, bias: Any, rows: int, vectors: int, builder: Any
+) -> None:
     """Emits the loops of `multiply_shifted` for one shape, whose sums stay in registers."""
     zero = ir.Constant(INTEGERS, [0] * LANES)
     sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(vectors)] for _ in range(rows)]
     cell_bytes = times(builder, panel.steps, 4 * LANES * vectors)
-    with cgutils.for_range(builder, panel.cells) as cell:
-        offset = load(builder, plus(builder, panel.offsets, times(builder, cell.index, 8)), I64)
-        lines = _row_addresses(builder, plus(builder, panel.left, offset), panel.stride, rows)
+    with cgutils.for_range(builder, cells) as cell:
+        offset = load(builder, plus(builder, offsets, times(builder, cell.index, 8)), I64)
+        lines = row_addresses(builder, plus(builder, panel.left, offset), panel.stride, rows)
         address = plus(builder, panel.right, builder.mul(cell.index, cell_bytes))
         right = address, INTEGERS, plus(builder, address, cell_bytes)
-        starts = [[builder.load(place) for place in row] for row in sums]
-        totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_dot_products, builder))
+        begins = [[builder.load(place) for place in row] for row in sums]
+        totals = _emit_sums(builder, lines, begins, right, panel.steps, partial(_dot_products, builder))
         for place, total in zip(chain(*sums), chain(*totals), strict=True):
             builder.store(total, place)
-    factors, bias = (load_vectors(builder, address, FLOATS, vectors) for address in (panel.factors, panel.bias))
-    begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
-    targets = _row_addresses(builder, panel.out, panel.out_stride, rows)
-    for row, begin, target in zip(sums, begins, targets, strict=True):
-        firsts = load_vectors(builder, begin, FLOATS, vectors)
-        for number, place in enumerate(row):
-            total = builder.sitofp(builder.load(place), FLOATS)
-            value = builder.fadd(fused_multiply_add(builder, total, factors[number], bias[number]), firsts[number])
-            store(builder, value, plus(builder, target, int64(64 * number)), False)
+    columns, terms = (load_vectors(builder, address, FLOATS, vectors) for address in (factors, bias))
+    starts = [
+        [builder.fadd(first, term) for first, term in zip(row, terms, strict=True)]
+        for row in _load_rows(builder, panel.start, panel.start_stride, rows, vectors)
+    ]
+    totals = [[builder.load(place) for place in row] for row in sums]
+    _store_scaled(builder, panel, totals, [columns] * rows, starts)
 
 
-def _panel_loop(half: bool, rows: int, vectors: int, panel: Panel) -> Callable[[Any], None]:
-    """Returns what emits the loop of `multiply_panel` for one shape. Its sums stay in registers until the end."""
-
-    def emit(builder: Any) -> None:
-        lines = _row_addresses(builder, panel.left, panel.stride, rows)
-        begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
-        starts = [load_vectors(builder, address, FLOATS, vectors) for address in begins]
-        right = panel.right, PAIRS if half else FLOATS, panel.ahead
-        totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_multiply_accumulate, builder, half))
-        for address, row in zip(_row_addresses(builder, panel.out, panel.out_stride, rows), totals, strict=True):
-            store_vectors(builder, row, address)
-
-    return emit
+def _store_scaled(
+    builder: Any, panel: Panel, sums: list[list[Any]], factors: list[list[Any]], starts: list[list[Any]]
+) -> None:
+    """Stores the sums of integers of a panel, times their factors, plus what they start from."""
+    targets = row_addresses(builder, panel.out, panel.out_stride, len(sums))
+    for target, *row in zip(targets, sums, factors, starts, strict=True):
+        values = [
+            fused_multiply_add(builder, builder.sitofp(total, FLOATS), factor, start)
+            for total, factor, start in zip(*row, strict=True)
+        ]
+        store_vectors(builder, values, target)
 
 
-def _integer_panel_loop(rows: int, vectors: int, panel: Panel) -> Callable[[Any], None]:
-    """Returns what emits `_panel_loop` for 8-bit integers, whose sums are scaled at the end."""
-
-    def emit(builder: Any) -> None:
-        row_bytes = 4 * LANES * vectors
-        lines = _row_addresses(builder, panel.left, panel.stride, rows)
-        scales = [plus(builder, address, times(builder, panel.steps, 4)) for address in lines]
-        starts = [load_vectors(builder, panel.right, INTEGERS, vectors)] * rows
-        right = plus(builder, panel.right, int64(2 * row_bytes)), INTEGERS, panel.ahead
-        totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_dot_products, builder))
-        columns = load_vectors(builder, plus(builder, panel.right, int64(row_bytes)), FLOATS, vectors)
-        begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
-        targets = _row_addresses(builder, panel.out, panel.out_stride, rows)
-        for scale, begin, address, row in zip(scales, begins, targets, totals, strict=True):
-            row_scale, firsts = broadcast(builder, scale, FLOATS), load_vectors(builder, begin, FLOATS, vectors)
-            values = [
-                fused_multiply_add(builder, builder.sitofp(total, FLOATS), builder.fmul(column, row_scale), first)
-                for total, column, first in zip(row, columns, firsts, strict=True)
-            ]
-            store_vectors(builder, values, address)
-
-    return emit
+def _load_rows(builder: Any, base: Any, stride: Any, rows: int, vectors: int) -> list[list[Any]]:
+    """Returns the float32 vectors of each of some rows."""
+    return [load_vectors(builder, address, FLOATS, vectors) for address in row_addresses(builder, base, stride, rows)]
 
 
 def _emit_sums(
@@ -392,10 +273,6 @@ def _emit_sums(
     builder.cbranch(builder.icmp_signed("<", next_step, steps), loop, done)
     builder.position_at_end(done)
     return totals
-
-
-def _row_addresses(builder: Any, base: Any, stride: Any, rows: int) -> list[Any]:
-    return [plus(builder, base, times(builder, stride, row)) for row in range(rows)]
 
 
 def _prefetch(builder: Any, address: Any, lines: int) -> None:

@@ -16,17 +16,18 @@ vectors of columns. The left factor is read in chunks of rows that stay in the c
 with them, as in Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...base.jit import njit
 from ..quantisation import LARGEST, multiples
 from .amx import MAX_TILE_ROWS, TILE_ROWS, is_for_tiles
-from .emit import LANES, data_address
-from .grid import aligned, aligned_rows
-from .llvm import KNOWS_TILES, MAX_ROWS, SHIFTED_ROWS, multiply_panel, store_row
-from .scalars import ONE, ZERO, fast_max
+from .emit import LANES, Panel, data_address
+from .grid import aligned
+from .llvm import KNOWS_TILES, MAX_ROWS, SHIFTED_ROWS, multiply_panel
+from .passes import activate_vectors
+from .scalars import IDENTITY_KIND, ONE, ZERO, fast_max
 
 FLOAT32, BFLOAT16, TILES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
 """The types of packed weights that are not 8-bit integers."""
@@ -56,86 +57,62 @@ def matmul(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, 
         out: float32 [rows or more, outputs or more].
     """
     width = 4 * block_width(weights)
-    start_stride = start.strides[0] if len(start) > 1 else 0
     multiply_blocks(
-        data_address(left),
-        0,
-        left.strides[0],
+        Blocks(data_address(left), 0, left.strides[0]),
         rows,
         weights,
-        data_address(start),
-        width,
-        start_stride,
-        data_address(out),
-        width,
-        out.strides[0],
+        Blocks(data_address(start), width, start.strides[0] if len(start) > 1 else 0),
+        Blocks(data_address(out), width, out.strides[0]),
     )
 
 
-@njit
-def multiply_blocks(
-    left: int,
-    left_step: int,
-    left_stride: int,
-    rows: int,
-    weights: np.ndarray,
-    start: int,
-    start_step: int,
-    start_stride: int,
-    out: int,
-    out_step: int,
-    out_stride: int,
-) -> None:
-    """Computes start + left @ weights for each block of the weights.
+class Blocks(NamedTuple):
+    """A matrix in blocks: for each panel a slice would build an array structure.
 
-    Addresses instead of arrays: a slice for each panel would build an array structure each time. A step or stride of 0
-    makes all blocks or rows read the same memory.
+    Attributes:
+        address: Its address.
+        step: The distance of its blocks in bytes; 0 if all blocks read the same.
+        stride: The distance of its rows; 0 if all rows read the same.
+    """
+
+    address: int
+    step: int
+    stride: int
+
+
+@njit
+def multiply_blocks(left: Blocks, rows: int, weights: np.ndarray, start: Blocks, out: Blocks) -> None:
+    """Computes out = start + left @ weights for each block of the weights.
 
     Args:
-        left: Address of the left factor, of the type of the weights.
-        left_step: Distance of its blocks in bytes.
-        left_stride: Distance of its rows.
+        left: The left factor, of the type of the weights.
         rows: How many rows to compute.
         weights: [blocks, steps, columns].
-        start: Address of what the sums start from, float32.
-        start_step: Distance of its blocks.
-        start_stride: Distance of its rows.
-        out: Address of the result, float32.
-        out_step: Distance of its blocks.
-        out_stride: Distance of its rows.
+        start: What the sums start from, float32.
+        out: The result, float32.
     """
     steps, vectors = weight_steps(weights), block_width(weights) // LANES
     # Panels have any number of rows, or with tiles multiples of 16.
     unit, max_rows = 1, _MAX_ROWS[vectors]
     if is_for_tiles(weights):
-        unit, max_rows = TILE_ROWS, MAX_TILE_ROWS
-    right = data_address(weights)
-    for _ in range(len(weights)):
-        line, begin, target, remaining = left, start, out, rows
+        unit, max_rows, steps = TILE_ROWS, MAX_TILE_ROWS, steps // TILE_ROWS
+    for block in range(len(weights)):
+        right = data_address(weights) + block * weights.strides[0]
+        line, begin, target = (
+            left.address + block * left.step,
+            start.address + block * start.step,
+            out.address + block * out.step,
+        )
         # The first panel prefetches the next block of weights; later panels prefetch their own block, which is in the
         # cache by then and costs nothing.
-        ahead = right + weights.strides[0]
+        ahead, remaining = right + weights.strides[0], rows
         # Panels as even as can be: 13 rows are 6 and 7, not 8 and 5, since short panels use the registers badly.
         for panels_left in range((rows + max_rows - 1) // max_rows, 0, -1):
             count = remaining // unit // panels_left * unit
-            multiply_panel(
-                weights,
-                count,
-                vectors,
-                line,
-                left_stride,
-                right,
-                ahead,
-                begin,
-                start_stride,
-                target,
-                out_stride,
-                steps,
-            )
-            ahead = right
-            line, begin, target = line + count * left_stride, begin + count * start_stride, target + count * out_stride
-            remaining -= count
-        left, start, out, right = left + left_step, start + start_step, out + out_step, right + weights.strides[0]
+            panel = Panel(line, left.stride, right, begin, start.stride, target, out.stride, steps)
+            multiply_panel(weights, count, vectors, panel, ahead)
+            line, begin, target = line + count * left.stride, begin + count * start.stride, target + count * out.stride
+            ahead, remaining = right, remaining - count
 
 
 @njit
@@ -170,64 +147,27 @@ def input_count(weights: np.ndarray) -> int:
 
 
 @njit
-def encode_rows(values: np.ndarray, rows: int, columns: int, like: np.ndarray) -> None:
-    """Turns rows of float32 values into those of a left factor, in place: a view of them of that type is the factor.
+def encode_rows(values: np.ndarray, rows: int, columns: int) -> None:
+    """Turns rows of float32 values into those of a left factor of 8-bit integers, in place.
 
     Args:
-        values: float32 [rows or more, columns or more].
+        values: float32 [rows or more, columns + 1 or more].
         rows: How many rows.
-        columns: A multiple of `LANES`; for 8-bit integers the number of inputs of the weights.
-        like: An array of the type.
+        columns: The number of inputs of the weights.
     """
-    if like.itemsize == 4:
-        return
-    address, factor = data_address(values), ONE
+    # What `activate_vectors` takes: 1 and 0 for each value, and an encoding.
+    operands = np.zeros((3, columns), np.float32)
+    operands[0], operands[2] = ONE, 128
+    source, address, integers = data_address(operands), data_address(values), values.view(np.uint8)
+    scale, shift, encoding = source, source + operands.strides[0], source + 2 * operands.strides[0]
     for row in range(rows):
-        if like.itemsize == 1:
-            line, largest = values[row, :columns], ZERO
-            for k in range(columns):
-                largest = fast_max(largest, abs(line[k]))
-            factor = _LARGEST / largest if largest > ZERO else ZERO
-        store_row(like, address, columns // LANES, factor)
-        if like.itemsize == 1:
-            values[row, columns // 4] = largest / _LARGEST
+        line, largest = values[row, :columns], ZERO
+        for k in range(columns):
+            largest = fast_max(largest, abs(line[k]))
+        operands[2, 0] = _LARGEST / largest if largest > ZERO else ZERO
+        activate_vectors(integers, IDENTITY_KIND, address, scale, shift, encoding, address, columns // LANES)
+        line[columns // 4] = largest / _LARGEST
         address += values.strides[0]
-
-
-@njit
-def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.ndarray, out: np.ndarray) -> None:
-    """Computes a convolution of few channels as a matrix product: each row is the window around a point (im2col).
-
-    Arrays are float32, except for x.
-
-    Args:
-        x: uint8 [n, h, w, channels].
-        weights: [blocks, steps, columns], packed from a kernel [outputs, side * side * channels].
-        side: The side of the kernel, an odd number.
-        start: [n, outputs], what is added to every point of an image.
-        out: [n, h * w, outputs].
-    """
-    count, height, width, channels = x.shape
-    margin = side // 2
-    left = aligned_rows(CHUNK, weights.shape[1])
-    # One image with a margin of zeros. Column and channel are one axis, so that a row of a window is contiguous.
-    padded = np.zeros((height + 2 * margin, (width + 2 * margin) * channels), np.float32)
-    target = out.reshape((count * height * width, out.shape[2]))
-    for image in range(count):
-        image_start = start[image : image + 1]
-        for row in range(height):
-            for column in range(width):
-                for k in range(channels):
-                    padded[row + margin, (column + margin) * channels + k] = x[image, row, column, k]
-        for begin in range(0, height * width, CHUNK):
-            end = min(begin + CHUNK, height * width)
-            # Copying windows is cheap next to the products: each value is multiplied with every output.
-            for point in range(begin, end):
-                row, first = point // width, point % width * channels
-                for line in range(side):
-                    for k in range(side * channels):
-                        left[point - begin, line * side * channels + k] = padded[row + line, first + k]
-            matmul(left, end - begin, weights, image_start, target[image * height * width + begin :])
 
 
 @njit

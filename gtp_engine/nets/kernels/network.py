@@ -32,7 +32,7 @@ from ..schema import (
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .amx import begin_products, end_products
-from .convolution import Kernel
+from .convolution import Kernel, convolve_im2col
 from .direct import convolve_planes_directly
 from .emit import LANES, data_address
 from .grid import EVERY_ROW, Grid, aligned
@@ -45,8 +45,6 @@ from .matmul import (
     FLOAT32,
     INTEGERS,
     TILES,
-    convolve_im2col,
-    encode_rows,
     matmul,
     pack_integers,
     pack_matrices,
@@ -481,10 +479,9 @@ def product_gain(precision: str) -> float:
     other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, half_products())
     factors = []
     for packed in (pack_matrix(weight, FLOAT32), other):
-        values = aligned((CHUNK, _CHANNELS))
-        values[:] = 1
-        encode_rows(values, CHUNK, _CHANNELS, packed)
-        factors.append((values.view(packed.dtype), packed))
+        left = aligned((CHUNK, 4 * _CHANNELS // packed.itemsize), packed.dtype)
+        left[:] = 1
+        factors.append((left, packed))
     return _gain(*(partial(_multiply_once, *each, start, out) for each in factors))
 
 

@@ -32,9 +32,11 @@ from .emit import (
     is_half,
     is_integer,
     lanes,
+    llvm_function,
     load,
     plus,
     round_vector,
+    row_addresses,
     splat,
     store,
     times,
@@ -59,7 +61,6 @@ from .scalars import (
     R2,
     R3,
     fast_max,
-    llvm_function,
 )
 
 NOT_ACTIVATED = len(KINDS)
@@ -68,10 +69,26 @@ NOT_ACTIVATED = len(KINDS)
 _FALSE = ir.Constant(I8, 0)
 
 
-@llvm_function
+class Before(NamedTuple):
+    """What precedes a convolution: activation(x * scale + shift).
+
+    Attributes:
+        kind: The activation, one of the values of `scalars.KINDS`, or `NOT_ACTIVATED`.
+        scale: float32 [channels], a multiple of `LANES`.
+        shift: float32 [1 or n, channels], for all boards or for each.
+        encoding: As `encoding` returns it, if the convolution's weights are 8-bit integers.
+    """
+
+    kind: int
+    scale: np.ndarray
+    shift: np.ndarray
+    encoding: np.ndarray
+
+
+@llvm_function(types.void)
 def activate_vectors(
-    typing: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, encoding: Any, out: Any, vectors: Any
-) -> Any:
+    builder: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, encoding: Any, out: Any, vectors: Any
+) -> None:
     """Writes activation(x * scale + shift) of the vectors of a row.
 
     Args:
@@ -85,22 +102,14 @@ def activate_vectors(
         vectors: How many vectors of 16 values.
     """
 
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, kind, *operands, encoding, out, vectors = arguments
+    def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
+        with cgutils.for_range(builder, vectors) as loop:
+            result = activation(builder, fused_multiply_add(builder, *_load_each(builder, loop.index, x, scale, shift)))
+            address = plus(builder, out, times(builder, loop.index, LANES * like.dtype.bitwidth // 8))
+            _store_activated(builder, like, result, encoding, address)
 
-        def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
-            with cgutils.for_range(builder, vectors) as loop:
-                offset = times(builder, loop.index, 4 * LANES)
-                value, factor, term = (load(builder, plus(builder, at, offset), FLOATS) for at in operands)
-                result = activation(builder, fused_multiply_add(builder, value, factor, term))
-                address = plus(builder, out, times(builder, loop.index, LANES * like.dtype.bitwidth // 8))
-                _store_activated(builder, like, result, encoding, address)
-
-        cases = {number: partial(emit, each) for number, each in _activations(like.dtype.bitwidth < 32).items()}
-        emit_switch(builder, kind, cases)
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 7), code
+    cases = {number: partial(emit, each) for number, each in _activations(like.dtype.bitwidth < 32).items()}
+    emit_switch(builder, kind, cases)
 
 
 def encoding(least: float, largest: float) -> np.ndarray:
@@ -130,34 +139,29 @@ def _store_activated(builder: Any, like: Any, values: Any, encoding: Any, addres
 
 @njit
 def activate_rows(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    scale: np.ndarray,
-    shift: np.ndarray,
-    kind: int,
-    encoding: np.ndarray,
-    out: np.ndarray,
+    x: np.ndarray, on_board: np.ndarray, image: int, first: int, count: int, before: Before, out: np.ndarray
 ) -> None:
-    """Writes activation(x * scale + shift) of the rows of a board, and 0 off the board.
+    """Writes the activated rows of a board, and 0 off the board.
 
     Args:
-        x: float32 [rows, channels or more].
-        on_board: bool [rows], or [0] if all rows are on the board.
-        scale: float32 [channels], a multiple of `LANES`.
-        shift: float32 [channels].
-        kind: One of the values of `scalars.KINDS`.
-        encoding: As `encoding` returns it, if `out` is of integers.
-        out: float32, bfloat16, or 8-bit integers [rows, channels or more]; further channels stay as they are.
+        x: float32 [n, rows, channels or more].
+        on_board: bool [n, rows], or [0, ...] if all rows are on the board.
+        image: Which board.
+        first: The first row.
+        count: How many rows.
+        before: The activation.
+        out: float32, bfloat16, or 8-bit integers [count or more, channels or more]; further channels stay as they are.
     """
-    channels = len(scale)
-    source, target = data_address(x), data_address(out)
-    operands = data_address(scale), data_address(shift), data_address(encoding)
-    for row in range(len(x)):
-        if len(on_board) > 0 and not on_board[row]:
+    channels, encoding = len(before.scale), before.encoding
+    shift = before.shift[min(image, len(before.shift) - 1)]
+    source, target = data_address(x) + image * x.strides[0] + first * x.strides[1], data_address(out)
+    operands = data_address(before.scale), data_address(shift), data_address(encoding)
+    for row in range(count):
+        if len(on_board) > 0 and not on_board[image, first + row]:
             out[row, :channels] = zero_of(out, encoding)
         else:
-            activate_vectors(out, kind, source, *operands, target, channels // LANES)
-        source, target = source + x.strides[0], target + out.strides[0]
+            activate_vectors(out, before.kind, source, *operands, target, channels // LANES)
+        source, target = source + x.strides[1], target + out.strides[0]
 
 
 @njit
@@ -165,10 +169,14 @@ def activate_values(values: np.ndarray, kind: int) -> None:
     """Replaces float32 values, which lie without gaps, by their activations; for a few of them, in any number."""
     flat = values.reshape(values.size)
     filled = flat.size + -flat.size % LANES
-    x, shift, scale = np.zeros((1, filled), np.float32), np.zeros(filled, np.float32), np.ones(filled, np.float32)
-    x[0, : flat.size] = flat
-    activate_rows(x, np.zeros(0, np.bool_), scale, shift, kind, shift, x)
-    flat[:] = x[0, : flat.size]
+    x, shift, scale = (
+        np.zeros((1, 1, filled), np.float32),
+        np.zeros((1, filled), np.float32),
+        np.ones(filled, np.float32),
+    )
+    x[0, 0, : flat.size] = flat
+    activate_rows(x, np.zeros((0, 1), np.bool_), 0, 0, 1, Before(kind, scale, shift, shift[0]), x[0])
+    flat[:] = x[0, 0, : flat.size]
 
 
 @njit
@@ -177,8 +185,10 @@ def zero_of(like: np.ndarray, encoding: np.ndarray) -> int:
     return int(encoding[1]) if like.itemsize == 1 else 0
 
 
-@llvm_function
-def pool_vector(typing: Any, kind: Any, x: Any, stride: Any, on_board: Any, rows: Any, total: Any, largest: Any) -> Any:
+@llvm_function(types.void)
+def pool_vector(
+    builder: Any, kind: Any, x: Any, stride: Any, on_board: Any, rows: Any, total: Any, largest: Any
+) -> None:
     """Writes the sums and the largest values of 16 activated channels over the points on the board.
 
     Args:
@@ -191,25 +201,19 @@ def pool_vector(typing: Any, kind: Any, x: Any, stride: Any, on_board: Any, rows
         largest: Address of the largest values, float32.
     """
 
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind, x, stride, on_board, rows, total, largest = arguments
+    def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
+        found = [cgutils.alloca_once_value(builder, splat(value)) for value in (0.0, -np.inf)]
+        with cgutils.for_range(builder, rows) as loop:
+            value = load(builder, plus(builder, x, builder.mul(loop.index, stride)), FLOATS)
+            value = activation(builder, value)
+            inside = builder.icmp_signed("!=", load(builder, plus(builder, on_board, loop.index), I8), _FALSE)
+            sums, most = (builder.load(place) for place in found)
+            builder.store(builder.fadd(sums, builder.select(inside, value, splat(0.0))), found[0])
+            builder.store(_larger(builder, builder.select(inside, value, splat(-np.inf)), most), found[1])
+        for place, address in zip(found, (total, largest), strict=True):
+            store(builder, builder.load(place), address, False)
 
-        def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
-            found = [cgutils.alloca_once_value(builder, splat(value)) for value in (0.0, -np.inf)]
-            with cgutils.for_range(builder, rows) as loop:
-                value = load(builder, plus(builder, x, builder.mul(loop.index, stride)), FLOATS)
-                value = activation(builder, value)
-                inside = builder.icmp_signed("!=", load(builder, plus(builder, on_board, loop.index), I8), _FALSE)
-                sums, most = (builder.load(place) for place in found)
-                builder.store(builder.fadd(sums, builder.select(inside, value, splat(0.0))), found[0])
-                builder.store(_larger(builder, builder.select(inside, value, splat(-np.inf)), most), found[1])
-            for place, address in zip(found, (total, largest), strict=True):
-                store(builder, builder.load(place), address, False)
-
-        emit_switch(builder, kind, {number: partial(emit, each) for number, each in _activations(False).items()})
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 7), code
+    emit_switch(builder, kind, {number: partial(emit, each) for number, each in _activations(False).items()})
 
 
 class Pending(NamedTuple):
@@ -295,8 +299,8 @@ def _load_sums(builder: Any, address: Any, ends: list[Any]) -> Any:
     return fused_multiply_add(builder, builder.sitofp(load(builder, address, INTEGERS), FLOATS), *ends)
 
 
-@llvm_function
-def gate_vectors(typing: Any, like: Any, gated: Any, x: Any, gate: Any, out: Any, vectors: Any) -> Any:
+@llvm_function(types.void)
+def gate_vectors(builder: Any, like: Any, gated: Any, x: Any, gate: Any, out: Any, vectors: Any) -> None:
     """Writes silu(x), times what lies at `gate` if `gated`, of the vectors of a row.
 
     Args:
@@ -307,27 +311,20 @@ def gate_vectors(typing: Any, like: Any, gated: Any, x: Any, gate: Any, out: Any
         out: Address of the result.
         vectors: How many vectors of 16 values.
     """
+    half = is_half(like)
 
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, gated, x, gate, out, vectors = arguments
-        half = is_half(like)
+    def emit(has_gate: bool, builder: Any) -> None:
+        with cgutils.for_range(builder, vectors) as loop:
+            value = _silu(builder, _load_each(builder, loop.index, x)[0], half)
+            if has_gate:
+                value = builder.fmul(value, *_load_each(builder, loop.index, gate))
+            _store_at(builder, value, out, loop.index, half)
 
-        def emit(has_gate: bool, builder: Any) -> None:
-            with cgutils.for_range(builder, vectors) as loop:
-                offset = times(builder, loop.index, 4 * LANES)
-                value = _silu(builder, load(builder, plus(builder, x, offset), FLOATS), half)
-                if has_gate:
-                    value = builder.fmul(value, load(builder, plus(builder, gate, offset), FLOATS))
-                store(builder, value, plus(builder, out, _offset(builder, loop.index, half)), half)
-
-        emit_switch(builder, gated, {0: partial(emit, False), 1: partial(emit, True)})
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 5), code
+    emit_switch(builder, gated, {0: partial(emit, False), 1: partial(emit, True)})
 
 
-@llvm_function
-def scale_vectors(typing: Any, like: Any, x: Any, scale: Any, factor: Any, out: Any, vectors: Any) -> Any:
+@llvm_function(types.void)
+def scale_vectors(builder: Any, like: Any, x: Any, scale: Any, factor: Any, out: Any, vectors: Any) -> None:
     """Writes x * scale * factor of the vectors of a row.
 
     Args:
@@ -338,22 +335,14 @@ def scale_vectors(typing: Any, like: Any, x: Any, scale: Any, factor: Any, out: 
         out: Address of the result.
         vectors: How many vectors of 16 values.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, x, scale, factor, out, vectors = arguments
-        half, factors = is_half(like), fill(builder, factor, FLOATS)
-        with cgutils.for_range(builder, vectors) as loop:
-            offset = times(builder, loop.index, 4 * LANES)
-            value, own = (load(builder, plus(builder, at, offset), FLOATS) for at in (x, scale))
-            value = builder.fmul(builder.fmul(value, own), factors)
-            store(builder, value, plus(builder, out, _offset(builder, loop.index, half)), half)
-        return context.get_dummy_value()
-
-    return types.void(like, types.int64, types.int64, types.float32, types.int64, types.int64), code
+    factors = fill(builder, factor, FLOATS)
+    with cgutils.for_range(builder, vectors) as loop:
+        value = builder.fmul(builder.fmul(*_load_each(builder, loop.index, x, scale)), factors)
+        _store_at(builder, value, out, loop.index, is_half(like))
 
 
-@llvm_function
-def power_vectors(typing: Any, like: Any, scores: Any, peak: Any, out: Any, sums: Any, vectors: Any) -> Any:
+@llvm_function(types.void)
+def power_vectors(builder: Any, like: Any, scores: Any, peak: Any, out: Any, sums: Any, vectors: Any) -> None:
     """Writes 2^(score - peak) of the vectors of a row, and adds these powers lane by lane to 16 sums.
 
     Args:
@@ -364,20 +353,13 @@ def power_vectors(typing: Any, like: Any, scores: Any, peak: Any, out: Any, sums
         sums: Address of the sums, float32.
         vectors: How many vectors of 16 values.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, scores, peak, out, sums, vectors = arguments
-        half, peaks = is_half(like), fill(builder, peak, FLOATS)
-        total = cgutils.alloca_once_value(builder, load(builder, sums, FLOATS))
-        with cgutils.for_range(builder, vectors) as loop:
-            score = load(builder, plus(builder, scores, times(builder, loop.index, 4 * LANES)), FLOATS)
-            power = exp2(builder, builder.fsub(score, peaks), half)
-            store(builder, power, plus(builder, out, _offset(builder, loop.index, half)), half)
-            builder.store(builder.fadd(builder.load(total), power), total)
-        store(builder, builder.load(total), sums, False)
-        return context.get_dummy_value()
-
-    return types.void(like, types.int64, types.float32, types.int64, types.int64, types.int64), code
+    half, peaks = is_half(like), fill(builder, peak, FLOATS)
+    total = cgutils.alloca_once_value(builder, load(builder, sums, FLOATS))
+    with cgutils.for_range(builder, vectors) as loop:
+        power = exp2(builder, builder.fsub(*_load_each(builder, loop.index, scores), peaks), half)
+        _store_at(builder, power, out, loop.index, half)
+        builder.store(builder.fadd(builder.load(total), power), total)
+    store(builder, builder.load(total), sums, False)
 
 
 @njit
@@ -389,29 +371,20 @@ def largest_of(values: np.ndarray) -> Any:
     return largest
 
 
-@llvm_function
-def sum_vector(typing: Any, x: Any) -> Any:
+@llvm_function(types.float32)
+def sum_vector(builder: Any, x: Any) -> Any:
     """Returns the sum of the 16 float32 values at an address."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _sum_lanes(builder, load(builder, arguments[0], FLOATS))
-
-    return types.float32(types.int64), code
+    return _sum_lanes(builder, load(builder, x, FLOATS))
 
 
-@llvm_function
-def sum_of_squares(typing: Any, x: Any, vectors: Any) -> Any:
+@llvm_function(types.float32)
+def sum_of_squares(builder: Any, x: Any, vectors: Any) -> Any:
     """Returns the sum of the squares of the float32 values of some vectors of 16, from the address `x` on."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, vectors = arguments
-        total = cgutils.alloca_once_value(builder, splat(0.0))
-        with cgutils.for_range(builder, vectors) as loop:
-            value = load(builder, plus(builder, x, times(builder, loop.index, 4 * LANES)), FLOATS)
-            builder.store(fused_multiply_add(builder, value, value, builder.load(total)), total)
-        return _sum_lanes(builder, builder.load(total))
-
-    return types.float32(types.int64, types.int64), code
+    total = cgutils.alloca_once_value(builder, splat(0.0))
+    with cgutils.for_range(builder, vectors) as loop:
+        (value,) = _load_each(builder, loop.index, x)
+        builder.store(fused_multiply_add(builder, value, value, builder.load(total)), total)
+    return _sum_lanes(builder, builder.load(total))
 
 
 def _sum_lanes(builder: Any, vector: Any) -> Any:
@@ -422,8 +395,8 @@ def _sum_lanes(builder: Any, vector: Any) -> Any:
     return builder.call(function, [first, vector], fastmath=("reassoc",))
 
 
-@llvm_function
-def transpose_units(typing: Any, source: Any, stride: Any, target: Any, target_stride: Any) -> Any:
+@llvm_function(types.void)
+def transpose_units(builder: Any, source: Any, stride: Any, target: Any, target_stride: Any) -> None:
     """Transposes a square of 16 times 16 units of 4 bytes.
 
     Args:
@@ -432,27 +405,27 @@ def transpose_units(typing: Any, source: Any, stride: Any, target: Any, target_s
         target: Address of the first row of the result.
         target_stride: Distance of its rows.
     """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source, stride, target, target_stride = arguments
-        rows = [load(builder, plus(builder, source, times(builder, stride, row)), INTEGERS) for row in range(LANES)]
-        # Squares of 1, 2, 4 and 8 units change places across the diagonals of squares twice as large.
-        for size in (1, 2, 4, 8):
-            for row in (row for row in range(LANES) if not row & size):
-                one, other = rows[row], rows[row + size]
-                upper = [lane if not lane & size else LANES + lane - size for lane in range(LANES)]
-                lower = [lane + size if not lane & size else LANES + lane for lane in range(LANES)]
-                rows[row], rows[row + size] = (lanes(builder, one, chosen, other) for chosen in (upper, lower))
-        for row, value in enumerate(rows):
-            store(builder, value, plus(builder, target, times(builder, target_stride, row)), False)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 4), code
+    rows = [load(builder, address, INTEGERS) for address in row_addresses(builder, source, stride, LANES)]
+    # Squares of 1, 2, 4 and 8 units change places across the diagonals of squares twice as large.
+    for size in (1, 2, 4, 8):
+        for row in (row for row in range(LANES) if not row & size):
+            one, other = rows[row], rows[row + size]
+            upper = [lane if not lane & size else LANES + lane - size for lane in range(LANES)]
+            lower = [lane + size if not lane & size else LANES + lane for lane in range(LANES)]
+            rows[row], rows[row + size] = (lanes(builder, one, chosen, other) for chosen in (upper, lower))
+    for value, address in zip(rows, row_addresses(builder, target, target_stride, LANES), strict=True):
+        store(builder, value, address, False)
 
 
-def _offset(builder: Any, index: Any, half: bool) -> Any:
-    """Returns the distance of a row's vector from its beginning, in a row of bfloat16 or float32."""
-    return times(builder, index, (2 if half else 4) * LANES)
+def _load_each(builder: Any, index: Any, *rows: Any) -> list[Any]:
+    """Returns a vector of each of some rows of float32."""
+    offset = times(builder, index, 4 * LANES)
+    return [load(builder, plus(builder, row, offset), FLOATS) for row in rows]
+
+
+def _store_at(builder: Any, value: Any, row: Any, index: Any, half: bool) -> None:
+    """Stores a vector of a row of bfloat16 or float32."""
+    store(builder, value, plus(builder, row, times(builder, index, (2 if half else 4) * LANES)), half)
 
 
 def _activations(half: bool) -> dict[int, Callable[[Any, Any], Any]]:

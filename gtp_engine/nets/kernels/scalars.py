@@ -4,16 +4,15 @@ Loops are written element by element with the functions here. numba's own expone
 loop can be vectorised around. Norms and activations are passes over vectors (`passes`), with the numbers given here.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
 from ...base.jit import njit
 from ..schema import IDENTITY, MISH, RELU, SILU
+from .emit import I32, int32, llvm_function
 
 # 2^x = 2^n * 2^f with n whole and |f| <= 1/2, and 2^f by its Taylor series: the coefficient of f^k is ln(2)^k / k!.
 # Six terms leave a relative error of 1e-7, float32's precision.
@@ -30,62 +29,37 @@ HIGH, LOW = np.float32(20.0), np.float32(-80.0)
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 
 
-def llvm_function(function: Callable[..., Any]) -> Any:
-    """Decorates a function that emits LLVM code, for what numba has no expression for.
-
-    This is numba's `intrinsic`: the function gets the types of the arguments and returns a signature and a generator of
-    code. Its results are always inlined, so that they do not keep loops from being vectorised.
-    """
-    return intrinsic(function)
+_F32 = ir.FloatType()
 
 
-_I32, _F32 = ir.IntType(32), ir.FloatType()
-
-
-@llvm_function
-def _round(typing: Any, x: Any) -> Any:
+@llvm_function(types.float32)
+def _round(builder: Any, x: Any) -> Any:
     """Returns the nearest whole number, as float32."""
     # A single instruction in LLVM, where numba's round() is a call.
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.call(builder.module.declare_intrinsic("llvm.rint", [_F32]), arguments)
-
-    return types.float32(types.float32), code
+    return builder.call(builder.module.declare_intrinsic("llvm.rint", [_F32]), [x])
 
 
-@llvm_function
-def _exp2_whole(typing: Any, n: Any) -> Any:
+@llvm_function(types.float32)
+def _exp2_whole(builder: Any, n: Any) -> Any:
     """Returns 2^n for a whole float32 of -126 to 127."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # A float32 with the exponent n and the fraction 0: the exponent's bits, biased by 127, begin at bit 23.
-        exponent = builder.add(builder.fptosi(arguments[0], _I32), ir.Constant(_I32, 127))
-        return builder.bitcast(builder.shl(exponent, ir.Constant(_I32, 23)), _F32)
-
-    return types.float32(types.float32), code
+    # A float32 with the exponent n and the fraction 0: the exponent's bits, biased by 127, begin at bit 23.
+    exponent = builder.add(builder.fptosi(n, I32), int32(127))
+    return builder.bitcast(builder.shl(exponent, int32(23)), _F32)
 
 
-@llvm_function
-def fused_multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
+@llvm_function(types.float32)
+def fused_multiply_add(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """Returns x * y + z, in one instruction if the CPU has it."""
     # llvm.fmuladd may become a product and a sum; llvm.fma would call the C library on CPUs without the instruction.
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(_F32, [_F32] * 3)
-        return builder.call(builder.module.declare_intrinsic("llvm.fmuladd", [_F32], kind), arguments)
-
-    return types.float32(*[types.float32] * 3), code
+    kind = ir.FunctionType(_F32, [_F32] * 3)
+    return builder.call(builder.module.declare_intrinsic("llvm.fmuladd", [_F32], kind), [x, y, z])
 
 
-@llvm_function
-def fast_max(typing: Any, x: Any, y: Any) -> Any:
+@llvm_function(types.float32)
+def fast_max(builder: Any, x: Any, y: Any) -> Any:
     """Returns the larger of two values, neither of them NaN: checks for NaN would keep LLVM from making vectors."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        flags = ("nnan", "nsz")
-        return builder.select(builder.fcmp_ordered(">", *arguments, flags=flags), *arguments, flags=flags)
-
-    return types.float32(types.float32, types.float32), code
+    flags = ("nnan", "nsz")
+    return builder.select(builder.fcmp_ordered(">", x, y, flags=flags), x, y, flags=flags)
 
 
 @njit

@@ -22,6 +22,7 @@ from .layers import Matrix, Values, filled, joined
 from .llvm import MAX_ROWS, rotate_pairs, store_step
 from .matmul import (
     CHUNK,
+    Blocks,
     block_width,
     choose_block_width,
     encode_rows,
@@ -262,7 +263,7 @@ def _add_attention(
                 scale_vectors(weights, source, data_address(ones), factor, target, head_width // LANES)
                 source, target = source + part.strides[0], target + attended.strides[0]
         if weights.itemsize == 1:
-            encode_rows(attended, rows, attended.shape[1], weights)
+            encode_rows(attended, rows, attended.shape[1])
         matmul(left, rows, weights, x[start:], x[start:])
 
 
@@ -330,17 +331,11 @@ def _score(
     """Writes the scores of a group of blocks of keys, from a block on; returns how many vectors there are in a row."""
     count, width = min(group, len(keys) - block), score_mask.shape[1]
     multiply_blocks(
-        data_address(queries),
-        0,
-        queries.strides[0],
+        Blocks(data_address(queries), 0, queries.strides[0]),
         len(queries),
         keys[block : block + count],
-        data_address(score_mask) + block * score_mask.strides[0],
-        4 * width,
-        0,
-        data_address(scores),
-        4 * width,
-        scores.strides[0],
+        Blocks(data_address(score_mask) + block * score_mask.strides[0], 4 * width, 0),
+        Blocks(data_address(scores), 4 * width, scores.strides[0]),
     )
     return count * width // LANES
 
@@ -386,7 +381,7 @@ def feed_forward(
             column, stop = block * block_width(weights), end * block_width(weights)
             _gate(first[:, : stop - column], gate, rows, gated, hidden, column, out_weights)
         if out_weights.itemsize == 1:
-            encode_rows(hidden, rows, columns, out_weights)
+            encode_rows(hidden, rows, columns)
         # The residual sum costs nothing: the product starts from x, and writes to it.
         matmul(factor, rows, out_weights, x[start:], x[start:])
     end_products(weights, state)
@@ -433,7 +428,7 @@ def rms_norm(
             scale_vectors(like, source, data_address(scale), factor, target, (channels + LANES - 1) // LANES)
         source, target = source + x.strides[0], target + out.strides[0]
     if like.itemsize == 1:
-        encode_rows(out, len(x), out.shape[1], like)
+        encode_rows(out, len(x), out.shape[1])
 
 
 class Attention:

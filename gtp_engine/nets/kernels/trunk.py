@@ -28,12 +28,13 @@ from ..schema import (
     walk_paths,
 )
 from .amx import begin_products, end_products, is_for_tiles
-from .convolution import Before, Kernel, convolve_1x1
-from .direct import MANY_CHANNELS, activate_board, add_and_activate, clear_margins, convolve_board, kernel_offsets
+from .convolution import Kernel, convolve_1x1, places_of
+from .direct import MANY_CHANNELS, activate_board, add_and_activate, clear_margins, convolve_board, step_offsets
 from .grid import Grid, aligned
 from .integers import convolve_integers
 from .layers import DIRECT, ActivatedConv, Activation, Linear, Values, filled, global_pool, multiply_add
 from .matmul import TILES, input_count, integers_for, whole_lanes
+from .passes import Before
 from .scalars import KINDS
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
@@ -47,11 +48,10 @@ _PORTION_VALUES, _PORTION_BOARDS = 750_000, 8
 _TILE_PORTION_VALUES, _CACHED_WEIGHTS = 300_000, 2_000_000
 
 _CONVOLUTION, _POOLING = 0, 1
-_POOLED_SHIFT = -1  # as a step's `shift`: the result of the last pooling
 
-# One row of the table of steps. Scales, shifts, biases and small matrices lie one after the other in the array
-# `values`, packed kernels in `weights`, or in `integers` if they are of 8-bit integers: a step has the index where each
-# begins.
+# One row of the table of steps. Parameters lie one after the other in the array `values` (a convolution's scale, shift,
+# factors, bias and encoding; a pooling's matrix and bias), packed kernels in `weights`, or in `integers` if they are of
+# 8-bit integers: a step has the indices where its own begin.
 _STEP = np.dtype(
     [
         (name, np.int64)
@@ -61,15 +61,12 @@ _STEP = np.dtype(
             "source_channels",  # the number of its channels
             "outputs",  # number of output channels
             "activation",
-            "bias",
+            "values",  # where the parameters begin
             # Of convolutions:
             "target",  # level of the buffer that is written
             "adds",  # whether the result is added to what the target holds
             "inputs",  # the number of channels read, from the first on
-            "scale",
-            "shift",
-            "factors",  # of sums of 8-bit integers
-            "encoding",  # of inputs as such integers
+            "is_shifted",  # whether the result of the last pooling is added before the activation
             "is_of_integers",
             "feeds",  # whether the next step's activation is computed at once (`direct`)
             "stores",  # whether anything else reads the result
@@ -81,7 +78,6 @@ _STEP = np.dtype(
             # Of poolings:
             "first",  # the first channel to pool
             "pooled",  # the number of channels to pool
-            "matrix",
         )
     ]
 )
@@ -190,24 +186,21 @@ def _convolve_in_tiles(
     step: Any, follower: Any, packed: np.ndarray, tables: _Tables, tensors: _Tensors, handed: _Handed
 ) -> None:
     """Computes a convolution by the kernels in `packed`, and the activation of the next one if it is to feed that."""
-    values, kernel = tables.values, _kernel(step, packed, tables.values)
-    weights, shift = kernel.weights, _shift_of(step, values, tensors.pooled)
-    grid, inputs = tensors.grid, input_count(weights[:, 0])
-    rows, row = grid.rows + 2 * (grid.pitch + 1), inputs * weights.itemsize
-    offsets = kernel_offsets(weights, grid.pitch, row)
+    kernel, grid, adds = _kernel(step, packed, tables.values), tensors.grid, step["adds"] > 0
+    inputs = input_count(kernel.weights[:, 0])
+    offsets = step_offsets(places_of(step["cells"], grid.pitch), kernel.weights, inputs * packed.itemsize)
+    before = _before(step, tables.values, tensors.pooled)
     for image in range(len(tensors.x)):
         # What is activated here is needed once: the same memory for all boards stays in the cache.
-        first = image * rows * row if handed.is_fed else 0
-        left = handed.fed[first : first + rows * row].view(packed.dtype).reshape((rows, inputs))
+        left = _board_in(handed.fed, image if handed.is_fed else 0, grid, inputs, packed)
         if not handed.is_fed:
-            before = _before(step, values, shift[min(image, len(shift) - 1)])
-            activate_board(tensors.x[image], tensors.on_board[image], before, grid.pitch, left)
+            activate_board(tensors.x, tensors.on_board, image, before, grid.pitch, left)
         if step["feeds"] == 0:
-            convolve_board(left, offsets, kernel, step["adds"] > 0, tensors.out[image])
+            convolve_board(left, offsets, kernel, adds, tensors.out[image])
         elif follower["is_of_integers"] > 0:
-            _feed(step, follower, tables.integers, values, left, offsets, kernel, tensors, image, handed.feed)
+            _feed(step, follower, tables.integers, tables.values, left, offsets, kernel, tensors, image, handed.feed)
         else:
-            _feed(step, follower, tables.weights, values, left, offsets, kernel, tensors, image, handed.feed)
+            _feed(step, follower, tables.weights, tables.values, left, offsets, kernel, tensors, image, handed.feed)
 
 
 @njit
@@ -224,22 +217,27 @@ def _feed(
     feed: np.ndarray,
 ) -> None:
     """Computes a convolution of a board, and the activation of the next one, with weights of the type of `like`."""
-    grid = tensors.grid
-    rows, inputs = grid.rows + 2 * (grid.pitch + 1), follower["lines"] * 4 // like.itemsize
-    size = rows * inputs * like.itemsize
-    target = feed[image * size : (image + 1) * size].view(like.dtype).reshape((rows, inputs))
-    after = _before(follower, values, values[follower["shift"] :][: follower["inputs"]])
+    grid, after = tensors.grid, _before(follower, values, tensors.pooled)
+    target = _board_in(feed, image, grid, follower["lines"] * 4 // like.itemsize, like)
     clear_margins(target, grid.pitch, after)
-    inside = target[grid.pitch + 1 : rows - grid.pitch - 1]
-    adds, stores, on_board = step["adds"] > 0, step["stores"] > 0, tensors.on_board[image]
-    add_and_activate(left, offsets, kernel, adds, stores, tensors.out[image], on_board, after, inside)
+    inside, adds, stores = target[grid.pitch + 1 :], step["adds"] > 0, step["stores"] > 0
+    add_and_activate(left, offsets, kernel, adds, stores, tensors.out[image], tensors.on_board[image], after, inside)
 
 
 @njit
-def _before(step: Any, values: np.ndarray, shift: np.ndarray) -> Before:
-    """Returns what precedes a convolution, with a shift, float32 [inputs]."""
-    scale, encoding = values[step["scale"] :][: step["inputs"]], values[step["encoding"] :][:2]
-    return Before(step["activation"], scale, shift, encoding)
+def _board_in(memory: np.ndarray, image: int, grid: Grid, inputs: int, like: np.ndarray) -> np.ndarray:
+    """Returns the rows of a board between margins, [rows, inputs] of the type of `like`, as a view of memory."""
+    rows = grid.rows + 2 * (grid.pitch + 1)
+    size = rows * inputs * like.itemsize
+    return memory[image * size : (image + 1) * size].view(like.dtype).reshape((rows, inputs))
+
+
+@njit
+def _before(step: Any, values: np.ndarray, pooled: np.ndarray) -> Before:
+    """Returns what precedes a convolution."""
+    inputs, own = step["inputs"], values[step["values"] :]
+    shift = pooled if step["is_shifted"] > 0 else own[inputs : 2 * inputs].reshape((1, inputs))
+    return Before(step["activation"], own[:inputs], shift, own[2 * (inputs + step["outputs"]) :][:2])
 
 
 @njit
@@ -247,31 +245,23 @@ def _kernel(step: Any, packed: np.ndarray, values: np.ndarray) -> Kernel:
     """Returns the kernel of a step."""
     shape, outputs = (step["blocks"], step["cells"], step["lines"], step["columns"]), step["outputs"]
     weights = packed[step["weights"] :][: shape[0] * shape[1] * shape[2] * shape[3]].reshape(shape)
-    return Kernel(weights, values[step["factors"] :][:outputs], values[step["bias"] :][:outputs])
-
-
-@njit
-def _shift_of(step: Any, values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
-    """Returns what is added before the activation, float32 [1 or n, inputs]."""
-    if step["shift"] == _POOLED_SHIFT:
-        return pooled
-    return values[step["shift"] : step["shift"] + step["inputs"]].reshape((1, step["inputs"]))
+    own = values[step["values"] + 2 * step["inputs"] :]
+    return Kernel(weights, own[:outputs], own[outputs : 2 * outputs])
 
 
 @njit
 def _convolve(step: Any, tables: _Tables, tensors: _Tensors) -> None:
     """Computes a convolution in vectors."""
     x, pooled, grid, on_board, out = tensors
-    values, adds, shift = tables.values, step["adds"] > 0, _shift_of(step, tables.values, pooled)
-    before = _before(step, values, shift[0])
+    before, adds = _before(step, tables.values, pooled), step["adds"] > 0
     if step["is_of_integers"] > 0:
-        convolve_integers(x, on_board, grid.width, before, shift, _kernel(step, tables.integers, values), adds, out)
+        convolve_integers(x, on_board, grid, before, _kernel(step, tables.integers, tables.values), adds, out)
         return
-    kernel = _kernel(step, tables.weights, values)
+    kernel = _kernel(step, tables.weights, tables.values)
     if step["cells"] == 1:
-        convolve_1x1(x, on_board, before, shift, kernel, adds, out)
+        convolve_1x1(x, on_board, grid, before, kernel, adds, out)
     else:
-        convolve_3x3(x, on_board, grid.width, before, shift, kernel, adds, out)
+        convolve_3x3(x, on_board, grid, before, kernel, adds, out)
 
 
 @njit
@@ -281,8 +271,8 @@ def _pool(step: Any, values: np.ndarray, x: np.ndarray, on_board: np.ndarray) ->
     features = np.empty((len(x), 3 * pooled), np.float32)
     global_pool(x, step["first"], pooled, step["activation"], on_board, True, features)
     shift = np.empty((len(x), outputs), np.float32)
-    matrix = values[step["matrix"] : step["matrix"] + 3 * pooled * outputs].reshape((3 * pooled, outputs))
-    multiply_add(features, matrix, values[step["bias"] : step["bias"] + outputs], shift)
+    own, size = values[step["values"] :], 3 * pooled * outputs
+    multiply_add(features, own[:size].reshape((3 * pooled, outputs)), own[size : size + outputs], shift)
     return shift
 
 
@@ -292,7 +282,7 @@ class _Run:
     def __init__(self, products: "np.dtype[Any]") -> None:
         self.products = products
         self._steps: list[tuple[Any, ActivatedConv | None]] = []  # _STEP and, but for poolings, the convolution
-        self._values = _Concatenation()
+        self._values: list[np.ndarray] = []
         self._tables: dict[int, _Tables] = {}  # by the side of the tiles
         self._lock = threading.Lock()
 
@@ -304,27 +294,27 @@ class _Run:
         The source's channels may be more than the convolution reads. If `adds`, the result is added to what the target
         holds; if `shifted`, that of the last pooling is added before the activation.
         """
-        step = self._add_step(_CONVOLUTION, source, channels, conv)
-        step["target"], step["adds"], step["activation"] = target, adds, conv.kind
+        values = conv.scale, conv.shift, conv.factors, conv.bias, conv.encoding
+        step = self._add_step(_CONVOLUTION, source, channels, conv, *values)
+        step["target"], step["adds"], step["activation"], step["is_shifted"] = target, adds, conv.kind, shifted
         step["inputs"], step["outputs"] = len(conv.scale), len(conv.bias)
-        step["scale"], step["bias"] = self._values.add(conv.scale), self._values.add(conv.bias)
-        step["factors"], step["encoding"] = self._values.add(conv.factors), self._values.add(conv.encoding)
-        step["shift"] = _POOLED_SHIFT if shifted else self._values.add(conv.shift)
 
     def add_pooling(self, linear: Linear, kind: int, source: int, channels: int, first: int, pooled: int) -> None:
         """Adds global pooling of the buffer of the level `source`, with a matrix after it.
 
         Of its channels `pooled` ones are pooled, from `first` on, after an activation, `kind` in `scalars.KINDS`.
         """
-        step = self._add_step(_POOLING, source, channels, None)
-        step["first"], step["pooled"], step["activation"] = first, pooled, kind
         linear = linear.after(0)
-        step["matrix"], step["bias"] = self._values.add(linear.weight), self._values.add(linear.bias)
+        step = self._add_step(_POOLING, source, channels, None, linear.weight, linear.bias)
+        step["first"], step["pooled"], step["activation"] = first, pooled, kind
         step["outputs"] = len(linear.bias)
 
-    def _add_step(self, kind: int, source: int, channels: int, conv: ActivatedConv | None) -> Any:
+    def _add_step(self, kind: int, source: int, channels: int, conv: ActivatedConv | None, *values: np.ndarray) -> Any:
         step = np.zeros((), _STEP)
         step["kind"], step["source"], step["source_channels"] = kind, source, channels
+        step["values"] = sum(map(len, self._values))
+        # Each begins at a cache line.
+        self._values += [filled(each.ravel()) for each in values]
         self._steps.append((step, conv))
         return step
 
@@ -359,7 +349,8 @@ class _Run:
             used[kind] += kernel.size
         if self.products == TILES:
             _mark_feeding(table)
-        return _Tables(table, kernels[False], kernels[True], self._values.array())
+        values = aligned((sum(map(len, self._values)),))
+        return _Tables(table, kernels[False], kernels[True], np.concatenate(self._values, out=values))
 
 
 def _mark_feeding(steps: np.ndarray) -> None:
@@ -369,7 +360,7 @@ def _mark_feeding(steps: np.ndarray) -> None:
         shared = (step["target"], step["outputs"]) == (follower["source"], follower["inputs"])
         # The sums of integers become float32 in a pass of their own in any case.
         pays = step["outputs"] >= MANY_CHANNELS or step["is_of_integers"]
-        step["feeds"] = convolutions and shared and pays and follower["shift"] != _POOLED_SHIFT
+        step["feeds"] = convolutions and shared and pays and not follower["is_shifted"]
         step["stores"] = _is_read(step["target"], follower, rest)
 
 
@@ -545,21 +536,3 @@ class CompiledBlocks:
         run = _Run(products)
         self._parts.append(run)
         return run
-
-
-class _Concatenation:
-    """Concatenates arrays and keeps the index at which each begins."""
-
-    def __init__(self) -> None:
-        self._parts: list[np.ndarray] = []
-        self._size = 0
-
-    def add(self, part: np.ndarray) -> int:
-        """Appends an array, with zeros up to a whole vector; returns where it begins: at a cache line."""
-        part = filled(part.ravel())
-        self._parts.append(part)
-        self._size += part.size
-        return self._size - part.size
-
-    def array(self) -> np.ndarray:
-        return np.concatenate(self._parts, out=aligned((self._size,)))

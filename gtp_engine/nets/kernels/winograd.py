@@ -14,10 +14,12 @@ import numpy as np
 
 from ...base.jit import njit
 from .amx import begin_products, end_products
-from .convolution import Before, Kernel, activate_lines
+from .convolution import Kernel
 from .emit import LANES, data_address
-from .matmul import multiply_blocks, pack_matrices
-from .winograd_tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
+from .grid import Grid
+from .matmul import Blocks, multiply_blocks, pack_matrices
+from .passes import Before, activate_rows
+from .winograd_tiles import WINOGRAD_MATRICES, Square, transform_input_tile, transform_output_tile
 
 # Tiles that are worked on together, at least: enough rows for the products.
 _LEAST_TILES = 36
@@ -28,29 +30,10 @@ _ROW_BYTES_PER_TILE = 8
 
 @njit
 def convolve_3x3(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    width: int,
-    before: Before,
-    shift: np.ndarray,
-    kernel: Kernel,
-    adds: bool,
-    out: np.ndarray,
+    x: np.ndarray, on_board: np.ndarray, grid: Grid, before: Before, kernel: Kernel, adds: bool, out: np.ndarray
 ) -> None:
-    """Computes a convolution of an activation; points off the board count as 0.
-
-    Args:
-        x: float32 [n, points, channels or more]; only the first channels, as many as there are scales, are read.
-        on_board: bool [n, points], or [0, ...] if all points are on the board.
-        width: The width of the board.
-        before: What precedes the convolution.
-        shift: float32 [1 or n, channels], in place of that of `before`.
-        kernel: The kernel, its weights from `pack_kernel`.
-        adds: Add to what is in `out`, in place of the bias.
-        out: float32 [n, points, out channels].
-    """
-    count, points, _ = x.shape
-    height = points // width
+    """Computes a 3x3 convolution of an activation; for the arguments see `convolution`. `pack_kernel` makes weights."""
+    count, height, width = len(x), grid.height, grid.width
     target = out.reshape((count, height, width, out.shape[2]))
     weights, bias = kernel.weights, kernel.bias
     blocks, cells, steps, columns = weights.shape
@@ -72,23 +55,17 @@ def convolve_3x3(
     for first in range(0, count, images):
         chunk = min(images, count - first)
         for image in range(first, first + chunk):
-            # The shift has one row for all images, or one for each.
-            activate_lines(x, on_board, image, width, before, shift[min(image, len(shift) - 1)], padded[1:, 1:])
+            for y in range(height):
+                activate_rows(x, on_board, image, y * width, width, before, padded[y + 1, 1:])
             _transform_input(padded, transformed, (image - first) * tiles, side, down, across)
         # Block by block, so that the products are transformed back while they are still in the cache.
         for block in range(blocks):
             multiply_blocks(
-                data_address(transformed),
-                transformed.strides[0],
-                transformed.strides[1],
+                Blocks(data_address(transformed), transformed.strides[0], transformed.strides[1]),
                 chunk * tiles,
                 weights[block],
-                data_address(zeros),
-                0,
-                0,
-                data_address(products),
-                products.strides[0],
-                products.strides[1],
+                Blocks(data_address(zeros), 0, 0),
+                Blocks(data_address(products), products.strides[0], products.strides[1]),
             )
             start = block * columns
             for image in range(chunk):
@@ -110,7 +87,7 @@ def _transform_input(
             corner = source + side * (y * row + x * column)
             for channel in range(0, padded.shape[2], LANES):
                 offset = channel * item
-                transform_input_tile(padded, side, corner + offset, row, column, target + offset, cell)
+                transform_input_tile(padded, side, Square(corner + offset, row, column), target + offset, cell)
             target += line
 
 
@@ -134,22 +111,11 @@ def _transform_output(
         for x in range(0, width, side):
             corner = data_address(out) + image * out.strides[0] + y * row + x * column + channel * item
             for lane in range(0, 4 * products.shape[2], 4 * LANES):
-                target = corner + lane
-                transform_output_tile(
-                    side,
-                    source + lane,
-                    cell,
-                    # What is added: the output itself, or the bias for every point, by strides of 0.
-                    target if adds else data_address(bias) + lane,
-                    adds * row,
-                    adds * column,
-                    target,
-                    row,
-                    column,
-                    # The last tiles reach beyond the board.
-                    height - y,
-                    width - x,
-                )
+                points = Square(corner + lane, row, column)
+                # What is added: the output itself, or the bias for every point.
+                start = points if adds else Square(data_address(bias) + lane, 0, 0)
+                # The last tiles reach beyond the board.
+                transform_output_tile(side, source + lane, cell, start, points, height - y, width - x)
             source += line
 
 

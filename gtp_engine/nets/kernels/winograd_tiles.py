@@ -1,9 +1,10 @@
 """The transforms of Winograd's tiles (`winograd`) as LLVM code, from exact matrices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -17,13 +18,14 @@ from .emit import (
     fused_multiply_add,
     int64,
     is_half,
+    llvm_function,
     load,
     plus,
+    row_addresses,
     splat,
     store,
     times,
 )
-from .scalars import llvm_function
 
 Matrix = list[list[Fraction]]
 
@@ -82,100 +84,73 @@ _POINTS = {
 WINOGRAD_MATRICES = {side: winograd_matrices(side, points) for side, points in _POINTS.items()}
 
 
-@llvm_function
-def transform_input_tile(
-    typing: Any, like: Any, side: Any, source: Any, row: Any, column: Any, target: Any, step: Any
-) -> Any:
+class Square(NamedTuple):
+    """Points of a tile: the address of the first one, and the distances of its rows and columns, all int64."""
+
+    address: Any
+    row: Any
+    column: Any
+
+    def at(self, builder: Any, i: int, j: int) -> Any:
+        """Returns the address of a point."""
+        return plus(builder, self.address, plus(builder, times(builder, self.row, i), times(builder, self.column, j)))
+
+
+@llvm_function(types.void)
+def transform_input_tile(builder: Any, like: Any, side: Any, source: Any, target: Any, step: Any) -> None:
     """Transforms 16 channels of a tile of the input, with its margin, for a product cell by cell.
 
     Args:
         like: An array of the type of the input and the result.
         side: The side of the output tiles, a key of WINOGRAD_MATRICES.
-        source: Address of the tile's first point.
-        row: Distance of its rows.
-        column: Distance of its columns.
+        source: The `Square` of the tile.
         target: Address of the result's first cell.
         step: Distance of its cells.
     """
+    half, points = is_half(like), Square(*source)
 
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, side, source, row, column, target, step = arguments
-        half = is_half(like)
+    def emit(matrix: Matrix, builder: Any) -> None:
+        # The whole tile is loaded into values of LLVM, which spills to the stack what exceeds the registers.
+        size = range(len(matrix))
+        square = [[_load_f32(builder, points.at(builder, i, j), half) for j in size] for i in size]
+        values = list(chain(*_transform_both_sides(builder, matrix, square)))
+        for value, address in zip(values, row_addresses(builder, target, step, len(values)), strict=True):
+            store(builder, value, address, half)
 
-        def emit_for(matrix: Matrix) -> Callable[[Any], None]:
-            def emit(builder: Any) -> None:
-                # The whole tile is loaded into values of LLVM, which spills to the stack what exceeds the registers.
-                size = range(len(matrix))
-                square = [
-                    [_load_f32(builder, _cell_address(builder, source, i, row, j, column), half) for j in size]
-                    for i in size
-                ]
-                for number, value in enumerate(chain(*_transform_both_sides(builder, matrix, square))):
-                    store(builder, value, plus(builder, target, times(builder, step, number)), half)
-
-            return emit
-
-        emit_switch(builder, side, {number: emit_for(parts[2]) for number, parts in WINOGRAD_MATRICES.items()})
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 6), code
+    emit_switch(builder, side, {number: partial(emit, parts[2]) for number, parts in WINOGRAD_MATRICES.items()})
 
 
-@llvm_function
+@llvm_function(types.void)
 def transform_output_tile(
-    typing: Any,
-    side: Any,
-    source: Any,
-    step: Any,
-    start: Any,
-    start_row: Any,
-    start_column: Any,
-    out: Any,
-    row: Any,
-    column: Any,
-    rows: Any,
-    columns: Any,
-) -> Any:
+    builder: Any, side: Any, source: Any, step: Any, start: Any, out: Any, rows: Any, columns: Any
+) -> None:
     """Transforms 16 channels of a tile of products to points, and adds what lies at `start`. All are float32.
 
     Args:
         side: The side of the output tiles, a key of WINOGRAD_MATRICES.
         source: Address of the tile's first cell.
         step: Distance of its cells.
-        start: Address of what is added at the first point.
-        start_row: Distance of its rows.
-        start_column: Distance of its columns.
-        out: Address of the tile's first point.
-        row: Distance of the rows of points.
-        column: Distance of the columns of points.
+        start: The `Square` of what is added.
+        out: The `Square` of the result.
         rows: How many rows to write; further ones lie off the board.
         columns: How many columns to write.
     """
+    begin, target = Square(*start), Square(*out)
 
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        side, source, step, start, start_row, start_column, out, row, column, rows, columns = arguments
+    def emit(matrix: Matrix, builder: Any) -> None:
+        size = len(matrix[0])
+        cells = [load(builder, address, FLOATS) for address in row_addresses(builder, source, step, size**2)]
+        square = [cells[i * size : (i + 1) * size] for i in range(size)]
+        for i, line in enumerate(_transform_both_sides(builder, matrix, square)):
+            for j, value in enumerate(line):
+                inside = builder.and_(
+                    builder.icmp_signed(">", rows, int64(i)), builder.icmp_signed(">", columns, int64(j))
+                )
+                with builder.if_then(inside):
+                    total = builder.fadd(value, load(builder, begin.at(builder, i, j), FLOATS))
+                    store(builder, total, target.at(builder, i, j), False)
 
-        def emit_for(matrix: Matrix) -> Callable[[Any], None]:
-            def emit(builder: Any) -> None:
-                size = len(matrix[0])
-                cells = [load(builder, plus(builder, source, times(builder, step, k)), FLOATS) for k in range(size**2)]
-                square = [cells[i * size : (i + 1) * size] for i in range(size)]
-                for i, line in enumerate(_transform_both_sides(builder, matrix, square)):
-                    for j, value in enumerate(line):
-                        inside = builder.and_(
-                            builder.icmp_signed(">", rows, int64(i)), builder.icmp_signed(">", columns, int64(j))
-                        )
-                        with builder.if_then(inside):
-                            at_start = _cell_address(builder, start, i, start_row, j, start_column)
-                            total = builder.fadd(value, load(builder, at_start, FLOATS))
-                            store(builder, total, _cell_address(builder, out, i, row, j, column), False)
-
-            return emit
-
-        emit_switch(builder, side, {number: emit_for(parts[0]) for number, parts in WINOGRAD_MATRICES.items()})
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 11), code
+    emit_switch(builder, side, {number: partial(emit, parts[0]) for number, parts in WINOGRAD_MATRICES.items()})
 
 
 def _transform_both_sides(builder: Any, matrix: Matrix, square: list[list[Any]]) -> list[list[Any]]:
@@ -215,11 +190,6 @@ def _linear_combination(builder: Any, factors: Sequence[Fraction], vectors: list
         else:
             total = fused_multiply_add(builder, vector, splat(float(factor)), total)
     return total
-
-
-def _cell_address(builder: Any, base: Any, i: int, row: Any, j: int, column: Any) -> Any:
-    """Returns base + i * row + j * column."""
-    return plus(builder, base, plus(builder, times(builder, row, i), times(builder, column, j)))
 
 
 def _load_f32(builder: Any, address: Any, half: bool) -> Any:
