@@ -101,7 +101,7 @@ def loop_of_panel(llvm: Any, processor: str, half: bool) -> list[str]:
     module = ir.Module()
     module.triple = "aarch64-unknown-linux-gnu"
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 9), "panel")
-    builder = ir.IRBuilder(function.append_basic_block())
+    builder = emit.Builder(function.append_basic_block())
     *panel, ahead = function.args
     llvm._emit_panel(half, emit.Panel(*panel), ahead, llvm.MAX_ROWS[1], 1, builder)
     builder.ret_void()

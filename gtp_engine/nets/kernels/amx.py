@@ -27,15 +27,10 @@ from .emit import (
     I32,
     I64,
     Panel,
-    emit_switch,
     int32,
     int64,
     is_integer,
     llvm_function,
-    load,
-    plus,
-    row_addresses,
-    times,
 )
 from .passes import Pending, emit_rows
 
@@ -140,7 +135,7 @@ def emit_tile_panel(
 ) -> None:
     """Emits the code of `multiply_tiles`; by default steps lie in one row, and there is no pending panel."""
     emit = partial(_emit_panel, like=like, panel=panel, offsets=offsets, pending=pending)
-    emit_switch(builder, rows, {TILE_ROWS * tiles: partial(emit, tiles=tiles) for tiles in range(1, 5)})
+    builder.emit_switch(rows, {TILE_ROWS * tiles: partial(emit, tiles=tiles) for tiles in range(1, 5)})
 
 
 def _emit_panel(
@@ -153,16 +148,16 @@ def _emit_panel(
     builder.store(int64(0), done)
     with cgutils.for_range(builder, panel.steps) as step:
         # Of what lies in one row the steps are 64 bytes apart.
-        offset = times(builder, step.index, 64)
+        offset = builder.times(step.index, 64)
         if offsets is not None:
-            offset = load(builder, plus(builder, offsets, times(builder, step.index, 8)), I64)
-        right = plus(builder, panel.right, times(builder, step.index, TILE_BYTES))
-        _emit_step(builder, product, plus(builder, panel.left, offset), panel.stride, right, tiles)
+            offset = builder.load_at(builder.add(offsets, builder.times(step.index, 8)), I64)
+        right = builder.add(panel.right, builder.times(step.index, TILE_BYTES))
+        _emit_step(builder, product, builder.add(panel.left, offset), panel.stride, right, tiles)
         if pending is not None:
             first = builder.load(done)
             with builder.if_then(builder.icmp_signed("<", first, pending[1].rows)):
                 emit_rows(builder, like, *pending, first, _ROWS_A_STEP)
-                builder.store(plus(builder, first, int64(_ROWS_A_STEP)), done)
+                builder.store(builder.add(first, int64(_ROWS_A_STEP)), done)
     if pending is not None:
         _emit_pending(builder, like, pending, builder.load(done))
     for number, address in enumerate(_tile_addresses(builder, panel.out, panel.out_stride, tiles)):
@@ -185,7 +180,7 @@ def _emit_step(builder: Any, product: str, left: Any, stride: Any, right: Any, t
 
 def _tile_addresses(builder: Any, base: Any, stride: Any, tiles: int) -> list[Any]:
     return [
-        _pointer(builder, address) for address in row_addresses(builder, base, times(builder, stride, TILE_ROWS), tiles)
+        _pointer(builder, address) for address in builder.row_addresses(base, builder.times(stride, TILE_ROWS), tiles)
     ]
 
 

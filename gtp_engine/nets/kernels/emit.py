@@ -51,6 +51,87 @@ BYTES = ir.VectorType(ir.IntType(8), 4 * LANES)
 HALVES, PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
 
 
+def int32(value: int) -> Any:
+    return ir.Constant(I32, value)
+
+
+def int64(value: int) -> Any:
+    return ir.Constant(I64, value)
+
+
+class Builder(ir.IRBuilder):
+    """llvmlite's builder of code, with what is said often here."""
+
+    def row_addresses(self, base: Any, stride: Any, rows: int) -> list[Any]:
+        return [self.add(base, self.times(stride, row)) for row in range(rows)]
+
+    def emit_switch(self, key: Any, cases: Mapping[int, Callable[[Any], None]]) -> None:
+        """Emits code that executes the case with the number `key`."""
+        end = self.append_basic_block("end")
+        switch = self.switch(key, end)
+        for number, emit in cases.items():
+            block = self.append_basic_block(f"case{number}")
+            switch.add_case(int64(number), block)
+            self.position_at_end(block)
+            emit(self)
+            self.branch(end)
+        self.position_at_end(end)
+
+    def lanes(self, vector: Any, chosen: Sequence[int], other: Any = None) -> Any:
+        """Returns some lanes of a vector, or of two one after the other."""
+        if other is None and len(chosen) == vector.type.count and chosen == range(len(chosen)):
+            return vector
+        mask = ir.Constant(ir.VectorType(I32, len(chosen)), list(chosen))
+        return self.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined) if other is None else other, mask)
+
+    def broadcast(self, address: Any, kind: Any) -> Any:
+        """Returns a vector with the value at `address` in all lanes."""
+        return self.fill(self.load_at(address, kind.element), kind)
+
+    def fill(self, value: Any, kind: Any) -> Any:
+        """Returns a vector with the same value in all lanes."""
+        # LLVM's idiom, which becomes part of the instruction that loads.
+        first = self.insert_element(ir.Constant(kind, ir.Undefined), value, int32(0))
+        return self.lanes(first, [0] * LANES)
+
+    def interleave(self, first: Any, second: Any) -> Any:
+        """Returns 16 pairs of bfloat16 from two vectors of float32, as int32: the first ones are the lower halves."""
+        low, high = (
+            self.zext(self.bitcast(self.fptrunc(value, HALVES), SHORTS), INTEGERS) for value in (first, second)
+        )
+        return self.or_(low, self.shl(high, ir.Constant(INTEGERS, [16] * LANES)))
+
+    def fused_multiply_add(self, a: Any, b: Any, c: Any) -> Any:
+        # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
+        signature = ir.FunctionType(FLOATS, [FLOATS] * 3)
+        return self.call(cgutils.get_or_insert_function(self.module, signature, "llvm.fma.v16f32"), [a, b, c])
+
+    def round_vector(self, a: Any) -> Any:
+        """Returns the nearest whole numbers as float32."""
+        signature = ir.FunctionType(FLOATS, [FLOATS])
+        return self.call(cgutils.get_or_insert_function(self.module, signature, "llvm.rint.v16f32"), [a])
+
+    def times(self, value: Any, factor: int) -> Any:
+        return self.mul(value, int64(factor))
+
+    def load_at(self, address: Any, kind: Any) -> Any:
+        # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing
+        # unless they cross a cache line.
+        return self.load(self.inttoptr(address, kind.as_pointer()), align=2)
+
+    def load_vectors(self, address: Any, kind: Any, count: int) -> list[Any]:
+        """Returns vectors of 64 bytes that lie one after the other."""
+        return [self.load_at(self.add(address, int64(64 * number)), kind) for number in range(count)]
+
+    def store_vectors(self, vectors: list[Any], address: Any) -> None:
+        for number, vector in enumerate(vectors):
+            self.store_at(vector, self.add(address, int64(64 * number)), False)
+
+    def store_at(self, value: Any, address: Any, half: bool) -> None:
+        value = self.fptrunc(value, HALVES) if half else value
+        self.store(value, self.inttoptr(address, value.type.as_pointer()), align=2)
+
+
 def llvm_function(result: Any) -> Callable[[Callable[..., Any | None]], Any]:
     """Decorates a function that emits LLVM code, for what numba has no expression for; result: its type in numba.
 
@@ -61,8 +142,9 @@ def llvm_function(result: Any) -> Callable[[Callable[..., Any | None]], Any]:
     def decorate(function: Callable[..., Any | None]) -> Any:
         def define(typing: Any, *kinds: Any) -> Any:
             def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                arguments = (_argument(builder, *each) for each in zip(kinds, values, strict=True))
-                found = function(builder, *arguments)
+                own = Builder(builder.block)
+                found = function(own, *(_argument(own, *each) for each in zip(kinds, values, strict=True)))
+                builder.position_at_end(own.block)
                 return context.get_dummy_value() if found is None else found
 
             return result(*map(_parameter_type, kinds)), code
@@ -110,100 +192,6 @@ class Panel(NamedTuple):
     out: Any
     out_stride: Any
     steps: Any
-
-
-def row_addresses(builder: Any, base: Any, stride: Any, rows: int) -> list[Any]:
-    return [plus(builder, base, times(builder, stride, row)) for row in range(rows)]
-
-
-def emit_switch(builder: Any, key: Any, cases: Mapping[int, Callable[[Any], None]]) -> None:
-    """Emits code that executes the case with the number `key`."""
-    end = builder.append_basic_block("end")
-    switch = builder.switch(key, end)
-    for number, emit in cases.items():
-        block = builder.append_basic_block(f"case{number}")
-        switch.add_case(int64(number), block)
-        builder.position_at_end(block)
-        emit(builder)
-        builder.branch(end)
-    builder.position_at_end(end)
-
-
-def lanes(builder: Any, vector: Any, chosen: Sequence[int], other: Any = None) -> Any:
-    """Returns some lanes of a vector, or of two one after the other."""
-    if other is None and len(chosen) == vector.type.count and chosen == range(len(chosen)):
-        return vector
-    mask = ir.Constant(ir.VectorType(I32, len(chosen)), list(chosen))
-    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined) if other is None else other, mask)
-
-
-def broadcast(builder: Any, address: Any, kind: Any) -> Any:
-    """Returns a vector with the value at `address` in all lanes."""
-    return fill(builder, load(builder, address, kind.element), kind)
-
-
-def fill(builder: Any, value: Any, kind: Any) -> Any:
-    """Returns a vector with the same value in all lanes."""
-    # LLVM's idiom, which becomes part of the instruction that loads.
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, int32(0))
-    return lanes(builder, first, [0] * LANES)
-
-
-def interleave(builder: Any, first: Any, second: Any) -> Any:
-    """Returns 16 pairs of bfloat16 from two vectors of float32, as int32: the first ones are the lower halves."""
-    low, high = (
-        builder.zext(builder.bitcast(builder.fptrunc(value, HALVES), SHORTS), INTEGERS) for value in (first, second)
-    )
-    return builder.or_(low, builder.shl(high, ir.Constant(INTEGERS, [16] * LANES)))
-
-
-def fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
-    signature = ir.FunctionType(FLOATS, [FLOATS] * 3)
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.fma.v16f32"), [a, b, c])
-
-
-def round_vector(builder: Any, a: Any) -> Any:
-    """Returns the nearest whole numbers as float32."""
-    signature = ir.FunctionType(FLOATS, [FLOATS])
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.rint.v16f32"), [a])
-
-
-def int32(value: int) -> Any:
-    return ir.Constant(I32, value)
-
-
-def int64(value: int) -> Any:
-    return ir.Constant(I64, value)
-
-
-def plus(builder: Any, a: Any, b: Any) -> Any:
-    return builder.add(a, b)
-
-
-def times(builder: Any, value: Any, factor: int) -> Any:
-    return builder.mul(value, int64(factor))
-
-
-def load(builder: Any, address: Any, kind: Any) -> Any:
-    # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing unless
-    # they cross a cache line.
-    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=2)
-
-
-def load_vectors(builder: Any, address: Any, kind: Any, count: int) -> list[Any]:
-    """Returns vectors of 64 bytes that lie one after the other."""
-    return [load(builder, plus(builder, address, int64(64 * number)), kind) for number in range(count)]
-
-
-def store_vectors(builder: Any, vectors: list[Any], address: Any) -> None:
-    for number, vector in enumerate(vectors):
-        store(builder, vector, plus(builder, address, int64(64 * number)), False)
-
-
-def store(builder: Any, value: Any, address: Any, half: bool) -> None:
-    value = builder.fptrunc(value, HALVES) if half else value
-    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=2)
 
 
 def is_half(like: Any) -> bool:

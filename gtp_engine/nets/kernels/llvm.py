@@ -26,21 +26,9 @@ from .emit import (
     LANES,
     PAIRS,
     Panel,
-    broadcast,
-    emit_switch,
-    fused_multiply_add,
     int64,
-    interleave,
     is_half,
-    lanes,
     llvm_function,
-    load,
-    load_vectors,
-    plus,
-    row_addresses,
-    store,
-    store_vectors,
-    times,
 )
 
 HAS_FLOAT32 = bool((FEATURES.get("avx2") and FEATURES.get("fma")) or FEATURES.get("neon"))
@@ -125,15 +113,15 @@ def rotate_pairs(builder: Any, like: Any, x: Any, cosine: Any, sine: Any, out: A
         out: Address of the result.
         distance: Distance of the two values of a pair.
     """
-    addresses = x, plus(builder, x, distance), cosine, sine
-    a, b, cos, sin = (load(builder, address, FLOATS) for address in addresses)
+    addresses = x, builder.add(x, distance), cosine, sine
+    a, b, cos, sin = (builder.load_at(address, FLOATS) for address in addresses)
     first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
-    second = fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
+    second = builder.fused_multiply_add(a, sin, builder.fmul(b, cos))
     if is_half(like):
-        store(builder, interleave(builder, first, second), out, False)
+        builder.store_at(builder.interleave(first, second), out, False)
     else:
-        store(builder, first, out, False)
-        store(builder, second, plus(builder, out, distance), False)
+        builder.store_at(first, out, False)
+        builder.store_at(second, builder.add(out, distance), False)
 
 
 @llvm_function(types.void)
@@ -146,10 +134,10 @@ def store_step(builder: Any, like: Any, first: Any, second: Any, out: Any) -> No
         second: Address of the second row, which is ignored as float32.
         out: Address of the step.
     """
-    value = load(builder, first, FLOATS)
+    value = builder.load_at(first, FLOATS)
     if is_half(like):
-        value = interleave(builder, value, load(builder, second, FLOATS))
-    store(builder, value, out, False)
+        value = builder.interleave(value, builder.load_at(second, FLOATS))
+    builder.store_at(value, out, False)
 
 
 def _emit_shapes(
@@ -158,28 +146,28 @@ def _emit_shapes(
     """Emits code for each shape, rows and vectors: the number of registers has to be known when it is generated."""
     # Rows are fewer than 16, so that the key is unique.
     cases = {v * 16 + r: partial(emit, r, v) for v, most in most_rows.items() for r in range(1, most + 1)}
-    emit_switch(builder, plus(builder, times(builder, vectors, 16), rows), cases)
+    builder.emit_switch(builder.add(builder.times(vectors, 16), rows), cases)
 
 
 def _emit_panel(half: bool, panel: Panel, ahead: Any, rows: int, vectors: int, builder: Any) -> None:
     """Emits the loop of `multiply_panel` for one shape. Its sums stay in registers until the end."""
-    lines = row_addresses(builder, panel.left, panel.stride, rows)
+    lines = builder.row_addresses(panel.left, panel.stride, rows)
     starts = _load_rows(builder, panel.start, panel.start_stride, rows, vectors)
     right = panel.right, PAIRS if half else FLOATS, ahead
     totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_multiply_accumulate, builder, half))
-    for address, row in zip(row_addresses(builder, panel.out, panel.out_stride, rows), totals, strict=True):
-        store_vectors(builder, row, address)
+    for address, row in zip(builder.row_addresses(panel.out, panel.out_stride, rows), totals, strict=True):
+        builder.store_vectors(row, address)
 
 
 def _emit_integer_panel(panel: Panel, ahead: Any, rows: int, vectors: int, builder: Any) -> None:
     """Emits `_emit_panel` for 8-bit integers, whose sums are scaled at the end."""
     row_bytes = 4 * LANES * vectors
-    lines = row_addresses(builder, panel.left, panel.stride, rows)
-    begins = [load_vectors(builder, panel.right, INTEGERS, vectors)] * rows
-    right = plus(builder, panel.right, int64(2 * row_bytes)), INTEGERS, ahead
+    lines = builder.row_addresses(panel.left, panel.stride, rows)
+    begins = [builder.load_vectors(panel.right, INTEGERS, vectors)] * rows
+    right = builder.add(panel.right, int64(2 * row_bytes)), INTEGERS, ahead
     totals = _emit_sums(builder, lines, begins, right, panel.steps, partial(_dot_products, builder))
-    columns = load_vectors(builder, plus(builder, panel.right, int64(row_bytes)), FLOATS, vectors)
-    scales = [broadcast(builder, plus(builder, line, times(builder, panel.steps, 4)), FLOATS) for line in lines]
+    columns = builder.load_vectors(builder.add(panel.right, int64(row_bytes)), FLOATS, vectors)
+    scales = [builder.broadcast(builder.add(line, builder.times(panel.steps, 4)), FLOATS) for line in lines]
     factors = [[builder.fmul(column, scale) for column in columns] for scale in scales]
     _store_scaled(builder, panel, totals, factors, _load_rows(builder, panel.start, panel.start_stride, rows, vectors))
 
@@ -190,17 +178,17 @@ def _emit_shifted_panel(
     """Emits the loops of `multiply_shifted` for one shape, whose sums stay in registers."""
     zero = ir.Constant(INTEGERS, [0] * LANES)
     sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(vectors)] for _ in range(rows)]
-    cell_bytes = times(builder, panel.steps, 4 * LANES * vectors)
+    cell_bytes = builder.times(panel.steps, 4 * LANES * vectors)
     with cgutils.for_range(builder, cells) as cell:
-        offset = load(builder, plus(builder, offsets, times(builder, cell.index, 8)), I64)
-        lines = row_addresses(builder, plus(builder, panel.left, offset), panel.stride, rows)
-        address = plus(builder, panel.right, builder.mul(cell.index, cell_bytes))
-        right = address, INTEGERS, plus(builder, address, cell_bytes)
+        offset = builder.load_at(builder.add(offsets, builder.times(cell.index, 8)), I64)
+        lines = builder.row_addresses(builder.add(panel.left, offset), panel.stride, rows)
+        address = builder.add(panel.right, builder.mul(cell.index, cell_bytes))
+        right = address, INTEGERS, builder.add(address, cell_bytes)
         begins = [[builder.load(place) for place in row] for row in sums]
         totals = _emit_sums(builder, lines, begins, right, panel.steps, partial(_dot_products, builder))
         for place, total in zip(chain(*sums), chain(*totals), strict=True):
             builder.store(total, place)
-    columns, terms = (load_vectors(builder, address, FLOATS, vectors) for address in (factors, bias))
+    columns, terms = (builder.load_vectors(address, FLOATS, vectors) for address in (factors, bias))
     starts = [
         [builder.fadd(first, term) for first, term in zip(row, terms, strict=True)]
         for row in _load_rows(builder, panel.start, panel.start_stride, rows, vectors)
@@ -213,18 +201,18 @@ def _store_scaled(
     builder: Any, panel: Panel, sums: list[list[Any]], factors: list[list[Any]], starts: list[list[Any]]
 ) -> None:
     """Stores the sums of integers of a panel, times their factors, plus what they start from."""
-    targets = row_addresses(builder, panel.out, panel.out_stride, len(sums))
+    targets = builder.row_addresses(panel.out, panel.out_stride, len(sums))
     for target, *row in zip(targets, sums, factors, starts, strict=True):
         values = [
-            fused_multiply_add(builder, builder.sitofp(total, FLOATS), factor, start)
+            builder.fused_multiply_add(builder.sitofp(total, FLOATS), factor, start)
             for total, factor, start in zip(*row, strict=True)
         ]
-        store_vectors(builder, values, target)
+        builder.store_vectors(values, target)
 
 
 def _load_rows(builder: Any, base: Any, stride: Any, rows: int, vectors: int) -> list[list[Any]]:
     """Returns the float32 vectors of each of some rows."""
-    return [load_vectors(builder, address, FLOATS, vectors) for address in row_addresses(builder, base, stride, rows)]
+    return [builder.load_vectors(address, FLOATS, vectors) for address in builder.row_addresses(base, stride, rows)]
 
 
 def _emit_sums(
@@ -257,14 +245,13 @@ def _emit_sums(
     # the previous total after that.
     step = builder.phi(I64)
     sums = [[builder.phi(first.type) for first in row] for row in starts]
-    offset = times(builder, step, 4 * LANES * vectors)
-    _prefetch(builder, plus(builder, ahead, offset), vectors)
-    factors = load_vectors(builder, plus(builder, address, offset), kind, vectors)
+    offset = builder.times(step, 4 * LANES * vectors)
+    _prefetch(builder, builder.add(ahead, offset), vectors)
+    factors = builder.load_vectors(builder.add(address, offset), kind, vectors)
     totals = [
-        multiply(row, plus(builder, line, times(builder, step, 4)), factors)
-        for line, row in zip(lines, sums, strict=True)
+        multiply(row, builder.add(line, builder.times(step, 4)), factors) for line, row in zip(lines, sums, strict=True)
     ]
-    next_step = plus(builder, step, int64(1))
+    next_step = builder.add(step, int64(1))
     step.add_incoming(int64(0), entry)
     step.add_incoming(next_step, loop)
     for value, first, total in zip(chain(*sums), chain(*starts), chain(*totals), strict=True):
@@ -284,16 +271,16 @@ def _prefetch(builder: Any, address: Any, lines: int) -> None:
     # Reading (0), of data (1), to all levels of cache but the first (locality 2), which a block of weights would fill.
     read, locality, data = (ir.Constant(I32, value) for value in (0, 2, 1))
     for line in range(lines):
-        target = builder.inttoptr(plus(builder, address, int64(64 * line)), pointer)
+        target = builder.inttoptr(builder.add(address, int64(64 * line)), pointer)
         builder.call(prefetch, [target, read, locality, data])
 
 
 def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
     """Returns each sum plus its factor times the value (or the pair of bfloat16) at `address`, in all lanes."""
     if not half:
-        value = broadcast(builder, address, FLOATS)
-        return [fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
-    value = builder.bitcast(broadcast(builder, address, INTEGERS), PAIRS)
+        value = builder.broadcast(address, FLOATS)
+        return [builder.fused_multiply_add(value, factor, total) for total, factor in zip(sums, factors, strict=True)]
+    value = builder.bitcast(builder.broadcast(address, INTEGERS), PAIRS)
     # The dot products of pairs are added to float32 sums. x86 rounds to even, ARM to odd: a sum that is not exact gets
     # an odd last bit. Both flush denormals to 0.
     instruction = ("llvm.x86.avx512bf16.dpbf16ps.512", LANES)
@@ -310,7 +297,7 @@ def _dot_products(builder: Any, sums: list[Any], address: Any, factors: list[Any
 
     Unsigned bytes are multiplied by signed ones, and the four products are added to the int32 sum of their lane.
     """
-    value = broadcast(builder, address, INTEGERS)
+    value = builder.broadcast(address, INTEGERS)
     if FEATURES.get("i8mm"):
         value, factors = (builder.bitcast(value, BYTES), [builder.bitcast(factor, BYTES) for factor in factors])
         instruction = ("llvm.aarch64.neon.usdot.v4i32.v16i8", 4)
@@ -334,7 +321,7 @@ def _call_in_parts(builder: Any, instruction: tuple[str, int], operands: tuple[A
     count = LANES // width
     split = [
         [
-            lanes(builder, vector, range(vector.type.count // count * part, vector.type.count // count * (part + 1)))
+            builder.lanes(vector, range(vector.type.count // count * part, vector.type.count // count * (part + 1)))
             for vector in operands
         ]
         for part in range(count)
@@ -344,5 +331,5 @@ def _call_in_parts(builder: Any, instruction: tuple[str, int], operands: tuple[A
     parts = [builder.call(function, each) for each in split]
     while len(parts) > 1:
         size = 2 * parts[0].type.count
-        parts = [lanes(builder, one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
+        parts = [builder.lanes(one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
     return parts[0]

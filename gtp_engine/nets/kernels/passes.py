@@ -23,23 +23,12 @@ from .emit import (
     I32,
     INTEGERS,
     LANES,
-    broadcast,
     data_address,
-    emit_switch,
-    fill,
-    fused_multiply_add,
     int64,
     is_half,
     is_integer,
-    lanes,
     llvm_function,
-    load,
-    plus,
-    round_vector,
-    row_addresses,
     splat,
-    store,
-    times,
 )
 from .scalars import (
     C1,
@@ -104,12 +93,12 @@ def activate_vectors(
 
     def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
         with cgutils.for_range(builder, vectors) as loop:
-            result = activation(builder, fused_multiply_add(builder, *_load_each(builder, loop.index, x, scale, shift)))
-            address = plus(builder, out, times(builder, loop.index, LANES * like.dtype.bitwidth // 8))
+            result = activation(builder, builder.fused_multiply_add(*_load_each(builder, loop.index, x, scale, shift)))
+            address = builder.add(out, builder.times(loop.index, LANES * like.dtype.bitwidth // 8))
             _store_activated(builder, like, result, encoding, address)
 
     cases = {number: partial(emit, each) for number, each in _activations(like.dtype.bitwidth < 32).items()}
-    emit_switch(builder, kind, cases)
+    builder.emit_switch(kind, cases)
 
 
 def encoding(least: float, largest: float) -> np.ndarray:
@@ -128,13 +117,13 @@ NO_ENCODING = np.zeros(2, np.float32)
 def _store_activated(builder: Any, like: Any, values: Any, encoding: Any, address: Any) -> None:
     """Stores 16 values as elements of an array's type; those beyond what an encoding can express are cut off."""
     if not is_integer(like):
-        store(builder, values, address, is_half(like))
+        builder.store_at(values, address, is_half(like))
         return
-    factor, zero = (broadcast(builder, plus(builder, encoding, int64(offset)), FLOATS) for offset in (0, 4))
-    whole = round_vector(builder, fused_multiply_add(builder, values, factor, zero))
+    factor, zero = (builder.broadcast(builder.add(encoding, int64(offset)), FLOATS) for offset in (0, 4))
+    whole = builder.round_vector(builder.fused_multiply_add(values, factor, zero))
     whole = _smaller(builder, _larger(builder, whole, splat(0.0)), splat(255.0))
     integers = builder.trunc(builder.fptosi(whole, INTEGERS), ir.VectorType(I8, LANES))
-    store(builder, integers, address, False)
+    builder.store_at(integers, address, False)
 
 
 @njit
@@ -204,16 +193,16 @@ def pool_vector(
     def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
         found = [cgutils.alloca_once_value(builder, splat(value)) for value in (0.0, -np.inf)]
         with cgutils.for_range(builder, rows) as loop:
-            value = load(builder, plus(builder, x, builder.mul(loop.index, stride)), FLOATS)
+            value = builder.load_at(builder.add(x, builder.mul(loop.index, stride)), FLOATS)
             value = activation(builder, value)
-            inside = builder.icmp_signed("!=", load(builder, plus(builder, on_board, loop.index), I8), _FALSE)
+            inside = builder.icmp_signed("!=", builder.load_at(builder.add(on_board, loop.index), I8), _FALSE)
             sums, most = (builder.load(place) for place in found)
             builder.store(builder.fadd(sums, builder.select(inside, value, splat(0.0))), found[0])
             builder.store(_larger(builder, builder.select(inside, value, splat(-np.inf)), most), found[1])
         for place, address in zip(found, (total, largest), strict=True):
-            store(builder, builder.load(place), address, False)
+            builder.store_at(builder.load(place), address, False)
 
-    emit_switch(builder, kind, {number: partial(emit, each) for number, each in _activations(False).items()})
+    builder.emit_switch(kind, {number: partial(emit, each) for number, each in _activations(False).items()})
 
 
 class Pending(NamedTuple):
@@ -266,21 +255,23 @@ def emit_rows(builder: Any, like: Any, feed: Any, pending: Pending, first: Any, 
     """
 
     def emit(activation: Callable[[Any, Any], Any] | None, adds: bool, stores: bool, builder: Any) -> None:
-        ends = [load(builder, address, FLOATS) for address in (pending.factors, pending.bias) if is_integer(like)]
-        norm = [load(builder, address, FLOATS) for address in (pending.scale, pending.shift) if activation is not None]
-        for row in (plus(builder, first, int64(number)) for number in range(count)):
-            value = _load_sums(builder, plus(builder, pending.sums, times(builder, row, 4 * LANES)), ends)
-            at_x = plus(builder, pending.x, builder.mul(row, pending.x_stride))
+        ends = [builder.load_at(address, FLOATS) for address in (pending.factors, pending.bias) if is_integer(like)]
+        norm = [
+            builder.load_at(address, FLOATS) for address in (pending.scale, pending.shift) if activation is not None
+        ]
+        for row in (builder.add(first, int64(number)) for number in range(count)):
+            value = _load_sums(builder, builder.add(pending.sums, builder.times(row, 4 * LANES)), ends)
+            at_x = builder.add(pending.x, builder.mul(row, pending.x_stride))
             if adds:
-                value = builder.fadd(value, load(builder, at_x, FLOATS))
+                value = builder.fadd(value, builder.load_at(at_x, FLOATS))
             if stores:
-                store(builder, value, at_x, False)
+                builder.store_at(value, at_x, False)
             if activation is None:
                 continue
-            result = activation(builder, fused_multiply_add(builder, value, *norm))
-            inside = builder.icmp_signed("!=", load(builder, plus(builder, pending.on_board, row), I8), _FALSE)
+            result = activation(builder, builder.fused_multiply_add(value, *norm))
+            inside = builder.icmp_signed("!=", builder.load_at(builder.add(pending.on_board, row), I8), _FALSE)
             result = builder.select(inside, result, splat(0.0))
-            address = plus(builder, pending.out, builder.mul(row, pending.out_stride))
+            address = builder.add(pending.out, builder.mul(row, pending.out_stride))
             _store_activated(builder, feed, result, pending.encoding, address)
 
     activations: dict[int, Callable[[Any, Any], Any] | None] = {**_activations(True), NOT_ACTIVATED: None}
@@ -289,14 +280,14 @@ def emit_rows(builder: Any, like: Any, feed: Any, pending: Pending, first: Any, 
         for number, activation in activations.items()
         for way in range(3)
     }
-    emit_switch(builder, pending.key, cases)
+    builder.emit_switch(pending.key, cases)
 
 
 def _load_sums(builder: Any, address: Any, ends: list[Any]) -> Any:
     """Returns 16 sums as float32; ends: the factors of sums of integers, and what is added to them."""
     if not ends:
-        return load(builder, address, FLOATS)
-    return fused_multiply_add(builder, builder.sitofp(load(builder, address, INTEGERS), FLOATS), *ends)
+        return builder.load_at(address, FLOATS)
+    return builder.fused_multiply_add(builder.sitofp(builder.load_at(address, INTEGERS), FLOATS), *ends)
 
 
 @llvm_function(types.void)
@@ -320,7 +311,7 @@ def gate_vectors(builder: Any, like: Any, gated: Any, x: Any, gate: Any, out: An
                 value = builder.fmul(value, *_load_each(builder, loop.index, gate))
             _store_at(builder, value, out, loop.index, half)
 
-    emit_switch(builder, gated, {0: partial(emit, False), 1: partial(emit, True)})
+    builder.emit_switch(gated, {0: partial(emit, False), 1: partial(emit, True)})
 
 
 @llvm_function(types.void)
@@ -335,7 +326,7 @@ def scale_vectors(builder: Any, like: Any, x: Any, scale: Any, factor: Any, out:
         out: Address of the result.
         vectors: How many vectors of 16 values.
     """
-    factors = fill(builder, factor, FLOATS)
+    factors = builder.fill(factor, FLOATS)
     with cgutils.for_range(builder, vectors) as loop:
         value = builder.fmul(builder.fmul(*_load_each(builder, loop.index, x, scale)), factors)
         _store_at(builder, value, out, loop.index, is_half(like))
@@ -353,13 +344,13 @@ def power_vectors(builder: Any, like: Any, scores: Any, peak: Any, out: Any, sum
         sums: Address of the sums, float32.
         vectors: How many vectors of 16 values.
     """
-    half, peaks = is_half(like), fill(builder, peak, FLOATS)
-    total = cgutils.alloca_once_value(builder, load(builder, sums, FLOATS))
+    half, peaks = is_half(like), builder.fill(peak, FLOATS)
+    total = cgutils.alloca_once_value(builder, builder.load_at(sums, FLOATS))
     with cgutils.for_range(builder, vectors) as loop:
         power = exp2(builder, builder.fsub(*_load_each(builder, loop.index, scores), peaks), half)
         _store_at(builder, power, out, loop.index, half)
         builder.store(builder.fadd(builder.load(total), power), total)
-    store(builder, builder.load(total), sums, False)
+    builder.store_at(builder.load(total), sums, False)
 
 
 @njit
@@ -374,7 +365,7 @@ def largest_of(values: np.ndarray) -> Any:
 @llvm_function(types.float32)
 def sum_vector(builder: Any, x: Any) -> Any:
     """Returns the sum of the 16 float32 values at an address."""
-    return _sum_lanes(builder, load(builder, x, FLOATS))
+    return _sum_lanes(builder, builder.load_at(x, FLOATS))
 
 
 @llvm_function(types.float32)
@@ -383,7 +374,7 @@ def sum_of_squares(builder: Any, x: Any, vectors: Any) -> Any:
     total = cgutils.alloca_once_value(builder, splat(0.0))
     with cgutils.for_range(builder, vectors) as loop:
         (value,) = _load_each(builder, loop.index, x)
-        builder.store(fused_multiply_add(builder, value, value, builder.load(total)), total)
+        builder.store(builder.fused_multiply_add(value, value, builder.load(total)), total)
     return _sum_lanes(builder, builder.load(total))
 
 
@@ -405,27 +396,27 @@ def transpose_units(builder: Any, source: Any, stride: Any, target: Any, target_
         target: Address of the first row of the result.
         target_stride: Distance of its rows.
     """
-    rows = [load(builder, address, INTEGERS) for address in row_addresses(builder, source, stride, LANES)]
+    rows = [builder.load_at(address, INTEGERS) for address in builder.row_addresses(source, stride, LANES)]
     # Squares of 1, 2, 4 and 8 units change places across the diagonals of squares twice as large.
     for size in (1, 2, 4, 8):
         for row in (row for row in range(LANES) if not row & size):
             one, other = rows[row], rows[row + size]
             upper = [lane if not lane & size else LANES + lane - size for lane in range(LANES)]
             lower = [lane + size if not lane & size else LANES + lane for lane in range(LANES)]
-            rows[row], rows[row + size] = (lanes(builder, one, chosen, other) for chosen in (upper, lower))
-    for value, address in zip(rows, row_addresses(builder, target, target_stride, LANES), strict=True):
-        store(builder, value, address, False)
+            rows[row], rows[row + size] = (builder.lanes(one, chosen, other) for chosen in (upper, lower))
+    for value, address in zip(rows, builder.row_addresses(target, target_stride, LANES), strict=True):
+        builder.store_at(value, address, False)
 
 
 def _load_each(builder: Any, index: Any, *rows: Any) -> list[Any]:
     """Returns a vector of each of some rows of float32."""
-    offset = times(builder, index, 4 * LANES)
-    return [load(builder, plus(builder, row, offset), FLOATS) for row in rows]
+    offset = builder.times(index, 4 * LANES)
+    return [builder.load_at(builder.add(row, offset), FLOATS) for row in rows]
 
 
 def _store_at(builder: Any, value: Any, row: Any, index: Any, half: bool) -> None:
     """Stores a vector of a row of bfloat16 or float32."""
-    store(builder, value, plus(builder, row, times(builder, index, (2 if half else 4) * LANES)), half)
+    builder.store_at(value, builder.add(row, builder.times(index, (2 if half else 4) * LANES)), half)
 
 
 def _activations(half: bool) -> dict[int, Callable[[Any, Any], Any]]:
@@ -473,15 +464,15 @@ def exp2(builder: Any, x: Any, rough: bool) -> Any:
         rest = _avx512(builder, "reduce", x, ir.Constant(I32, 1))
         series = splat(F3)
         for term in (F2, F1, F0):
-            series = fused_multiply_add(builder, series, rest, splat(term))
+            series = builder.fused_multiply_add(series, rest, splat(term))
         return _avx512(builder, "scalef", series, x)
     x = _smaller(builder, _larger(builder, x, splat(-126.0)), splat(127.0))
-    whole = round_vector(builder, x)
+    whole = builder.round_vector(x)
     rest = builder.fsub(x, whole)
     terms = (R3, R2, R1, R0) if rough else (C6, C5, C4, C3, C2, C1, ONE)
     series = splat(terms[0])
     for term in terms[1:]:
-        series = fused_multiply_add(builder, series, rest, splat(term))
+        series = builder.fused_multiply_add(series, rest, splat(term))
     # Adding to the bits of the exponent multiplies by the power of two.
     exponent = builder.shl(builder.fptosi(whole, INTEGERS), ir.Constant(INTEGERS, [23] * LANES))
     return builder.bitcast(builder.add(builder.bitcast(series, INTEGERS), exponent), FLOATS)

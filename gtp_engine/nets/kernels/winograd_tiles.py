@@ -14,17 +14,10 @@ from .emit import (
     INTEGERS,
     LANES,
     SHORTS,
-    emit_switch,
-    fused_multiply_add,
     int64,
     is_half,
     llvm_function,
-    load,
-    plus,
-    row_addresses,
     splat,
-    store,
-    times,
 )
 
 Matrix = list[list[Fraction]]
@@ -93,7 +86,7 @@ class Square(NamedTuple):
 
     def at(self, builder: Any, i: int, j: int) -> Any:
         """Returns the address of a point."""
-        return plus(builder, self.address, plus(builder, times(builder, self.row, i), times(builder, self.column, j)))
+        return builder.add(self.address, builder.add(builder.times(self.row, i), builder.times(self.column, j)))
 
 
 @llvm_function(types.void)
@@ -114,10 +107,10 @@ def transform_input_tile(builder: Any, like: Any, side: Any, source: Any, target
         size = range(len(matrix))
         square = [[_load_f32(builder, points.at(builder, i, j), half) for j in size] for i in size]
         values = list(chain(*_transform_both_sides(builder, matrix, square)))
-        for value, address in zip(values, row_addresses(builder, target, step, len(values)), strict=True):
-            store(builder, value, address, half)
+        for value, address in zip(values, builder.row_addresses(target, step, len(values)), strict=True):
+            builder.store_at(value, address, half)
 
-    emit_switch(builder, side, {number: partial(emit, parts[2]) for number, parts in WINOGRAD_MATRICES.items()})
+    builder.emit_switch(side, {number: partial(emit, parts[2]) for number, parts in WINOGRAD_MATRICES.items()})
 
 
 @llvm_function(types.void)
@@ -139,7 +132,7 @@ def transform_output_tile(
 
     def emit(matrix: Matrix, builder: Any) -> None:
         size = len(matrix[0])
-        cells = [load(builder, address, FLOATS) for address in row_addresses(builder, source, step, size**2)]
+        cells = [builder.load_at(address, FLOATS) for address in builder.row_addresses(source, step, size**2)]
         square = [cells[i * size : (i + 1) * size] for i in range(size)]
         for i, line in enumerate(_transform_both_sides(builder, matrix, square)):
             for j, value in enumerate(line):
@@ -147,10 +140,10 @@ def transform_output_tile(
                     builder.icmp_signed(">", rows, int64(i)), builder.icmp_signed(">", columns, int64(j))
                 )
                 with builder.if_then(inside):
-                    total = builder.fadd(value, load(builder, begin.at(builder, i, j), FLOATS))
-                    store(builder, total, target.at(builder, i, j), False)
+                    total = builder.fadd(value, builder.load_at(begin.at(builder, i, j), FLOATS))
+                    builder.store_at(total, target.at(builder, i, j), False)
 
-    emit_switch(builder, side, {number: partial(emit, parts[0]) for number, parts in WINOGRAD_MATRICES.items()})
+    builder.emit_switch(side, {number: partial(emit, parts[0]) for number, parts in WINOGRAD_MATRICES.items()})
 
 
 def _transform_both_sides(builder: Any, matrix: Matrix, square: list[list[Any]]) -> list[list[Any]]:
@@ -188,13 +181,13 @@ def _linear_combination(builder: Any, factors: Sequence[Fraction], vectors: list
         elif factor == 1:
             total = builder.fadd(total, vector)
         else:
-            total = fused_multiply_add(builder, vector, splat(float(factor)), total)
+            total = builder.fused_multiply_add(vector, splat(float(factor)), total)
     return total
 
 
 def _load_f32(builder: Any, address: Any, half: bool) -> Any:
     """Returns 16 values as float32."""
     if not half:
-        return load(builder, address, FLOATS)
-    bits = builder.zext(load(builder, address, SHORTS), INTEGERS)
+        return builder.load_at(address, FLOATS)
+    bits = builder.zext(builder.load_at(address, SHORTS), INTEGERS)
     return builder.bitcast(builder.shl(bits, ir.Constant(INTEGERS, [16] * LANES)), FLOATS)
