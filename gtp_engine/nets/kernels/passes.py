@@ -2,6 +2,9 @@
 
 Results that are rounded to bfloat16 anyway have an exponential of three terms, and a reciprocal of 14 bits in place of
 a division where there is one.
+
+Functions of the vectors of a row take `like`, an array of the type of the result, addresses of rows of float32, the
+address `out` of the result, and the number of vectors of 16 values.
 """
 
 from collections.abc import Callable
@@ -78,17 +81,9 @@ class Before(NamedTuple):
 def activate_vectors(
     builder: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, encoding: Any, out: Any, vectors: Any
 ) -> None:
-    """Writes activation(x * scale + shift) of the vectors of a row.
+    """Writes activation(x * scale + shift) as float32, bfloat16, or 8-bit integers.
 
-    Args:
-        like: An array of the type of the result: float32, bfloat16, or 8-bit integers.
-        kind: One of the values of `scalars.KINDS`.
-        x: Address of the row, float32.
-        scale: Address of the factors.
-        shift: Address of what is added.
-        encoding: Address of an `encoding`, if the result is of integers.
-        out: Address of the result.
-        vectors: How many vectors of 16 values.
+    `kind` is one of the values of `scalars.KINDS`, `encoding` the address of an `encoding` for integers.
     """
 
     def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
@@ -292,16 +287,7 @@ def _load_sums(builder: Any, address: Any, ends: list[Any]) -> Any:
 
 @llvm_function(types.void)
 def gate_vectors(builder: Any, like: Any, gated: Any, x: Any, gate: Any, out: Any, vectors: Any) -> None:
-    """Writes silu(x), times what lies at `gate` if `gated`, of the vectors of a row.
-
-    Args:
-        like: An array of the type of the result: float32 or bfloat16.
-        gated: Whether there is a gate (SwiGLU, Shazeer 2020).
-        x: Address of the row, float32.
-        gate: Address of the gates, float32.
-        out: Address of the result.
-        vectors: How many vectors of 16 values.
-    """
+    """Writes silu(x), times the gate if `gated` (SwiGLU, Shazeer 2020), as float32 or bfloat16."""
     half = is_half(like)
 
     def emit(has_gate: bool, builder: Any) -> None:
@@ -316,16 +302,7 @@ def gate_vectors(builder: Any, like: Any, gated: Any, x: Any, gate: Any, out: An
 
 @llvm_function(types.void)
 def scale_vectors(builder: Any, like: Any, x: Any, scale: Any, factor: Any, out: Any, vectors: Any) -> None:
-    """Writes x * scale * factor of the vectors of a row.
-
-    Args:
-        like: An array of the type of the result: float32 or bfloat16.
-        x: Address of the row, float32.
-        scale: Address of the scales of its values.
-        factor: The factor of all, float32.
-        out: Address of the result.
-        vectors: How many vectors of 16 values.
-    """
+    """Writes x * scale * factor, which is float32 itself, as float32 or bfloat16."""
     factors = builder.fill(factor, FLOATS)
     with cgutils.for_range(builder, vectors) as loop:
         value = builder.fmul(builder.fmul(*_load_each(builder, loop.index, x, scale)), factors)
@@ -334,15 +311,9 @@ def scale_vectors(builder: Any, like: Any, x: Any, scale: Any, factor: Any, out:
 
 @llvm_function(types.void)
 def power_vectors(builder: Any, like: Any, scores: Any, peak: Any, out: Any, sums: Any, vectors: Any) -> None:
-    """Writes 2^(score - peak) of the vectors of a row, and adds these powers lane by lane to 16 sums.
+    """Writes 2^(score - peak), peak float32, as float32 or bfloat16, and as exact as that.
 
-    Args:
-        like: An array of the type of the result: float32 or bfloat16, which is also how exact it is.
-        scores: Address of the row, float32.
-        peak: What is subtracted, float32.
-        out: Address of the result.
-        sums: Address of the sums, float32.
-        vectors: How many vectors of 16 values.
+    The powers are added lane by lane to the 16 sums at the address `sums`, float32.
     """
     half, peaks = is_half(like), builder.fill(peak, FLOATS)
     total = cgutils.alloca_once_value(builder, builder.load_at(sums, FLOATS))
@@ -370,7 +341,7 @@ def sum_vector(builder: Any, x: Any) -> Any:
 
 @llvm_function(types.float32)
 def sum_of_squares(builder: Any, x: Any, vectors: Any) -> Any:
-    """Returns the sum of the squares of the float32 values of some vectors of 16, from the address `x` on."""
+    """Returns the sum of the squares of the values of a row."""
     total = cgutils.alloca_once_value(builder, splat(0.0))
     with cgutils.for_range(builder, vectors) as loop:
         (value,) = _load_each(builder, loop.index, x)
@@ -388,14 +359,7 @@ def _sum_lanes(builder: Any, vector: Any) -> Any:
 
 @llvm_function(types.void)
 def transpose_units(builder: Any, source: Any, stride: Any, target: Any, target_stride: Any) -> None:
-    """Transposes a square of 16 times 16 units of 4 bytes.
-
-    Args:
-        source: Address of the first row.
-        stride: Distance of its rows.
-        target: Address of the first row of the result.
-        target_stride: Distance of its rows.
-    """
+    """Transposes a square of 16 times 16 units of 4 bytes, given its address and the distance of its rows."""
     rows = [builder.load_at(address, INTEGERS) for address in builder.row_addresses(source, stride, LANES)]
     # Squares of 1, 2, 4 and 8 units change places across the diagonals of squares twice as large.
     for size in (1, 2, 4, 8):

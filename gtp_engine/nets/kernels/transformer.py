@@ -9,7 +9,7 @@ float32 on a CPU without it. The argument `like` is an empty array of their type
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,12 +46,23 @@ _LEAST_SUM, _LARGEST_SUM = np.float32(2.0**-60), np.float32(2.0**100)
 _KEY_VECTORS = np.array([vectors for vectors in sorted(MAX_ROWS, reverse=True) if vectors > 1 or len(MAX_ROWS) == 1])
 
 
+class Norm(NamedTuple):
+    """An RMS norm.
+
+    Attributes:
+        scale: float32 [channels]; zeros follow up to a whole vector.
+        epsilon: Added to the mean square.
+    """
+
+    scale: np.ndarray
+    epsilon: float
+
+
 @njit
 def attend(
     x: np.ndarray,
     on_board: np.ndarray,
-    scale: np.ndarray,
-    epsilon: float,
+    norm: Norm,
     heads: int,
     kv_heads: int,
     weights: np.ndarray,
@@ -64,8 +75,7 @@ def attend(
     Args:
         x: float32 [n, points, channels], in place.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
-        scale: float32 [channels], of the norm.
-        epsilon: Of the norm.
+        norm: The norm before it.
         heads: The number of query heads.
         kv_heads: The number of key and value heads; heads are shared evenly.
         weights: The packed matrix of queries, keys and values, one after the other.
@@ -81,15 +91,10 @@ def attend(
     in_tiles = is_for_tiles(like)
     columns, key_columns = choose_block_width(value_width, in_tiles), _choose_key_columns(points, in_tiles)
     # Allocated once for all boards. Keys and values are written in the packed form that `matmul` reads as weights.
+    blocks, steps = (points + key_columns - 1) // key_columns, (points + per_step - 1) // per_step
     queries = aligned_like(heads * points, 2 * pairs, like).reshape((heads, points, 2 * pairs))
-    blocks, key_steps = (points + key_columns - 1) // key_columns, 2 * pairs // per_step
-    keys = aligned_like(kv_heads * blocks * key_steps, key_columns * per_step, like).reshape(
-        (kv_heads, blocks, key_steps, key_columns * per_step)
-    )
-    steps = (points + per_step - 1) // per_step
-    values = aligned_like(kv_heads * value_width // columns * steps, columns * per_step, like).reshape(
-        (kv_heads, value_width // columns, steps, columns * per_step)
-    )
+    keys = _packed_for_each(kv_heads, blocks, 2 * pairs // per_step, key_columns * per_step, like)
+    values = _packed_for_each(kv_heads, value_width // columns, steps, columns * per_step, like)
     # What the scores start from: 0, or _MASKED for points off the board and for columns that fill the last block.
     score_mask = aligned_rows(blocks, key_columns)
     masked = score_mask.reshape(blocks * key_columns)
@@ -101,9 +106,15 @@ def attend(
             image_mask = on_board[image]
             for point in range(points):
                 masked[point] = ZERO if image_mask[point] else _MASKED
-        _project(x[image], image_mask, scale, epsilon, weights, angles, queries, keys, values)
+        _project(x[image], image_mask, norm, weights, angles, queries, keys, values)
         _add_attention(queries, keys, values, score_mask, out_weights, x[image])
     end_products(like, state)
+
+
+@njit
+def _packed_for_each(heads: int, blocks: int, steps: int, columns: int, like: np.ndarray) -> np.ndarray:
+    """Returns zeros for a packed matrix of each head, of the type of `like`."""
+    return aligned_like(heads * blocks * steps, columns, like).reshape((heads, blocks, steps, columns))
 
 
 @njit
@@ -111,12 +122,10 @@ def _choose_key_columns(points: int, in_tiles: bool) -> int:
     """Returns how many columns of keys to multiply together: as many as can be without filling up by many."""
     if in_tiles:
         return LANES
-    best, least = 0, 0
-    for vectors in _KEY_VECTORS:
-        columns = LANES * vectors
-        filled = (points + columns - 1) // columns * columns
-        if best == 0 or filled < least:
-            best, least = columns, filled
+    best = LANES * _KEY_VECTORS[0]
+    for columns in LANES * _KEY_VECTORS:
+        if -points % columns < -points % best:
+            best = columns
     return best
 
 
@@ -124,8 +133,7 @@ def _choose_key_columns(points: int, in_tiles: bool) -> int:
 def _project(
     x: np.ndarray,
     on_board: np.ndarray,
-    scale: np.ndarray,
-    epsilon: float,
+    norm: Norm,
     weights: np.ndarray,
     angles: np.ndarray,
     queries: np.ndarray,
@@ -151,7 +159,7 @@ def _project(
     chunk = even_chunk(points)
     for start in range(0, points, chunk):
         rows = min(chunk, points - start)
-        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised, weights)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], norm, normalised, weights)
         matmul(left, rows, weights, zeros, projected)
         projected[rows:] = ZERO
         source, stride = data_address(projected), projected.strides[0]
@@ -344,8 +352,7 @@ def _score(
 def feed_forward(
     x: np.ndarray,
     on_board: np.ndarray,
-    scale: np.ndarray,
-    epsilon: float,
+    norm: Norm,
     gated: bool,
     weights: np.ndarray,
     gate_weights: np.ndarray,
@@ -356,8 +363,7 @@ def feed_forward(
     Args:
         x: float32 [points, channels], in place.
         on_board: bool [points], or [0] if all points are on the board.
-        scale: float32 [channels], of the norm.
-        epsilon: Of the norm.
+        norm: The norm before it.
         gated: Whether there is a gate (SwiGLU, Shazeer 2020).
         weights: The packed matrix of first.
         gate_weights: That of gate; anything if there is none.
@@ -371,7 +377,7 @@ def feed_forward(
     state = begin_products(weights)
     for start in range(0, len(x), CHUNK):
         rows = min(CHUNK, len(x) - start)
-        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised, weights)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], norm, normalised, weights)
         for block in range(0, len(weights), group):
             end = min(block + group, len(weights))
             matmul(left, rows, weights[block:end], zeros, first)
@@ -404,28 +410,24 @@ def _gate(
 
 
 @njit
-def rms_norm(
-    x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: float, out: np.ndarray, like: np.ndarray
-) -> None:
+def rms_norm(x: np.ndarray, on_board: np.ndarray, norm: Norm, out: np.ndarray, like: np.ndarray) -> None:
     """Makes rows of a left factor of x * scale / the root mean square of x for each row, and of 0 off the board.
 
     Args:
         x: float32 [rows, channels or more]; columns that fill up the last vector are 0.
         on_board: bool [rows], or [0] if all rows are on the board.
-        scale: float32 [channels]; zeros follow it up to a whole vector.
-        epsilon: Added to the mean square.
+        norm: The norm.
         out: float32 [rows or more, inputs]: a view of it of the type of `like` is the factor.
         like: An array of the type of the weights that the factor is for.
     """
-    channels = len(scale)
+    channels, vectors = len(norm.scale), (len(norm.scale) + LANES - 1) // LANES
     source, target = data_address(x), data_address(out)
     for row in range(len(x)):
         if len(on_board) > 0 and not on_board[row]:
             out[row] = ZERO
         else:
-            square = sum_of_squares(source, (channels + LANES - 1) // LANES)
-            factor = np.float32(1 / math.sqrt(square / channels + epsilon))
-            scale_vectors(like, source, data_address(scale), factor, target, (channels + LANES - 1) // LANES)
+            factor = np.float32(1 / math.sqrt(sum_of_squares(source, vectors) / channels + norm.epsilon))
+            scale_vectors(like, source, data_address(norm.scale), factor, target, vectors)
         source, target = source + x.strides[0], target + out.strides[0]
     if like.itemsize == 1:
         encode_rows(out, len(x), out.shape[1])
@@ -443,7 +445,7 @@ class Attention:
 
     def __init__(self, block: AttentionBlockDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._heads, self._kv_heads = block.heads, block.kv_heads
-        self._scale, self._epsilon = _norm_scale(values), block.norm.epsilon
+        self._norm = _norm(values, block.norm.epsilon)
         # [kv_heads or 1, pairs, 2]. Without an embedding rotations are by 0: a second kind of compiled pass would not
         # be worth it for so few networks.
         self._frequencies = np.zeros((1, 0, 2), np.float32)
@@ -468,8 +470,8 @@ class Attention:
         """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""
         if grid not in self._angles:
             self._angles[grid] = self._angles_on(grid)
-        settings = self._scale, self._epsilon, self._heads, self._kv_heads
-        attend(x, on_board, *settings, self._weights, self._out_weights, self._angles[grid], self._like)
+        matrices = self._weights, self._out_weights, self._angles[grid]
+        attend(x, on_board, self._norm, self._heads, self._kv_heads, *matrices, self._like)
 
     def _angles_on(self, grid: Grid) -> np.ndarray:
         """Returns cosines and sines of a board's rows, float32 [1 or kv_heads, 2, rows, pairs]."""
@@ -495,27 +497,26 @@ class FeedForward:
     """
 
     def __init__(self, block: FeedForwardBlockDesc, values: Values, products: "np.dtype[Any]") -> None:
-        self._scale, self._epsilon = _norm_scale(values), block.norm.epsilon
+        self._norm = _norm(values, block.norm.epsilon)
         self._gated = block.gate is not None
         self._weights = values.matrix("first").packed(products)
         self._gate_weights = values.matrix("gate").packed(products) if self._gated else self._weights
         second = values.matrix("second")
-        assert (second.scales is None) == (
-            values.matrix("first").scales is None
-        )  # `feed_forward` prepares for one type
+        # `feed_forward` prepares for one type.
+        assert (second.scales is None) == (values.matrix("first").scales is None)
         self._out_weights = second.packed(products)
 
     def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""
         matrices = self._weights, self._gate_weights, self._out_weights
         points, mask = x.reshape(-1, x.shape[2]), on_board.reshape(-1)
-        feed_forward(points, mask, self._scale, self._epsilon, self._gated, *matrices)
+        feed_forward(points, mask, self._norm, self._gated, *matrices)
 
 
-def _norm_scale(values: Values) -> np.ndarray:
-    """Returns the scale of a block's norm, with zeros after its end up to a whole vector."""
+def _norm(values: Values, epsilon: float) -> Norm:
+    """Returns the norm of a block."""
     scale = values["norm.weight"]
-    return filled(scale)[: len(scale)]
+    return Norm(filled(scale)[: len(scale)], epsilon)
 
 
 def _split_heads(weight: np.ndarray, heads: int) -> np.ndarray:
