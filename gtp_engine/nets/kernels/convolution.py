@@ -24,6 +24,9 @@ from .matmul import CHUNK, input_count, matmul
 from .passes import Before, activate_rows
 from .scalars import ONE
 
+WIDE_ONES = np.uint8(128), np.uint8(1)
+"""What stands for 1 in the inputs of a kernel of `network.wide_kernel`."""
+
 
 class Kernel(NamedTuple):
     """A convolution's kernel.
@@ -68,27 +71,28 @@ def places_of(cells: int, pitch: int) -> np.ndarray:
 
 
 @njit
-def write_windows(planes: np.ndarray, pitch: int, side: int, one: Any, out: np.ndarray) -> None:
+def write_windows(planes: np.ndarray, pitch: int, side: int, ones: tuple[Any, ...], out: np.ndarray) -> None:
     """Writes for each point those around it on its line of the board, below the lines of a margin.
 
     Args:
         planes: uint8 [h, w, channels], 0 or 1.
         pitch: The number of rows from a point to the one below.
         side: How many points around one.
-        one: What stands for 1.
-        out: [rows, side * channels or more].
+        ones: What stands for 1; all points around one are written for each of these.
+        out: [rows, len(ones) * side * channels or more].
     """
     height, width, channels = planes.shape
     margin, window = side // 2, side * channels
     line = np.zeros((width + 2 * margin) * channels, out.dtype)
     for y in range(height):
         source, target = planes[y].reshape(width * channels), line[margin * channels :]
-        for k in range(width * channels):
-            target[k] = source[k] * one
-        for x in range(width):
-            row, part = out[(y + margin) * pitch + x], line[x * channels : x * channels + window]
-            for k in range(window):
-                row[k] = part[k]
+        for number in range(len(ones)):
+            for k in range(width * channels):
+                target[k] = source[k] * ones[number]
+            for x in range(width):
+                row, part = out[(y + margin) * pitch + x, number * window :], line[x * channels :]
+                for k in range(window):
+                    row[k] = part[k]
 
 
 @njit
@@ -106,7 +110,7 @@ def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.nda
     left, line = aligned_rows(CHUNK, weights.shape[1]), side * channels
     lines = np.zeros(((height + side - 1) * width, line), np.float32)
     for image in range(count):
-        write_windows(np.ascontiguousarray(x[image]), width, side, ONE, lines)
+        write_windows(np.ascontiguousarray(x[image]), width, side, (ONE,), lines)
         for begin in range(0, height * width, CHUNK):
             end = min(begin + CHUNK, height * width)
             # Copying windows is cheap next to the products: each value is multiplied with every output.

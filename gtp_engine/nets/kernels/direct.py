@@ -9,13 +9,12 @@ import numpy as np
 
 from ...base.jit import njit
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
-from .convolution import Kernel, places_of, write_windows
+from .convolution import WIDE_ONES, Kernel, places_of, write_windows
 from .emit import LANES, Panel, data_address, keep_alive
 from .grid import Grid, aligned_like, aligned_rows
 from .matmul import even_chunk, input_count
 from .passes import NOT_ACTIVATED, Before, Pending, activate_rows, panel_key, zero_of
 
-_ONE = np.int16(0x3F80)  # 1 as bfloat16
 # From this many channels on, the activation of the next convolution is computed while the products are: then it saves
 # more waiting for memory than it costs (192 channels: 8 to 16 % of a convolution, 64 channels: -10 %).
 MANY_CHANNELS = 128
@@ -171,23 +170,17 @@ def add_and_activate(
 
 @njit
 def convolve_planes_directly(
-    planes: np.ndarray, pitch: int, side: int, weights: np.ndarray, start: np.ndarray, out: np.ndarray
+    planes: np.ndarray, grid: Grid, kernel: Kernel, start: np.ndarray, out: np.ndarray
 ) -> None:
-    """Computes a convolution of few channels: each row holds the points around one on its line of the board.
+    """Computes a convolution of few channels with a kernel of `network.wide_kernel`, packed for tiles.
 
-    Args:
-        planes: uint8 [n, h, w, channels], 0 or 1.
-        pitch: The number of rows from a point to the one below.
-        side: The side of the kernel, an odd number.
-        weights: The packed kernel [blocks, lines of the kernel, steps, columns], for tiles; for each line a matrix
-            of [outputs, side * channels], and there may be several of such kernels, which are added.
-        start: [n, outputs], what is added to every point of an image.
-        out: float32 [n, rows, outputs].
+    The arguments are those of `integers.convolve_planes_by_integers`.
     """
-    left = aligned_like(out.shape[1] + (side - 1) * pitch, input_count(weights[:, 0]), weights)
-    offsets = step_offsets(np.arange(weights.shape[1]) % side * pitch, weights, left.strides[0])
+    weights, side = kernel.weights, kernel.weights.shape[1]
+    left = aligned_like(grid.rows + (side - 1) * grid.pitch, input_count(weights[:, 0]), weights)
+    offsets = step_offsets(np.arange(side) * grid.pitch, weights, left.strides[0])
     state = begin_products(weights)
     for image in range(len(planes)):
-        write_windows(planes[image], pitch, side, _ONE, left)
-        add_products(left, offsets, weights, start[image], False, out[image])
+        write_windows(planes[image], grid.pitch, side, WIDE_ONES, left)
+        convolve_board(left, offsets, Kernel(weights, kernel.factors, start[image]), False, out[image])
     end_products(weights, state)

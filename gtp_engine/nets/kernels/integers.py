@@ -8,7 +8,7 @@ transformed.
 import numpy as np
 
 from ...base.jit import njit
-from .convolution import Kernel, places_of, write_windows
+from .convolution import WIDE_ONES, Kernel, places_of, write_windows
 from .emit import LANES, Panel, data_address
 from .grid import Grid, aligned_like
 from .llvm import SHIFTED_ROWS, multiply_shifted
@@ -73,24 +73,20 @@ def _multiply_lines(
 
 @njit
 def convolve_planes_by_integers(
-    planes: np.ndarray, side: int, kernels: tuple[Kernel, Kernel], start: np.ndarray, out: np.ndarray
+    planes: np.ndarray, grid: Grid, kernel: Kernel, start: np.ndarray, out: np.ndarray
 ) -> None:
-    """Computes a convolution of few channels, the sum of two kernels of 8-bit integers, in vectors.
+    """Computes a convolution of few channels with a kernel of `network.wide_kernel`, in vectors.
 
     Args:
         planes: uint8 [n, h, w, channels], 0 or 1.
-        side: The side of the kernels, an odd number.
-        kernels: The kernels [blocks, lines of the kernel, steps, columns], packed for vectors; for each line a matrix
-            of [outputs, side * channels].
+        grid: The rows of a board.
+        kernel: The kernel.
         start: float32 [n, outputs], what is added to every point of an image.
-        out: float32 [n, points, outputs].
+        out: float32 [n, rows, outputs].
     """
-    count, height, width, _ = planes.shape
-    weights = kernels[0].weights
-    left = aligned_like((height + side - 1) * width, 4 * weights.shape[2], weights)
+    weights, width, side = kernel.weights, grid.width, kernel.weights.shape[1]
+    left = aligned_like((grid.height + side - 1) * width, 4 * weights.shape[2], weights)
     offsets = np.arange(side) * width * left.strides[0]
-    for image in range(count):
-        write_windows(planes[image], width, side, np.uint8(1), left)
-        target = out[image]
-        _multiply_lines(left, offsets, width, width, kernels[0], start[image : image + 1], target)
-        _multiply_lines(left, offsets, width, width, kernels[1], target, target)
+    for image in range(len(planes)):
+        write_windows(planes[image], width, side, WIDE_ONES, left)
+        _multiply_lines(left, offsets, width, width, kernel, start[image : image + 1], out[image])

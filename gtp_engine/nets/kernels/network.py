@@ -32,7 +32,7 @@ from ..schema import (
 )
 from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .amx import begin_products, end_products
-from .convolution import Kernel, convolve_im2col
+from .convolution import WIDE_ONES, Kernel, convolve_im2col
 from .direct import convolve_planes_directly
 from .emit import LANES, data_address
 from .grid import EVERY_ROW, Grid, aligned
@@ -45,11 +45,11 @@ from .matmul import (
     FLOAT32,
     INTEGERS,
     TILES,
+    integers_for,
     matmul,
     pack_integers,
     pack_matrices,
     pack_matrix,
-    to_bfloat16,
     whole_lanes,
 )
 from .passes import activate_values, scale_vectors, sum_of_squares
@@ -168,8 +168,8 @@ class _Input:
 
     It has few input planes, so that Winograd's tiles would mostly hold padding; a matrix of windows does better. It is
     float32: rounding its weights to bfloat16 moves the lead by 0.1 points on average, as long as it is a few percent of
-    the work (b7c96h3tfrs, 450 positions of 19x19). Where products are faster than that, the weights are the sum of two
-    kernels, the second of what rounding takes from the first: of bfloat16 in tiles, or of 8-bit integers.
+    the work (b7c96h3tfrs, 450 positions of 19x19). Where products are faster than that, the weights have 15 bits, in
+    pairs of 8-bit integers (`wide_kernel`).
 
     Args:
         trunk: The trunk.
@@ -182,13 +182,10 @@ class _Input:
         self.channels = whole_lanes(self._channels)
         kernel, self._products = values["conv.weight"].transpose(0, 2, 3, 1), products
         lines = kernel.reshape(self._channels, self._side, -1)
-        if products == TILES:
-            rounded = (to_bfloat16(lines).astype(np.uint32) << np.uint32(16)).view(np.float32)
-            self._kernel = pack_matrices(np.concatenate([rounded, lines - rounded], 1).swapaxes(0, 1), products)
-        elif products == INTEGERS:
-            self._kernels = _split(lines)
+        if products == FLOAT32:
+            self._matrix = pack_matrix(kernel.reshape(self._channels, -1), FLOAT32)
         else:
-            self._kernel = pack_matrix(kernel.reshape(self._channels, -1), FLOAT32)
+            self._kernel = wide_kernel(lines, integers_for(products))
         self._scalars = values.linear("matmul").after(0)
         self._encoder: list[Linear] = []  # of the players' metadata
         if (encoder := trunk.metadata) is not None:
@@ -206,23 +203,30 @@ class _Input:
             for layer in self._encoder:
                 metadata = layer(metadata)
             start[:, : self._channels] += metadata
-        if self._products == TILES:
-            convolve_planes_directly(np.ascontiguousarray(planes), grid.pitch, self._side, self._kernel, start, out)
-        elif self._products == INTEGERS:
-            convolve_planes_by_integers(np.ascontiguousarray(planes), self._side, self._kernels, start, out)
+        if self._products == FLOAT32:
+            convolve_im2col(planes, self._matrix, self._side, start, out)
         else:
-            convolve_im2col(planes, self._kernel, self._side, start, out)
+            convolve = convolve_planes_directly if self._products == TILES else convolve_planes_by_integers
+            convolve(np.ascontiguousarray(planes), grid, self._kernel, start, out)
 
 
-def _split(weight: np.ndarray) -> tuple[Kernel, Kernel]:
-    """Returns a kernel, float32 [outputs, lines, inputs], as the sum of two of 8-bit integers."""
-    found: list[Kernel] = []
-    for _ in range(2):
-        scales = scales_of(weight)
-        integers, factors = multiples(weight, scales), filled(scales)
-        found.append(Kernel(pack_matrices(integers.swapaxes(0, 1), INTEGERS), factors, np.zeros_like(factors)))
-        weight = weight - integers * scales[:, None, None]
-    return found[0], found[1]
+def wide_kernel(weight: np.ndarray, kind: "np.dtype[Any]") -> Kernel:
+    """Returns a kernel of 8-bit integers whose weights have 15 bits, for inputs that are 0 or 1.
+
+    A weight is 128 times an integer and another one, times a factor. Their inputs, `WIDE_ONES`, are 128 and 1.
+
+    Args:
+        weight: float32 [outputs, lines of the kernel, inputs].
+        kind: `INTEGERS` or `INTEGER_TILES`.
+
+    Returns:
+        The kernel; for each line a matrix of [outputs, 2 * inputs].
+    """
+    scales = scales_of(weight)
+    high, ones = multiples(weight, scales), scales / WIDE_ONES[0]
+    low = multiples(weight - high * scales[:, None, None], ones)
+    packed = pack_matrices(np.concatenate([high, low], 2).swapaxes(0, 1), kind)
+    return Kernel(packed, filled(ones), np.zeros(whole_lanes(len(weight)), np.float32))
 
 
 @dataclass(frozen=True)
