@@ -12,7 +12,7 @@ the largest that they were in positions of games. In the tiles of AMX matrices a
 alone have integers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,6 +40,8 @@ _COLUMNS = 64  # that are rounded before what they do to the columns after them 
 FORMAT = 4
 """The version of the files."""
 _BATCH = 8  # positions that torch evaluates together
+_MOST_BYTES = 1 << 30  # of the products of inputs that are kept at a time: those of b60c320 are 4 GB
+_ANEW = "remove it, and it is made anew with --precision int8"
 
 
 class Loss(NamedTuple):
@@ -159,7 +161,31 @@ def quantise(network: StoredNetwork, positions: Sequence[Positions], kinds: Set[
     weights = {path: values[f"{path}.weight"] for path in paths}
     if broken := [path for path, weight in weights.items() if not np.isfinite(weight).all()]:
         raise UserError(f"the network has weights that are not numbers: {broken[0]}")
-    ranges: dict[str, np.ndarray | None] = dict.fromkeys(paths)
+    found: dict[str, Rounded] = {}
+    for part in _parts(weights):
+        found |= _round_part(network, positions, part)
+    return found
+
+
+def _parts(weights: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]:
+    """Yields layers in parts whose products of inputs take no more than `_MOST_BYTES`, or of a single layer."""
+    part: dict[str, np.ndarray] = {}
+    used = 0
+    for path, weight in weights.items():
+        size = 4 * weight[0].size ** 2
+        if part and used + size > _MOST_BYTES:
+            yield part
+            part, used = {}, 0
+        part[path], used = weight, used + size
+    if part:
+        yield part
+
+
+def _round_part(
+    network: StoredNetwork, positions: Sequence[Positions], weights: Mapping[str, np.ndarray]
+) -> dict[str, Rounded]:
+    """Rounds some layers, given with their weights, as `quantise` does."""
+    ranges: dict[str, np.ndarray | None] = dict.fromkeys(weights)
     products: dict[str, Any] = {}
 
     def observe(path: str, inputs: "Tensor") -> None:
@@ -169,8 +195,8 @@ def quantise(network: StoredNetwork, positions: Sequence[Positions], kinds: Set[
         rows = _rows(inputs, weights[path].shape)
         products[path] = products.get(path, np.float32(0)) + (rows.T @ rows).numpy()
 
-    _observe_inputs(network, positions, paths, observe)
-    if broken := [path for path in paths if not np.isfinite(products[path]).all()]:
+    _observe_inputs(network, positions, weights, observe)
+    if broken := [path for path in weights if not np.isfinite(products[path]).all()]:
         raise UserError(f"the network computes inputs of {broken[0]} that are not numbers")
     return {path: round_weights(weight, products[path], ranges[path]) for path, weight in weights.items()}
 
@@ -199,7 +225,10 @@ def multiples(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
 
 
 def _observe_inputs(
-    network: StoredNetwork, positions: Sequence[Positions], paths: list[str], observe: Callable[[str, "Tensor"], None]
+    network: StoredNetwork,
+    positions: Sequence[Positions],
+    paths: Iterable[str],
+    observe: Callable[[str, "Tensor"], None],
 ) -> None:
     """Evaluates positions, and calls `observe` with the path and the input of these layers, batch by batch."""
     import torch
@@ -291,14 +320,14 @@ def read_quantised(path: Path, network: StoredNetwork) -> Quantised:
     except Exception as error:  # what numpy and zipfile raise for damaged files is of many kinds
         raise _damaged(path) from error
     if version != FORMAT:
-        raise UserError(f"{path} was written by another version of the program: remove it, and it is made anew")
+        raise UserError(f"{path} was written by another version of the program: {_ANEW}")
     if found is None:
         raise UserError(f"{path} belongs to another network: remove it, or put it next to its own network")
     return found
 
 
 def _damaged(path: Path) -> UserError:
-    return UserError(f"{path} is damaged: remove it, and it is made anew with --precision int8")
+    return UserError(f"{path} is damaged: {_ANEW}")
 
 
 def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised | None:

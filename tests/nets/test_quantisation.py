@@ -76,6 +76,22 @@ def test_a_convolution_is_the_product_of_its_weights_and_rows() -> None:
     assert torch.allclose(found, expected, atol=1e-5)
 
 
+def test_layers_are_rounded_part_by_part_as_all_together(
+    network: StoredNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The products of the inputs of a large network would not fit into memory."""
+    planes, scalars = np.ones((1, 7, 7, 22), np.uint8), np.ones((1, 19), np.float32)
+    whole = quantise(network, [Positions(planes, scalars)], ALL_KINDS)
+    sizes = [layer.integers[0].size for layer in whole.values()]
+    monkeypatch.setattr(quantisation, "_MOST_BYTES", 8 * max(sizes) ** 2)
+    weights = {path: layer.integers for path, layer in whole.items()}
+    assert 1 < len(list(quantisation._parts(weights))) < len(whole)
+    found = quantise(network, [Positions(planes, scalars)], ALL_KINDS)
+    assert list(found) == list(whole)
+    for path, layer in whole.items():
+        assert (found[path].integers == layer.integers).all()
+
+
 def test_a_row_of_zeros_and_unused_inputs() -> None:
     integers, scales, _ = round_weights(np.zeros((2, 3), np.float32), np.zeros((3, 3)))
     assert not integers.any() and not scales.any()
