@@ -74,7 +74,7 @@ class OwnRank:
         if self._rated.counts:
             follows = "and follows your results"
         elif not self._rated.is_measured:
-            follows = "(no rank has been measured on this board: the game does not count for yours)"
+            follows = "(how strongly it plays here has not been measured: this game does not count for your rank)"
         else:
             follows = "(this game does not count for your rank)"
         return f"the engine plays at {rank} {follows}; rank R changes that"
