@@ -13,20 +13,18 @@ import numpy as np
 import pytest
 import torch
 from compiled import needs_bfloat16, needs_tiles
-from convolutions import Given, both, random_mask
+from convolutions import Given, both, random_mask, run_once
 from numba.core.caching import NullCache
 
 from gtp_engine.base import jit
 from gtp_engine.base.target import WHEEL_TARGETS
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.kernels.amx import begin_products, end_products
-from gtp_engine.nets.kernels.convolution import Kernel
-from gtp_engine.nets.kernels.direct import convolve_directly
 from gtp_engine.nets.kernels.grid import Grid
+from gtp_engine.nets.kernels.layers import ActivatedConv, Activation, Conv
 from gtp_engine.nets.kernels.llvm import KNOWS_TILES
-from gtp_engine.nets.kernels.matmul import TILES, matmul, pack_matrices, pack_matrix, to_bfloat16, whole_inputs
+from gtp_engine.nets.kernels.matmul import TILES, matmul, pack_matrix, to_bfloat16, whole_inputs
 from gtp_engine.nets.kernels.network import CompiledNetwork
-from gtp_engine.nets.kernels.passes import NO_ENCODING, Before
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.model import Model
 
@@ -88,10 +86,10 @@ def convolve(given: Given, adds: bool, out: np.ndarray) -> None:
     grid = Grid.of(height, width, True)
     x, rows = (np.full((count, grid.rows, number), np.nan, np.float32) for number in (channels, out.shape[3]))
     grid.points(x)[:], grid.points(rows)[:] = given.x, out
-    cells = given.weight.reshape(*given.weight.shape[:2], -1).transpose(2, 0, 1)
-    before = Before(given.kind, given.scale, given.shift, NO_ENCODING)
-    kernel = Kernel(pack_matrices(cells, TILES), given.bias, given.bias)
-    convolve_directly(x, grid.mask(given.on_board, count), grid, before, kernel, adds, rows)
+    conv, mask = Conv(given.weight, given.bias[: len(given.weight)]), grid.mask(given.on_board, count)
+    for image in range(count):
+        one, activation = slice(image, image + 1), Activation(given.kind, given.scale, given.shift[image])
+        run_once(ActivatedConv(activation, [conv], TILES), x[one], grid, mask[one], rows[one], adds)
     out[:] = grid.points(rows)
 
 

@@ -187,7 +187,8 @@ def test_portions_of_a_batch_change_nothing(products: Products, monkeypatch: pyt
     scalars, metadata = torch.rand(21, 19, generator=generator), torch.rand(21, 192, generator=generator)
     with torch.inference_mode():
         whole = model(planes, scalars, metadata)
-        monkeypatch.setattr(trunk, "_PORTION_VALUES", 1)
+        for name in ("_PORTION_VALUES", "_TILE_PORTION_VALUES"):
+            monkeypatch.setattr(trunk, name, 1)
         for found, expected in zip(model(planes, scalars, metadata), whole, strict=True):
             assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
 

@@ -8,8 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from gtp_engine.nets.kernels.grid import Grid, aligned
+from gtp_engine.nets.kernels.layers import ActivatedConv
 from gtp_engine.nets.kernels.matmul import whole_lanes
 from gtp_engine.nets.kernels.scalars import KINDS
+from gtp_engine.nets.kernels.trunk import Run, tensor_in
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 
 
@@ -50,6 +53,17 @@ def to_tensor(array: np.ndarray) -> Tensor:
 
 def random_mask(count: int, height: int, width: int) -> np.ndarray:
     return np.random.default_rng(1).random((count, height, width)) < 0.8
+
+
+def run_once(conv: ActivatedConv, x: np.ndarray, grid: Grid, on_board: np.ndarray, out: np.ndarray, adds: bool) -> None:
+    """Writes a convolution of x [n, rows, channels] to `out` [n, rows, outputs], or adds it, as networks compute it."""
+    run, count = Run(conv.products), len(x)
+    run.add_convolution(conv, 0, x.shape[2], 1, adds=adds, shifted=False)
+    buffers = aligned((2, max(x.size, out.size)))
+    result = tensor_in(buffers[1], count, grid, out.shape[2])
+    tensor_in(buffers[0], count, grid, x.shape[2])[:], result[:] = x, out
+    run(buffers, count, grid, on_board)
+    out[:] = result
 
 
 def both(

@@ -2,7 +2,7 @@
 
 There are Winograd's (`winograd`), direct ones in the tiles of AMX (`direct`) and of 8-bit integers in vectors
 (`integers`), and for 1x1 kernels the product of a matrix with the points. Points off the board count as 0. The
-arguments are the same for all:
+arguments are the same for all but those in tiles, which `trunk` calls board by board:
 
     x: float32 [n, rows, channels or more]; only the first channels, as many as there are scales, are read.
     on_board: As `Grid.mask` returns it.
@@ -10,7 +10,9 @@ arguments are the same for all:
     before: What precedes the convolution.
     kernel: The kernel.
     adds: Add to what is in `out`; the bias of a kernel that is not of 8-bit integers is ignored then.
-    out: float32 [n, rows, outputs]. In tiles the values of rows that are not points are meaningless.
+    out: float32 [n, rows, outputs].
+
+In tiles the values of rows that are not points are meaningless.
 """
 
 from typing import Any, NamedTuple

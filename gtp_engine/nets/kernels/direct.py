@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.jit import njit
 from .amx import MAX_TILE_ROWS, TILE_ROWS, begin_products, end_products, finish_panel, multiply_tiles
-from .convolution import WIDE_ONES, Kernel, places_of, write_windows
+from .convolution import WIDE_ONES, Kernel, write_windows
 from .emit import LANES, Panel, data_address, keep_alive
 from .grid import Grid, aligned_like, aligned_rows
 from .matmul import even_chunk, input_count
@@ -19,21 +19,6 @@ from .passes import NOT_ACTIVATED, Before, Pending, activate_rows, panel_key, ze
 # more waiting for memory than it costs (192 channels: 8 to 16 % of a convolution, 64 channels: -10 %).
 MANY_CHANNELS = 128
 NONE_PENDING = (0,) * len(Pending._fields)
-
-
-@njit
-def convolve_directly(
-    x: np.ndarray, on_board: np.ndarray, grid: Grid, before: Before, kernel: Kernel, adds: bool, out: np.ndarray
-) -> None:
-    """Computes a convolution of an activation; for the arguments see `convolution`."""
-    weights = kernel.weights
-    activated = aligned_like(grid.rows + 2 * (grid.pitch + 1), input_count(weights[:, 0]), weights)
-    offsets = step_offsets(places_of(weights.shape[1], grid.pitch), weights, activated.strides[0])
-    state = begin_products(weights)
-    for image in range(len(x)):
-        activate_board(x, on_board, image, before, grid.pitch, activated)
-        convolve_board(activated, offsets, kernel, adds, out[image])
-    end_products(weights, state)
 
 
 @njit

@@ -12,12 +12,10 @@ import numpy as np
 
 from ...base.jit import njit
 from ..quantisation import multiples
-from ..schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
-from .convolution import Kernel, convolve_1x1
-from .direct import convolve_directly
+from ..schema import MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
+from .convolution import Kernel
 from .emit import LANES, data_address
 from .grid import Grid, aligned, aligned_rows
-from .integers import convolve_integers
 from .matmul import (
     TILES,
     integers_for,
@@ -29,7 +27,7 @@ from .matmul import (
 )
 from .passes import NO_ENCODING, Before, activate_values, encoding, pool_vector
 from .scalars import IDENTITY_KIND, KINDS
-from .winograd import best_tile_side, convolve_3x3, pack_kernel
+from .winograd import best_tile_side, pack_kernel
 
 DIRECT = 0
 """In place of the side of Winograd's tiles: a convolution without a transform (`direct`)."""
@@ -132,28 +130,29 @@ def plain_activation(kind: str, channels: int) -> Activation:
 
 
 class ActivatedConv:
-    """Convolutions of the same activation, computed as one; their outputs lie one after the other.
+    """Convolutions of the same activation, computed as one by a `trunk.Run`; their outputs lie one after the other.
 
     The numbers of channels are rounded up to multiples of `LANES`; the output channels beyond are 0.
 
     Args:
-        activation: What precedes the convolutions; None for nothing.
+        activation: What precedes the convolutions.
         convs: Convolutions of 3x3 or 1x1, all of the same size.
         products: The type of packed weights that are not of 8-bit integers.
 
     Attributes:
         products: See above.
         is_of_integers: Whether products are of 8-bit integers.
+        kind, scale, shift: The activation, with all channels: float32 [inputs].
+        bias: What is added, float32 [outputs]; to sums of integers it makes up for the encoded 0 of their inputs.
         factors: The factors of the sums of integers, float32 [outputs].
         encoding: How their inputs are encoded (`passes.encoding`).
     """
 
-    def __init__(self, activation: Activation | None, convs: list[Conv], products: "np.dtype[Any]") -> None:
+    def __init__(self, activation: Activation, convs: list[Conv], products: "np.dtype[Any]") -> None:
         # Kept in full precision: which transform the kernel gets depends on the board's size, known only later.
         self._weight, self._scales = joined([Matrix(conv.weight, conv.scales) for conv in convs])
         self.is_of_integers = self._scales is not None
-        _, inputs, self._kernel_side, _ = self._weight.shape
-        # Whole vectors: the kernels have no code for a remainder.
+        self._kernel_side = self._weight.shape[2]
         bias = np.concatenate([conv.bias for conv in convs])
         self.factors, self.encoding = np.zeros(len(bias), np.float32), NO_ENCODING
         if self._scales is not None and (expressed := convs[0].inputs) is not None:  # all have the same input
@@ -161,31 +160,15 @@ class ActivatedConv:
             self.factors = self._scales / self.encoding[0]
             # Inputs are `zero` too large.
             bias = bias - self.encoding[1] * self.factors * multiples(self._weight, self._scales).sum((1, 2, 3))
+        # Whole vectors: the kernels have no code for a remainder.
         self.bias, self.factors = filled(bias), filled(self.factors)
-        self.kind, scale, shift = activation or plain_activation(IDENTITY, inputs)
-        self.scale, self.shift = filled(scale), filled(shift)[None]
+        self.kind, self.scale, self.shift = activation.kind, filled(activation.scale), filled(activation.shift)
         self.products = products
-        self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
 
-    def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
-        """Returns the outputs, float32 [n, rows, channels].
-
-        Args:
-            x: float32 [n, rows, channels or more].
-            grid: The rows.
-            on_board: As `Grid.mask` returns it.
-            shift: float32 [n, channels], added before the activation in place of a norm's shift.
-        """
-        out = aligned((len(x), grid.rows, len(self.bias)))
-        before = Before(self.kind, self.scale, self.shift if shift is None else shift, self.encoding)
-        side = self.tile_side(grid)
-        if side not in self._packed:
-            self._packed[side] = self.packed(grid)
-        kernel, way = Kernel(self._packed[side], self.factors, self.bias), convolve_1x1 if side == 1 else convolve_3x3
-        if side == DIRECT:
-            way = convolve_directly if self.products == TILES else convolve_integers
-        way(x, on_board, grid, before, kernel, False, out)
-        return out
+    def operands(self, grid: Grid) -> tuple[Before, Kernel]:
+        """Returns what precedes the convolution, and its kernel for boards of this size; see `convolution`."""
+        before = Before(self.kind, self.scale, self.shift[None], self.encoding)
+        return before, Kernel(self.packed(grid), self.factors, self.bias)
 
     def packed(self, grid: Grid) -> np.ndarray:
         """Returns the kernels packed [blocks, cells, steps, columns], one cell of a 1x1 kernel."""

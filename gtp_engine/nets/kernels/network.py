@@ -36,7 +36,7 @@ from .convolution import WIDE_ONES, Kernel, convolve_im2col
 from .direct import convolve_planes_directly
 from .emit import LANES, data_address
 from .grid import EVERY_ROW, Grid, aligned
-from .integers import convolve_planes_by_integers
+from .integers import convolve_integers, convolve_planes_by_integers
 from .layers import ActivatedConv, Activation, Conv, Linear, Values, filled, global_pool, multiply_add
 from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8, HAS_TILES
 from .matmul import (
@@ -55,6 +55,7 @@ from .matmul import (
 from .passes import activate_values, scale_vectors, sum_of_squares
 from .scalars import IDENTITY_KIND, KINDS
 from .trunk import CompiledBlocks, Pooling, tensor_in
+from .winograd import convolve_3x3
 
 _RESULTS = 3  # win, loss, no result
 
@@ -463,11 +464,13 @@ def _window_gain() -> float:
     weight = choice.uniform(-1, 1, (_CHANNELS, _CHANNELS, 3, 3)).astype(np.float32)
     bias, ones, side = np.zeros(_CHANNELS, np.float32), np.ones(_CHANNELS, np.float32), 9
     grid, x = Grid.of(side, side, False), choice.uniform(0, 1, (1, side * side, _CHANNELS)).astype(np.float32)
+    out = np.empty_like(x)
     activation = Activation(IDENTITY_KIND, ones, 0 * ones)
     other = BFLOAT16 if has_bfloat16() and bfloat16_is_faster() else FLOAT32
     integers = Conv(np.rint(127 * weight) / 127, bias, ones / 127, np.array([0, 1], np.float32))
-    convs = [ActivatedConv(activation, [conv], other) for conv in (Conv(weight, bias), integers)]
-    return _gain(*(partial(conv, x, grid, EVERY_ROW) for conv in convs))
+    ways = (convolve_3x3, Conv(weight, bias)), (convolve_integers, integers)
+    convs = [(way, ActivatedConv(activation, [conv], other).operands(grid)) for way, conv in ways]
+    return _gain(*(partial(way, x, EVERY_ROW, grid, *operands, False, out) for way, operands in convs))
 
 
 @cache  # the doctor shows the figure of the trial that decided

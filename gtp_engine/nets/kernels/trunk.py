@@ -276,8 +276,8 @@ def _pool(step: Any, values: np.ndarray, x: np.ndarray, on_board: np.ndarray) ->
     return shift
 
 
-class _Run:
-    """Steps that are executed by one compiled call; `products` as in `CompiledBlocks`."""
+class Run:
+    """Steps that are executed by one compiled call, a part of a trunk; `products` as in `CompiledBlocks`."""
 
     def __init__(self, products: "np.dtype[Any]") -> None:
         self.products = products
@@ -518,7 +518,7 @@ class CompiledBlocks:
         adds: bool = False,
         shifted: bool = False,
     ) -> None:
-        """Adds a convolution; see `_Run.add_convolution`. The default of `channels` is what the convolution reads."""
+        """Adds a convolution; see `Run.add_convolution`. The default of `channels` is what the convolution reads."""
         channels = channels or whole_lanes(len(conv.scale))
         self._levels = max(self._levels, target + 1)
         self._max_channels = max(self._max_channels, channels, len(conv.bias))
@@ -528,11 +528,11 @@ class CompiledBlocks:
         self._max_channels = max(self._max_channels, whole_lanes(channels))
         self._parts.append(_Transformer(block, level, whole_lanes(channels)))
 
-    def _run(self, products: "np.dtype[Any]") -> _Run:
+    def _run(self, products: "np.dtype[Any]") -> Run:
         """Returns the run to add steps to: the last part, or a new one."""
         last = self._parts[-1] if self._parts else None
-        if isinstance(last, _Run) and last.products == products:
+        if isinstance(last, Run) and last.products == products:
             return last
-        run = _Run(products)
+        run = Run(products)
         self._parts.append(run)
         return run
