@@ -9,10 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tornado.httpclient import HTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.web.server import Server
 from gtp_engine.go.sgf import read_sgf
+from gtp_engine.table.played_game import Mode, PlayedGame
 
 LIMIT = 120  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0"]
@@ -50,3 +54,20 @@ def test_control_c_ends_it_and_the_game_is_saved(tmp_path: Path) -> None:
     assert (program.returncode, errors) == (130, "")
     (file,) = tmp_path.glob("*.sgf")
     assert len(read_sgf(file).moves) == 2
+
+
+def test_a_record_is_shown_and_with_a_move_it_goes_on_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, found = tmp_path / "record.sgf", []
+    file.write_text("(;GM[1]SZ[5]PB[Ann]PW[Ben];B[ba];W[bb];B[cc])")
+
+    async def serve(_: Server, played: PlayedGame, *__: object) -> None:
+        played.engine.ready.result()
+        found.append((played.mode, len(played.game.moves)))
+
+    monkeypatch.setattr(Server, "serve", serve)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for options in ([], ["--move", "2", "--colour", "both"]):
+        assert CliRunner().invoke(main, ["web", str(file), "--port", "0", "--network", "none", *options]).exit_code == 0
+    assert found == [(Mode.RECORD, 3), (Mode.PAIR, 2)]

@@ -100,7 +100,7 @@ def web(
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
     saved = first.saved
-    if saved is not None and not saved.is_own and len(first.humans) == 2:
+    if saved is not None and not saved.is_own and len(first.humans) == 2 and players.move is None:
         saved = saved.as_record()
     try:
         played = PlayedGame(
