@@ -92,7 +92,7 @@ def test_a_game_on_a_board_without_measured_ranks_does_not_count(terminal: Termi
     terminal.expect("How strong are you.*> ")
     terminal.send("18k\r")
     terminal.expect("follows your results")
-    terminal.answer("new 21", r"\(how strongly it plays here has not been measured: this game does")
+    terminal.answer("new 21", r"how strongly it plays here has not been measured")
 
 
 def test_a_damaged_rating_is_said_in_one_line(data: Path, tmp_path: Path) -> None:
