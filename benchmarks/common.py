@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from gtp_engine.arena.elo import wilson_interval
@@ -11,7 +12,14 @@ from gtp_engine.nets.library import JUDGE, default_network, network_name
 
 
 def records_of(archive: Path, member: str = "") -> Iterator[tuple[str, GameRecord]]:
-    """Yields the games of a ZIP archive whose members have one SGF a line, with their names.
+    """Yields the games of a ZIP archive whose members have one SGF a line, with their names; see `lines_of`."""
+    for name, line in lines_of(archive, member):
+        with suppress(SgfError):
+            yield name, read_sgf(line)
+
+
+def lines_of(archive: Path, member: str = "") -> Iterator[tuple[str, bytes]]:
+    """Yields the lines of such an archive, which take much less memory than the games, with their names.
 
     Args:
         archive: The archive.
@@ -21,10 +29,7 @@ def records_of(archive: Path, member: str = "") -> Iterator[tuple[str, GameRecor
         for name in sorted(members.namelist()):
             if name.startswith(member) and name.endswith(".sgfs"):
                 for number, line in enumerate(members.read(name).splitlines(), 1):
-                    try:
-                        yield f"{name}:{number}", read_sgf(line)
-                    except SgfError:
-                        continue
+                    yield f"{name}:{number}", line
 
 
 def share(count: int, number: int) -> str:

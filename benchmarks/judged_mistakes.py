@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import records_of
+from common import lines_of
 
 from gtp_engine.go.game import Game
+from gtp_engine.go.sgf import SgfError, read_sgf
 from gtp_engine.study.move_review import LISTED, MoveReview, find_mistakes
 from gtp_engine.study.reasons.explain import EXPLAINED_ABOVE, MOST_EXPLAINED, study_in
 from gtp_engine.study.reasons.variation import Study, Variation, play_line
@@ -95,13 +96,18 @@ class Group:
             searches: Returns how a board of a size is searched; None to take only games that are kept.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        records = list(records_of(self._archive, self._member))
-        random.Random(self._seed).shuffle(records)
-        for name, record in records:
-            path, positions = self._folder / f"{name.replace(':', ' ')}.pickle", Positions(record)
+        lines = list(lines_of(self._archive, self._member))
+        random.Random(self._seed).shuffle(lines)
+        for name, line in lines:
+            path = self._folder / f"{name.replace(':', ' ')}.pickle"
+            try:
+                record = read_sgf(line)
+            except SgfError:
+                continue
+            positions = Positions(record)
             if path.exists():
                 cases = pickle.loads(path.read_bytes())
-            elif positions.problem or searches is None:  # an illegal move
+            elif searches is None or positions.problem:  # an illegal move
                 continue
             else:
                 cases = explained_cases(searches(max(record.width, record.height)), positions)
