@@ -1,7 +1,7 @@
 """What several benchmarks need: game records in archives, shares with intervals, networks by option."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,12 @@ from gtp_engine.nets.library import JUDGE, default_network, network_name
 
 def records_of(archive: Path, member: str = "") -> Iterator[tuple[str, GameRecord]]:
     """Yields the games of a ZIP archive whose members have one SGF a line, with their names; see `lines_of`."""
-    for name, line in lines_of(archive, member):
+    return games_in(lines_of(archive, member))
+
+
+def games_in(lines: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, GameRecord]]:
+    """Yields the games of named lines, without those that cannot be read."""
+    for name, line in lines:
         with suppress(SgfError):
             yield name, read_sgf(line)
 

@@ -13,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import lines_of
+from common import games_in, lines_of
 
 from gtp_engine.go.game import Game
-from gtp_engine.go.sgf import SgfError, read_sgf
 from gtp_engine.study.move_review import LISTED, MoveReview, find_mistakes
 from gtp_engine.study.reasons.explain import EXPLAINED_ABOVE, MOST_EXPLAINED, study_in
 from gtp_engine.study.reasons.variation import Study, Variation, play_line
@@ -98,13 +97,8 @@ class Group:
         self._folder.mkdir(parents=True, exist_ok=True)
         lines = list(lines_of(self._archive, self._member))
         random.Random(self._seed).shuffle(lines)
-        for name, line in lines:
-            path = self._folder / f"{name.replace(':', ' ')}.pickle"
-            try:
-                record = read_sgf(line)
-            except SgfError:
-                continue
-            positions = Positions(record)
+        for name, record in games_in(lines):
+            path, positions = self._folder / f"{name.replace(':', ' ')}.pickle", Positions(record)
             if path.exists():
                 cases = pickle.loads(path.read_bytes())
             elif searches is None or positions.problem:  # an illegal move
