@@ -75,12 +75,8 @@ class RatedGames:
         engine.settings = replace(engine.settings, rank=opponent)
         self._played.begin(game, humans, time)
         self.is_measured = is_measured(network, *board)
-        self._counts, self._opponent, self._stones, self._tree = (
-            is_even and self.is_measured,
-            opponent,
-            stones,
-            self._played.tree,
-        )
+        self._counts = is_even and self.is_measured
+        self._opponent, self._stones, self._tree = opponent, stones, self._played.tree
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""
