@@ -25,12 +25,12 @@ from .matmul import (
     whole_inputs,
     whole_lanes,
 )
-from .passes import NO_ENCODING, Before, activate_values, encoding, pool_vector
+from .passes import NO_ENCODING, Before, encoding, pool_vector
 from .scalars import IDENTITY_KIND, KINDS
 from .winograd import best_tile_side, pack_kernel
 
 DIRECT = 0
-"""In place of the side of Winograd's tiles: a convolution without a transform (`direct`)."""
+"""In place of the side of Winograd's tiles: a convolution without a transform (`direct`, `integers`)."""
 
 
 class Activation(NamedTuple):
@@ -280,11 +280,3 @@ class Linear:
         weight = np.zeros((whole_lanes(end), len(self.weight)), np.float32)
         weight[channels:end] = self.weight.T
         return Linear(weight, filled(np.pad(self.bias, (channels, 0))), self.kind)
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Returns the outputs [n, outputs] of x, float32 [n, inputs]."""
-        out = np.empty((len(x), len(self.bias)), np.float32)
-        multiply_add(x, self.weight, self.bias, out)
-        if self.kind != IDENTITY_KIND:
-            activate_values(out, self.kind)
-        return out

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -58,6 +58,7 @@ from .trunk import CompiledBlocks, Pooling, tensor_in
 from .winograd import convolve_3x3
 
 _RESULTS = 3  # win, loss, no result
+_Layers: TypeAlias = tuple[tuple[np.ndarray, np.ndarray, int], ...]  # weights, biases, activations: see `Linear`
 
 
 def can_compile(config: NetworkConfig, precision: str) -> bool:
@@ -188,11 +189,11 @@ class _Input:
         else:
             self._kernel = wide_kernel(lines, integers_for(products))
         self._scalars = values.linear("matmul").after(0)
-        self._encoder: list[Linear] = []  # of the players' metadata
+        self._encoder: _Layers = ()  # of the players' metadata
         if (encoder := trunk.metadata) is not None:
             inner = values.at("metadata")
             hidden = [inner.linear("matmul1", "bias1", encoder.act1), inner.linear("matmul2", "bias2", encoder.act2)]
-            self._encoder = [*hidden, inner.linear("matmul3")]
+            self._encoder = _layers(*hidden, inner.linear("matmul3"))
 
     def __call__(
         self, planes: np.ndarray, grid: Grid, scalars: np.ndarray, metadata: np.ndarray | None, out: np.ndarray
@@ -201,9 +202,7 @@ class _Input:
         start = aligned((len(planes), self.channels))
         multiply_add(scalars, self._scalars.weight, self._scalars.bias, start)
         if self._encoder and metadata is not None:
-            for layer in self._encoder:
-                metadata = layer(metadata)
-            start[:, : self._channels] += metadata
+            start[:, : self._channels] += _multiply(metadata, self._encoder)
         if self._products == FLOAT32:
             convolve_im2col(planes, self._matrix, self._side, start, out)
         else:
@@ -329,7 +328,7 @@ class _Heads:
         first: int,
         outputs: RawOutputs[np.ndarray],
     ) -> None:
-        """Writes the outputs of positions, of which this is the first, from what the steps left in the buffers."""
+        """Writes the outputs of `count` positions, from index `first` on; the steps left them in the buffers."""
         _write_outputs(buffers, count, grid, on_board, *self._arguments, first, *outputs)
 
 
@@ -342,7 +341,7 @@ def _tip_activation(trunk: TrunkDesc, values: Values, blocks: CompiledBlocks) ->
     return Activation(KINDS[trunk.tip_act.kind], values["tip_norm.weight"], values["tip_norm.bias"])
 
 
-def _layers(*layers: Linear) -> tuple[tuple[np.ndarray, np.ndarray, int], ...]:
+def _layers(*layers: Linear) -> _Layers:
     """Returns what `_multiply` needs of layers."""
     return tuple((layer.weight, layer.bias, layer.kind) for layer in layers)
 
