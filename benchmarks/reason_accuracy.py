@@ -11,8 +11,9 @@ owns the stones or the points, with 0.2 (of -1 to 1) more doubt than the review 
 change. What is proved by the rules or by the solver is not checked again.
 
 The group with the fewest sentences is always the next, until each has enough. Mistakes and the judge's searches are
-kept: after Ctrl-C the same command goes on. They are of use when what is said has changed, not when the first two
-searches of a review have: begin a new folder then. `--show` judges what is kept, beside a run or without the judge.
+kept: run the same command to resume after Ctrl-C. They stay valid when the sentences have changed, but not when the
+first two searches of a review have: use a new folder then. `--show` judges what is kept, beside a run or without the
+judge.
 
 Shows every sentence with the verdict, then, for each group, the share of sentences that fail, and of the mistakes that
 cost 5 points or more the shares with a reason and with one that names stones: a capture, life and death, a race, a cut,

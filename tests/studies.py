@@ -82,7 +82,7 @@ NET = """
     . . X . . . .
     . . . . . . .
     . . . . . . ."""
-# Whoever moves first takes the other's three stones.
+# A capturing race: whoever moves first captures the opponent's three stones.
 RACE = """
     . . . . . . .
     . . . . . . .

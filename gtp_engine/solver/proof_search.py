@@ -57,8 +57,8 @@ class Question(NamedTuple):
 
     Attributes:
         local: The part.
-        search: The goal and its limits. Reading stops when `nodes` reaches `most_nodes`; another call goes on from the
-            table.
+        search: The goal and its limits. The search stops when `nodes` reaches `most_nodes`; another call resumes it
+            from the table.
         table: From `new_table`.
         line: The positions of the line that is being read; this and the next are from `new_line`.
         moves: The moves of all these positions.

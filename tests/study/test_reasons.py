@@ -1,4 +1,4 @@
-"""Why a move is a mistake: what is said on drawn positions, in every language."""
+"""Why a move is a mistake: the sentences for positions drawn as diagrams, in every language."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The rank of the person at the terminal: the question before the first game, and what is said of it in the others."""
+"""The rank of the person at the terminal: the question before the first game, and the messages of later ones."""
 
 from ...base.errors import UserError
 from ...base.messages import plural

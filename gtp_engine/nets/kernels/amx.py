@@ -133,7 +133,7 @@ def finish_panel(builder: Any, like: Any, feed: Any, pending: Any) -> None:
 def emit_tile_panel(
     builder: Any, like: Any, rows: Any, panel: Panel, offsets: Any = None, pending: tuple[Any, Pending] | None = None
 ) -> None:
-    """Emits the code of `multiply_tiles`; by default steps lie in one row, and there is no pending panel."""
+    """Emits the code of `multiply_tiles`; by default all steps are in one row, and no panel is pending."""
     emit = partial(_emit_panel, like=like, panel=panel, offsets=offsets, pending=pending)
     builder.emit_switch(rows, {TILE_ROWS * tiles: partial(emit, tiles=tiles) for tiles in range(1, 5)})
 

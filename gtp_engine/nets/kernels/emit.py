@@ -60,7 +60,7 @@ def int64(value: int) -> Any:
 
 
 class Builder(ir.IRBuilder):
-    """llvmlite's builder of code, with what is said often here."""
+    """llvmlite's IR builder, with the operations that the kernels use often."""
 
     def row_addresses(self, base: Any, stride: Any, rows: int) -> list[Any]:
         return [self.add(base, self.times(stride, row)) for row in range(rows)]

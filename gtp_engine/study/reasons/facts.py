@@ -23,8 +23,8 @@ LEAST_GAIN = 2.0
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Of the gain that any other search has to find too, and of it the part that is one player's territory.
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
-# What a region costs elsewhere is a difference of two estimates: it is told where it is no less than the loss, and
-# then all searches have to find nearly as much as the one that finds most.
+# The cost elsewhere is the difference of two estimates. It is stated only if it is at least the loss, and if every
+# search finds at least this share of the largest figure.
 _AGREED_RETURN = 0.8
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
