@@ -27,12 +27,12 @@ from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
+from .settings import EngineSettings
 from .status import agreed_before_the_end, chain_statuses, evaluated_ownership, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
     from ..search.evaluate.batch import Evaluation
     from ..search.evaluate.network_evaluator import NetworkEvaluator
-    from .settings import EngineSettings
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class SearchWorker:
         random: The generator for the choice of moves.
     """
 
-    def __init__(self, settings: "EngineSettings", network: str = "") -> None:
+    def __init__(self, settings: EngineSettings, network: str = "") -> None:
         """Makes a worker without evaluator and tree, which are made when they are first needed.
 
         Args:
