@@ -315,8 +315,10 @@ class Rope(nn.Module):
 
     def cosine_and_sine(self, height: int, width: int) -> tuple[Tensor, Tensor]:
         """Returns cosine and sine of the angles on a board: [heads or 1, points, pairs]."""
-        y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-        points = torch.stack((x.flatten(), y.flatten()), 1).to(self.frequencies)
+        # Made on the device: a copy from the CPU would wait for it in every block.
+        columns, rows = (torch.arange(count, device=self.frequencies.device) for count in (width, height))
+        y, x = torch.meshgrid(rows, columns, indexing="ij")
+        points = torch.stack((x.flatten(), y.flatten()), 1).to(self.frequencies.dtype)
         angles = points @ self.frequencies.transpose(1, 2)
         return angles.cos(), angles.sin()
 
