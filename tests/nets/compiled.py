@@ -24,6 +24,7 @@ _OBSTACLE = "the system does not permit AMX tiles" if KNOWS_TILES else "this CPU
 needs_tiles = pytest.mark.skipif(
     config.DISABLE_JIT or not HAS_TILES, reason="code is not compiled" if config.DISABLE_JIT else _OBSTACLE
 )
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no NVIDIA GPU")
 needs_int8 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_INT8, reason="this CPU has no 8-bit dot products")
 
 
@@ -72,10 +73,24 @@ def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], n
         assert torch.allclose(one, other, rtol=1e-4, atol=2e-5 if products == FLOAT32 else 0.05)
 
 
+def on_gpu(network: StoredNetwork, dtype: torch.dtype = torch.float32) -> Callable[..., RawOutputs[Tensor]]:
+    """Returns the prepared network on an NVIDIA GPU as a function of tensors on the CPU."""
+    model = prepare_for_inference(network, dtype, "cuda")
+
+    def run(*inputs: Tensor, full_board: bool) -> RawOutputs[Tensor]:
+        raw = model(*(each.cuda() for each in inputs), full_board=full_board).raw
+        return RawOutputs(*(output.float().cpu() for output in raw))
+
+    return run
+
+
 # The ways to compute a network in float32, each of which has to give the same outputs.
 WAYS: dict[str, Callable[[StoredNetwork], Callable[..., RawOutputs[Tensor]]]] = {
     "plain": lambda network: raw_outputs_of(Model.from_stored(network)),
     "prepared": lambda network: raw_outputs_of(prepare_for_inference(network)),
     "compiled": compiled,
 }
-EACH_WAY = pytest.mark.parametrize("way", ["plain", "prepared", pytest.param("compiled", marks=needs_kernels)])
+if torch.cuda.is_available():
+    WAYS["gpu"] = on_gpu
+_MARKS = {"compiled": needs_kernels}
+EACH_WAY = pytest.mark.parametrize("way", [pytest.param(way, marks=_MARKS.get(way, ())) for way in WAYS])

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
-from compiled import EACH_WAY, WAYS
-from golden import check_records, network_file, records
+import torch
+from compiled import EACH_WAY, WAYS, needs_gpu, on_gpu
+from golden import check_nearness, check_records, network_file, records
 
 from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.model import Model
 
 FILES = ("b6c96", "b15c192", "b18c384nbt", "b10c384h6tf", "b7c96h3tf", "b7c96h6kv3tf")
 
@@ -28,6 +30,16 @@ def test_outputs_of_katago(shared: Path, name: str, way: str) -> None:
     found = records(shared / "katago" / "golden" / f"{name}.jsonl")
     network = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
     check_records(WAYS[way](network), network.config, found)
+
+
+@pytest.mark.slow
+@needs_gpu
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", FILES)
+def test_a_gpu_in_16_bits_is_near(shared: Path, name: str, dtype: torch.dtype) -> None:
+    found = records(shared / "katago" / "golden" / f"{name}.jsonl")
+    network = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
+    check_nearness(on_gpu(network, dtype), Model.from_stored(network), found)
 
 
 def test_every_network_is_tested(shared: Path) -> None:
