@@ -142,7 +142,8 @@ class Loader:
         batch_size: Samples per batch.
         seed: Random seed.
         drawn: Samples drawn before. With the same seed the following batches do not depend on when the loader was made.
-        threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many.
+        threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many, or as
+            many if a GPU learns.
         pinned: As in `as_tensors`.
         part: This process's number and the number of processes that share a batch; each gets every n-th row.
 
@@ -166,7 +167,7 @@ class Loader:
         self._first, self._parts = part
         assert batch_size % self._parts == 0  # `ProcessGroup.check_batch` has checked it
         self.samples, self.batch_size, self.seed, self.drawn, self._pinned = samples, batch_size, seed, drawn, pinned
-        own = -(-threads // 8)
+        own = threads if pinned else -(-threads // 8)
         self._pool = ThreadPoolExecutor(own, "loader")
         self._waiting: deque[Future[Tensors]] = deque()
         self._draws = draws(len(samples), batch_size, seed, drawn)
