@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.errors import UserError
-from ..base.jit import is_cold
 from ..base.messages import plural
 from ..base.warm_up import Step, warm_up
 from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
-from ..nets.library import default_network
-from ..search.evaluate.choices import ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
+from ..search.evaluate.choices import ROLLOUTS, WITHOUT_NETWORK, too_large
 from ..search.evaluate.evaluator import Evaluator, make_evaluator
 from ..search.evaluate.features import new_workspace, position_of, root_position_of
 from ..search.evaluate.human_profile import check_profile
@@ -27,12 +25,12 @@ from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
-from .settings import EngineSettings
 from .status import agreed_before_the_end, chain_statuses, evaluated_ownership, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
     from ..search.evaluate.batch import Evaluation
     from ..search.evaluate.network_evaluator import NetworkEvaluator
+    from .settings import EngineSettings
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +47,7 @@ class SearchWorker:
         random: The generator for the choice of moves.
     """
 
-    def __init__(self, settings: EngineSettings, network: str = "") -> None:
+    def __init__(self, settings: "EngineSettings", network: str = "") -> None:
         """Makes a worker without evaluator and tree, which are made when they are first needed.
 
         Args:
@@ -336,12 +334,3 @@ class SearchWorker:
             if evaluator is not None:
                 evaluator.close()
         self._evaluator = self._large_boards = None
-
-
-def compile_ahead() -> None:
-    """Compiles what playing with networks needs, before several processes start that would each compile it."""
-    if is_cold():
-        network = default_network(9, 9)
-        worker = SearchWorker(EngineSettings(str(network) if network else UNIFORM, threads=1))
-        worker.warm_up()
-        worker.close()

@@ -16,7 +16,7 @@ from typing import Any
 from ..arena.elo import Tally
 from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
-from ..engine.worker import compile_ahead
+from ..engine.compile_ahead import compile_ahead
 from ..nets.katago_file import NetworkFileError, write_katago_file
 from ..nets.library import load_network, network_name
 from ..nets.model import Model

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from drawn_positions import played
 
-from gtp_engine.base.warm_up import Step
-from gtp_engine.engine import worker as worker_module
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.engine.worker import SearchWorker, compile_ahead
+from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_network
@@ -100,12 +98,3 @@ def test_the_pass_that_ends_a_game_is_analysed_by_the_count_that_follows() -> No
     report = judge.analyze(SearchRequest(game, Limits(visits=10), only))
     assert [(move.point, move.lead) for move in report.moves] == [(PASS, lead)] and lead < -10
     judge.close()
-
-
-@pytest.mark.parametrize("is_cold", [True, False])
-def test_code_is_compiled_ahead_if_there_is_none(monkeypatch: pytest.MonkeyPatch, is_cold: bool) -> None:
-    steps: list[Step] = []
-    monkeypatch.setattr(worker_module, "is_cold", lambda: is_cold)
-    monkeypatch.setattr(worker_module, "warm_up", steps.extend)
-    compile_ahead()
-    assert bool(steps) == is_cold

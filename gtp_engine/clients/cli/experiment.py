@@ -100,7 +100,7 @@ def _train(compared: "Experiment", side: "Side", seed: int, limit: "Limit") -> b
 def _play(compared: "Experiment", seed: int, games: int, limit: "Limit") -> "Tally | None":
     """Plays the match of a seed, or what is missing of it; None if the time was over before."""
     from ...base.system import available_cpus
-    from ...engine.worker import compile_ahead
+    from ...engine.compile_ahead import compile_ahead
     from ...training.progress import Stopped
     from .run_display import RunDisplay
 

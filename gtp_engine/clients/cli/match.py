@@ -173,7 +173,7 @@ def _run(options: MatchOptions) -> None:
     """Plays the match and shows it; its folder is removed again if it does not come to its first game."""
     from ...arena.results import write_json
     from ...base.folders import games_dir
-    from ...engine.worker import compile_ahead
+    from ...engine.compile_ahead import compile_ahead
     from .match_display import MatchDisplay
 
     if options.networks:

@@ -82,7 +82,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     """
     from ...base.errors import error_text
     from ...base.folders import games_dir
-    from ...engine.worker import compile_ahead
+    from ...engine.compile_ahead import compile_ahead
     from ...training.progress import resource_errors
     from ...training.selfplay_games import SelfPlayGames
     from .run_display import RunDisplay
