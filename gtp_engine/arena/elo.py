@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import Range, invalid
 
 # Two-sided 95 % quantile of the normal distribution.
 Z95 = 1.959963984540054
@@ -196,7 +196,7 @@ def as_sprt(value: Sprt | tuple[float, float] | None) -> Sprt | None:
         return value
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise invalid("sprt", value, "two Elo differences, such as (0, 20)")
-    elo0, elo1 = (parse_number("Elo difference", elo, Range(), from_text=False) for elo in value)
+    elo0, elo1 = (Range().parse("Elo difference", elo, from_text=False) for elo in value)
     return Sprt(elo0, elo1)
 
 

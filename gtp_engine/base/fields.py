@@ -5,7 +5,7 @@ Every check returns the value in its type, or raises a UserError such as
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, nan
@@ -62,15 +62,30 @@ class Range:
         return f"{text} from {self.low:g} to {high}"
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> int | float:
-        """Checks a number, as `parse_number` does."""
-        return parse_number(name, value, self, from_text=from_text)
+        """Checks a number.
+
+        Args:
+            name: What the number is, for the message.
+            value: A number, or a text that contains one; a bool is neither.
+            from_text: False for values of JSON and TOML, in which a text in quotes is not a number.
+
+        Returns:
+            An int if whole numbers are accepted, else a float.
+
+        Raises:
+            UserError: It is not a number, or out of range.
+        """
+        number = _as_number(value) if from_text or isinstance(value, Real) else nan
+        if number not in self:
+            raise invalid(name, value, str(self))
+        return int(number) if self.whole else float(number)
 
 
 @dataclass(frozen=True)
 class Words:
     """Some words, one at least."""
 
-    words: tuple[str, ...]
+    words: Collection[str]
 
     def __str__(self) -> str:
         *others, last = self.words
@@ -92,8 +107,14 @@ class Flag:
         return "true or false"
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> bool:
-        """Checks a bool, as `parse_bool` does."""
-        return parse_bool(name, value, from_text=from_text)
+        """Checks a bool, or one of `TRUE_WORDS` and `FALSE_WORDS` in any case; without `from_text` a bool alone.
+
+        Raises UserError if it is neither.
+        """
+        word = str(value).strip().lower()
+        if word not in TRUE_WORDS + FALSE_WORDS or not (from_text or isinstance(value, bool)):
+            raise invalid(name, value, str(self))
+        return word in TRUE_WORDS
 
 
 @dataclass(frozen=True)
@@ -125,24 +146,6 @@ class Text:
         return value
 
 
-def parse_number(name: str, value: object, accepted: Range, *, from_text: bool = True) -> int | float:
-    """Checks a number.
-
-    Args:
-        name: What the number is, for the message.
-        value: A number, or a text that contains one; a bool is neither.
-        accepted: The range; whole numbers are returned as int, others as float.
-        from_text: False for values of JSON and TOML, in which a text in quotes is not a number.
-
-    Raises:
-        UserError: It is not a number, or out of range.
-    """
-    number = _as_number(value) if from_text or isinstance(value, Real) else nan
-    if number not in accepted:
-        raise invalid(name, value, str(accepted))
-    return int(number) if accepted.whole else float(number)
-
-
 def _as_number(value: object) -> float:
     """Returns NaN for what is not a number, or too large for a float."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
@@ -152,23 +155,6 @@ def _as_number(value: object) -> float:
     except (ValueError, OverflowError):
         return nan
     return value if isinstance(value, int) else number  # whole numbers above 2^53 stay exact
-
-
-def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
-    """Checks a bool, or one of `TRUE_WORDS` and `FALSE_WORDS` in any case; without `from_text` a bool alone.
-
-    Raises:
-        UserError: It is neither.
-    """
-    word = str(value).strip().lower()
-    if word not in TRUE_WORDS + FALSE_WORDS or not (from_text or isinstance(value, bool)):
-        raise invalid(name, value, "true or false")
-    return word in TRUE_WORDS
-
-
-def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
-    """Checks that a text is one of the accepted words, one at least; UserError names the value and them."""
-    return Words(tuple(accepted)).parse(name, value)
 
 
 def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:

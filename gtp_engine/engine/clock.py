@@ -1,14 +1,14 @@
 """The clock: time settings, what a player has left under them, and how many seconds the engine's next move may take."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import median
 from typing import Any, NamedTuple
 
 from ..base.errors import UserError
-from ..base.fields import Range, parse_number, parse_word
+from ..base.fields import Range, Words
 from ..go.coords import BLACK, WHITE
 
 # The time systems, and the numbers that follow their names in `kata-time_settings`, as attributes of `TimeSettings`.
@@ -81,9 +81,9 @@ class TimeSettings:
     move_cap: float | None = None
 
     def __post_init__(self) -> None:
-        parse_word("time system", self.system, SYSTEMS)
+        Words(SYSTEMS).parse("time system", self.system)
         for value in (self.main, self.period, self.count, self.increment, self.main_cap or 0.0, self.move_cap or 0.0):
-            parse_number("time", value, _SECONDS)
+            _SECONDS.parse("time", value)
 
     @property
     def has_overtime(self) -> bool:
@@ -140,7 +140,7 @@ def gtp_settings(main: float, byo_yomi: float, stones: int) -> TimeSettings:
     return NO_LIMIT if byo_yomi > 0 or main == 0 else TimeSettings("absolute", main)
 
 
-def named_settings(words: Sequence[str], systems: Iterable[str] = SYSTEMS) -> TimeSettings:
+def named_settings(words: Sequence[str], systems: Collection[str] = SYSTEMS) -> TimeSettings:
     """Returns the settings of `kgs-time_settings` and `kata-time_settings`.
 
     Args:
@@ -152,7 +152,7 @@ def named_settings(words: Sequence[str], systems: Iterable[str] = SYSTEMS) -> Ti
     Raises:
         UserError: The words have another form.
     """
-    system = parse_word("time system", words[0].lower() if words else "", systems)
+    system = Words(systems).parse("time system", words[0].lower() if words else "")
     names = _NUMBERS[system]
     if len(words) - 1 != len(names):
         raise UserError(f"{system} takes {len(names)} numbers, not {len(words) - 1}")
@@ -163,8 +163,8 @@ def named_settings(words: Sequence[str], systems: Iterable[str] = SYSTEMS) -> Ti
 
 def _value(name: str, word: str) -> float | None:
     if name == "count":
-        return parse_number("count", word, Range(0, whole=True))
-    seconds = parse_number("time", word, _ANY_SECONDS)
+        return Range(0, whole=True).parse("count", word)
+    seconds = _ANY_SECONDS.parse("time", word)
     return None if name.endswith("_cap") and seconds < 0 else seconds
 
 
@@ -270,8 +270,8 @@ class Clock:
         Raises:
             UserError: A number is invalid.
         """
-        seconds = max(parse_number("time left", seconds, _ANY_SECONDS), 0.0)
-        count = int(parse_number("count", count, Range(0, whole=True)))
+        seconds = max(_ANY_SECONDS.parse("time left", seconds), 0.0)
+        count = int(Range(0, whole=True).parse("count", count))
         side = self._sides[colour]
         if self._settings.system == "none":
             side.settings = TimeSettings("absolute") if count == 0 else TimeSettings("canadian", 0.0, seconds, count)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import Range, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from ..go.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
@@ -506,9 +506,9 @@ class Engine:
                 for it, are raised by the future.
         """
         self._end_pondering()
-        chosen = [int(parse_number("symmetry", number, Range(0, 7, whole=True))) for number in symmetries]
+        chosen = [int(Range(0, 7, whole=True).parse("symmetry", number)) for number in symmetries]
         if optimism is not None:
-            optimism = parse_number("optimism", optimism, Range(0, 1))
+            optimism = Range(0, 1).parse("optimism", optimism)
         game, parameters = self.request(colour).game, self.parameters
         share = parameters.root_policy_optimism if optimism is None else optimism
         return self._thread.submit(lambda worker: worker.raw_evaluations(game, chosen, share, parameters.profile))

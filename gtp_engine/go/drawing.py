@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import Range, invalid
 from .coords import (
     BLACK,
     COLUMNS,
@@ -154,7 +154,7 @@ class BoardDrawing:
         if not all(isinstance(candidate, Candidate) for candidate in self.candidates):
             raise invalid("candidates", self.candidates, 'a list such as [Candidate("D4", "#5cc48d")]')
         if self.pixels is not None:
-            parse_number("number of pixels", self.pixels, Range(0, above=True), from_text=False)
+            Range(0, above=True).parse("number of pixels", self.pixels, from_text=False)
         for point in (self.last_move, *self.labels, *self.marks, *(candidate.point for candidate in self.candidates)):
             self._point(point)
 

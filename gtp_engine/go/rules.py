@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 
 from ..base.errors import UserError
-from ..base.fields import FALSE_WORDS, TRUE_WORDS, Range, invalid, parse_number
+from ..base.fields import FALSE_WORDS, TRUE_WORDS, Range, invalid
 
 # The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`); a board holds their indices.
 PART_VALUES = {
@@ -175,7 +175,7 @@ def default_komi(width: int, height: int) -> float:
 
 def check_komi(komi: float) -> None:
     """Raises UserError unless the komi is a finite number."""
-    parse_number("komi", komi, Range(), from_text=False)
+    Range().parse("komi", komi, from_text=False)
 
 
 def rules_name(rules: Rules) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from ..base.fields import Range, invalid, parse_bool, parse_number
+from ..base.fields import Flag, Range, invalid
 from ..go.coords import as_colour, as_point, is_whole
 from .parameters import SearchParameters
 
@@ -39,9 +39,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.visits is not None:
-            parse_number("number of visits", self.visits, _VISITS, from_text=False)
+            _VISITS.parse("number of visits", self.visits, from_text=False)
         if self.seconds is not None:
-            parse_number("number of seconds", self.seconds, _SECONDS, from_text=False)
+            _SECONDS.parse("number of seconds", self.seconds, from_text=False)
 
     @property
     def is_endless(self) -> bool:
@@ -162,10 +162,10 @@ class SearchRequest:
             expected = "SearchParameters, such as engine.parameters.with_value('c_puct', 1.3)"
             raise invalid("parameters", self.parameters, expected)
         for name in ("ownership", "moves_ownership", "early_stop"):
-            parse_bool(name, getattr(self, name), from_text=False)
+            Flag().parse(name, getattr(self, name), from_text=False)
         for name in ("interval", "first_report"):
             if (seconds := getattr(self, name)) is not None:
-                parse_number(name, seconds, _SECONDS, from_text=False)
+                _SECONDS.parse(name, seconds, from_text=False)
         if not (self.on_report is None or callable(self.on_report)):
             raise invalid("on_report", self.on_report, "a function of a report")
         if self.root_moves.avoid or self.root_moves.allow:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import Range, invalid
 from ..base.threads import on_own_thread
 from ..base.warm_up import Step, warm_up
 from ..engine.settings import EngineSettings, as_settings
@@ -116,7 +116,7 @@ class Reviewer:
         self.stopped = False
         self._clock = clock
         self._limits = Limits(settings.visits, settings.seconds)
-        self._minutes = None if minutes is None else float(parse_number("minutes", minutes, MINUTES, from_text=False))
+        self._minutes = None if minutes is None else float(MINUTES.parse("minutes", minutes, from_text=False))
         if minutes is not None and not self._limits.is_endless:
             raise UserError("a review has either minutes, or visits and seconds of each position")
         if self._limits.visits == 1:

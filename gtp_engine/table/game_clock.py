@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from time import monotonic
 
 from ..base.errors import UserError
-from ..base.fields import Range, parse_number
+from ..base.fields import Range
 from ..engine.clock import NO_LIMIT, TimeLeft, TimeSettings
 from ..go.coords import BLACK, WHITE
 from ..go.sgf import GameRecord, Properties, TreeNode, read_number, read_text
@@ -33,10 +33,10 @@ def check_limits(settings: TimeSettings) -> TimeSettings:
     Raises:
         UserError: A number is too large, or there is no time at all.
     """
-    parse_number("main time", settings.main, _MAIN_TIME)
-    parse_number("overtime period", settings.period, _OVERTIME)
-    parse_number("increment", settings.increment, _OVERTIME)
-    parse_number("count of periods or stones", settings.count, _COUNT)
+    _MAIN_TIME.parse("main time", settings.main)
+    _OVERTIME.parse("overtime period", settings.period)
+    _OVERTIME.parse("increment", settings.increment)
+    _COUNT.parse("count of periods or stones", settings.count)
     if settings != NO_LIMIT and settings.full.seconds == 0:
         raise UserError("invalid time: the main time must be more than 0 if there is no overtime")
     return settings

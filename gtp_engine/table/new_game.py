@@ -4,7 +4,7 @@ import random
 from typing import TYPE_CHECKING
 
 from ..base.errors import UserError
-from ..base.fields import Range, parse_board_size, parse_number
+from ..base.fields import Range, parse_board_size
 from ..go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
 from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points, most_fixed_stones
 from ..go.rules import LARGEST_KOMI, Rules, default_komi, parse_rules
@@ -82,9 +82,9 @@ def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["
         elif word[0].isdigit() or word in ("size", "board", "boardsize"):
             width, height = parse_board_size(word if word[0].isdigit() else value(), MIN_SIZE, MAX_SIZE)
         elif word == "handicap":
-            handicap = int(parse_number("handicap", value(), Range(0, 9, whole=True)))
+            handicap = int(Range(0, 9, whole=True).parse("handicap", value()))
         elif word == "komi":
-            komi = float(parse_number("komi", value(), Range(-LARGEST_KOMI, LARGEST_KOMI)))
+            komi = float(Range(-LARGEST_KOMI, LARGEST_KOMI).parse("komi", value()))
         elif word == "rules":
             rules = parse_rules(value())
         elif word not in ("game", "colour", "color"):

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.fields import Range, parse_number
+from ..base.fields import Range
 from ..base.messages import plural
 from ..base.system import available_cpus
 from ..base.threads import on_own_thread
@@ -114,9 +114,9 @@ def selfplay(
     evaluator = network_on(file_or_name(network), width, height)
     if evaluator != ROLLOUTS:
         find_network(evaluator)
-    parse_number("number of visits", visits, Range(1, whole=True), from_text=False)
+    Range(1, whole=True).parse("number of visits", visits, from_text=False)
     if seed is not None:
-        parse_number("seed", seed, Range(0, whole=True), from_text=False)
+        Range(0, whole=True).parse("seed", seed, from_text=False)
     played = GameSettings(sizes={f"{width}x{height}": 1.0})
     if rules is not None:
         played = replace(played, rules=[as_rules(rules).to_json()])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.base.fields import Range, did_you_mean, parse_board_size, parse_bool, parse_number, parse_word, unknown
+from gtp_engine.base.fields import Flag, Range, Words, did_you_mean, parse_board_size, unknown
 
 KOMI = Range(-150, 150)
 
@@ -38,45 +38,45 @@ def test_bounds_of_a_range() -> None:
 
 @pytest.mark.parametrize("value", ["7.5", " 7.5 ", 7.5])
 def test_numbers_may_be_written_as_text(value: object) -> None:
-    assert parse_number("komi", value, KOMI) == 7.5
+    assert KOMI.parse("komi", value) == 7.5
 
 
 def test_whole_numbers_are_int_and_others_float() -> None:
-    whole = [parse_number("visits", value, Range(1, whole=True)) for value in ("1e3", 1000.0, 2**60 + 1)]
+    whole = [Range(1, whole=True).parse("visits", value) for value in ("1e3", 1000.0, 2**60 + 1)]
     assert whole == [1000, 1000, 2**60 + 1] and {type(number) for number in whole} == {int}
-    assert type(parse_number("komi", 7, KOMI)) is float
+    assert type(KOMI.parse("komi", 7)) is float
 
 
 @pytest.mark.parametrize("value", ["abc", "", "nan", "inf", "151", -150.5, True, None, [7], 10**400, "1" * 400])
 def test_what_is_not_accepted_is_named(value: object) -> None:
     with pytest.raises(UserError) as caught:
-        parse_number("komi", value, KOMI)
+        KOMI.parse("komi", value)
     message = str(caught.value)
     assert message.startswith(f"invalid komi {value!r}"[:60])
     assert message.endswith(": expected a number from -150 to 150") and len(message) < 120
 
 
 def test_text_is_no_number_of_json_and_toml() -> None:
-    assert parse_number("komi", 7, KOMI, from_text=False) == 7
+    assert KOMI.parse("komi", 7, from_text=False) == 7
     with pytest.raises(UserError, match="invalid komi '7': expected a number from -150 to 150"):
-        parse_number("komi", "7", KOMI, from_text=False)
+        KOMI.parse("komi", "7", from_text=False)
 
 
 def test_true_and_false_have_many_words() -> None:
-    assert all(parse_bool("ponder", value) for value in (True, "true", "t", "Yes", " on ", "1", 1))
-    assert not any(parse_bool("ponder", value) for value in (False, "false", "F", "NO", "off", "0", 0))
+    assert all(Flag().parse("ponder", value) for value in (True, "true", "t", "Yes", " on ", "1", 1))
+    assert not any(Flag().parse("ponder", value) for value in (False, "false", "F", "NO", "off", "0", 0))
     with pytest.raises(UserError, match="invalid ponder 'maybe': expected true or false"):
-        parse_bool("ponder", "maybe")
+        Flag().parse("ponder", "maybe")
 
 
 def test_words() -> None:
-    assert parse_word("choice", " lcb ", ("visits", "lcb")) == "lcb"
+    assert Words(("visits", "lcb")).parse("choice", " lcb ") == "lcb"
     with pytest.raises(UserError, match="invalid choice 'best': expected visits or lcb"):
-        parse_word("choice", "best", ("visits", "lcb"))
+        Words(("visits", "lcb")).parse("choice", "best")
     with pytest.raises(UserError, match=r"invalid choice 'best': expected a, b or c$"):
-        parse_word("choice", "best", {"a": 1, "b": 2, "c": 3})
+        Words({"a": 1, "b": 2, "c": 3}).parse("choice", "best")
     with pytest.raises(UserError, match=r"invalid choice 'best': expected a$"):
-        parse_word("choice", "best", ["a"])
+        Words(("a",)).parse("choice", "best")
 
 
 @pytest.mark.parametrize(

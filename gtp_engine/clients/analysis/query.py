@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...base.errors import UserError
-from ...base.fields import Range, Text, parse_number, parse_word
+from ...base.fields import Range, Text, Words
 from ...base.settings import setting, settings_of
 from ...go.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex, point_at
 from ...go.game import MOST_MOVES, Game, IllegalMove, Move
@@ -69,7 +69,7 @@ class QueryError(UserError):
 
 
 def _perspective(text: object) -> int | None:
-    return PERSPECTIVES[parse_word("reportAnalysisWinratesAs", str(text).upper(), PERSPECTIVES)]
+    return PERSPECTIVES[Words(PERSPECTIVES).parse("reportAnalysisWinratesAs", str(text).upper())]
 
 
 @dataclass(frozen=True)
@@ -400,7 +400,7 @@ def _named(field_name: str, text: str = "", *, with_error: bool = True) -> Itera
 
 def _number(fields: dict[str, Any], name: str, accepted: Range, form: str) -> float:
     with _named(name, form, with_error=False):
-        return parse_number(name, fields.get(name), accepted, from_text=False)
+        return accepted.parse(name, fields.get(name), from_text=False)
 
 
 def _flag(fields: dict[str, Any], name: str) -> bool:

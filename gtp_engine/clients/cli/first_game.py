@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from ...base.errors import UserError
-from ...base.fields import Range, Text, parse_number
+from ...base.fields import Range, Text
 from ...base.folders import data_dir
 from ...base.settings import setting
 from ...engine.ranks import Rank, parse_rank
@@ -39,7 +39,7 @@ def _stones(value: Any) -> int:
     if str(value).strip() == "0":
         return 0
     try:
-        return int(parse_number("number", value, Range(2, 9, whole=True)))
+        return int(Range(2, 9, whole=True).parse("number", value))
     except UserError as error:
         raise UserError(f"{error}, or 0") from error
 

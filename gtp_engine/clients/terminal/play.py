@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ...base import interrupts
 from ...base.errors import UserError, error_text
-from ...base.fields import Range, parse_number
+from ...base.fields import Range
 from ...base.folders import games_dir
 from ...base.jit import is_cold
 from ...base.messages import plural, printable
@@ -259,7 +259,7 @@ class TerminalGame:
         self._command_play("pass")
 
     def _command_undo(self, text: str) -> None:
-        count = int(parse_number("number of moves", text or "1", Range(1, whole=True)))
+        count = int(Range(1, whole=True).parse("number of moves", text or "1"))
         is_over = bool(self._played.result)
         was_only_resignation = self._change(self._played.undo)
         for _ in range(count - 1):
@@ -456,7 +456,7 @@ class TerminalGame:
         mistakes = [] if lesson is None else worst_mistakes(lesson)
         if lesson is None or not mistakes:
             raise UserError("there is no mistake to try again: the lesson after a game shows some")
-        number = int(parse_number("number of a mistake", text or "1", Range(1, len(mistakes), whole=True)))
+        number = int(Range(1, len(mistakes), whole=True).parse("number of a mistake", text or "1"))
         worst = mistakes[number - 1].worst
         self._keep()
         game = lesson.record.to_game(worst.number - 1, rules=self._engine.rules)

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from ...base.errors import UserError
-from ...base.fields import Range, parse_number, parse_word
+from ...base.fields import Range, Words
 from ...base.languages.texts import Phrase
 from ...engine.clock import NO_LIMIT, named_settings
 from ...engine.ranks import as_rank
@@ -60,20 +60,20 @@ class Opening(Part):
         handicap = whole_number(message, "handicap", 0, 9)
         komi = message.get("komi")
         if komi is not None:
-            komi = float(parse_number("komi", komi, _KOMI, from_text=False))
-        rules = parse_word("rules", message.get("rules"), RULESETS)
+            komi = float(_KOMI.parse("komi", komi, from_text=False))
+        rules = Words(RULESETS).parse("rules", message.get("rules"))
         game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
         self.replace(game, self._beginning(message, game))
 
     def _beginning(self, message: Message, game: Game) -> Callable[[], None]:
         """Returns what begins a game from a position, with the players and the limits of a message."""
         seconds = message.get("seconds")
-        humans = parse_humans(parse_word("colour", message.get("colour"), COLOURS))
+        humans = parse_humans(Words(COLOURS).parse("colour", message.get("colour")))
         word, rated = text_of(message, "rank"), self._rated
         is_rated = word == AUTO and rated is not None and rated.file.rating is not None and len(humans) == 1
         rank = None if word == AUTO else as_rank(word)
         if seconds is not None:
-            seconds = float(parse_number("time", seconds, _SECONDS, from_text=False))
+            seconds = float(_SECONDS.parse("time", seconds, from_text=False))
         visits, time = visits_of(message), NO_LIMIT
         if message.get("time") is not None:  # named as in `kata-time_settings`
             time = check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))
@@ -156,7 +156,7 @@ class Opening(Part):
 
     def on_network(self, message: Message) -> None:
         """Has the engine use another network, for its moves and for analyses."""
-        self._use(self.networks[parse_word("network", message.get("network"), self.networks)])
+        self._use(self.networks[Words(self.networks).parse("network", message.get("network"))])
 
     def use_loaded(self, path: Path) -> None:
         """Has the engine use a network that has just been downloaded, and pages choose it."""

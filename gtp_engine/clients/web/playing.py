@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ...base.errors import UserError
-from ...base.fields import parse_word
+from ...base.fields import Words
 from ...base.languages.texts import Phrase
 from ...engine.engine import Decision
 from ...go.coords import BLACK, PASS, WHITE, as_colour, colour_name, opponent
@@ -160,7 +160,7 @@ class Playing(Part):
             return
         if self.played.mode is Mode.GAME:
             raise UserError("open a game to guess its moves")
-        colour = parse_word("colour", message.get("colour"), _COLOURS)
+        colour = Words(_COLOURS).parse("colour", message.get("colour"))
         places = (session.node, session.line[0])
         node = next(filter(None, (_next_to_guess(place, _COLOURS[colour]) for place in places)), None)
         if node is None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...base.errors import EXPECTED, UserError, answer_text
-from ...base.fields import Range, invalid, parse_number
+from ...base.fields import Range, invalid
 from ...base.languages.texts import Phrase
 from ...base.messages import plural
 from ...go.coords import BLACK, PASS, WHITE, colour_name, opponent
@@ -499,13 +499,13 @@ def text_of(message: Message, name: str) -> str:
 
 def whole_number(message: Message, name: str, low: int, high: int) -> int:
     """Returns a whole number of a message."""
-    return int(parse_number(name, message.get(name), Range(low, high, whole=True), from_text=False))
+    return int(Range(low, high, whole=True).parse(name, message.get(name), from_text=False))
 
 
 def visits_of(message: Message) -> int | None:
     """Returns the number of visits of a message; None if it has none."""
     value = message.get("visits")
-    return None if value is None else int(parse_number("number of visits", value, _VISITS, from_text=False))
+    return None if value is None else int(_VISITS.parse("number of visits", value, from_text=False))
 
 
 # Values of documents.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import UserError
-from ...base.fields import parse_word
+from ...base.fields import Words
 from ...base.languages.texts import Phrase
 from ...go.coords import BLACK, PASS, colour_name, opponent, vertex
 from ...go.drawing import Candidate
@@ -200,7 +200,7 @@ class Searches(Part):
 
     def on_layer(self, message: Message) -> None:
         """Chooses what an analysis draws."""
-        self.layer = parse_word("layer", message.get("layer"), _LAYERS)
+        self.layer = Words(_LAYERS).parse("layer", message.get("layer"))
         self.session.publish()
 
     def _next_to_judge(self) -> TreeNode | None:

@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
-from ...base.fields import parse_word
+from ...base.fields import Words
 from ...base.messages import printable
 from ..coords import BLACK, EMPTY, PASS, WHITE, parse_sgf_point, sgf_point
 from ..game import Move
@@ -226,7 +226,7 @@ def with_mark(properties: Properties, point: int, kind: str, width: int, height:
     Raises:
         UserError: The kind is unknown, or there is no point to mark.
     """
-    kind = parse_word("mark", kind, (*SHAPES, *_TEXTS))
+    kind = Words((*SHAPES, *_TEXTS)).parse("mark", kind)
     if point == PASS:
         raise UserError("a mark needs a point on the board")
     marks = read_marks(properties, width, height)

@@ -14,7 +14,7 @@ from sgfmill import sgf_grammar
 
 from ...base import VERSION
 from ...base.errors import UserError
-from ...base.fields import Range, invalid, parse_number
+from ...base.fields import Range, invalid
 from ...base.messages import plural
 from ..coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE, all_points, colour_letter, sgf_point
 from ..drawing import DrawingOptions
@@ -69,7 +69,7 @@ class _Info(Generic[T]):
         if self._accepted is None and not isinstance(value, str):
             raise invalid(self._name, value, "text")
         if self._accepted is not None and value is not None:
-            parse_number(self._name, value, self._accepted, from_text=False)
+            self._accepted.parse(self._name, value, from_text=False)
         record.set_text(self._property, "" if value is None else self._write(value))
 
 
@@ -115,8 +115,8 @@ class GameRecord:
 
     def __init__(self, width: int = 19, height: int = 19, *, source: str = "SGF", **info: Any) -> None:
         """Begins with the root alone, and with the attributes in `info` that tell about the game."""
-        self.width = int(parse_number("width", width, _SIDE, from_text=False))
-        self.height = int(parse_number("height", height, _SIDE, from_text=False))
+        self.width = int(_SIDE.parse("width", width, from_text=False))
+        self.height = int(_SIDE.parse("height", height, from_text=False))
         self.source = source
         self.is_whole_file = True
         self.root = TreeNode(0, {})
@@ -371,7 +371,7 @@ class GameRecord:
             UserError: Rules or number are invalid.
         """
         if moves is not None:
-            parse_number("number of moves", moves, Range(0, whole=True), from_text=False)
+            Range(0, whole=True).parse("number of moves", moves, from_text=False)
         game = self._new_game(rules)
         for played, move in enumerate(self._replay(self.main_line, game)):
             if played == moves and move is not None:

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ...base.errors import UserError
-from ...base.fields import Range, invalid, parse_number
+from ...base.fields import Range, invalid
 from ...base.system import available_cpus
 from ...go.coords import BLACK, as_colour, colour_name
 from ...go.drawing import DrawingOptions
@@ -271,7 +271,7 @@ def load_network(
     """
     for name, value in (("number of threads", threads), ("batch size", batch_size)):
         if value is not None:
-            parse_number(name, value, Range(1, whole=True), from_text=False)
+            Range(1, whole=True).parse(name, value, from_text=False)
     path = find_network(network)
     threads = threads or available_cpus()
     return Network(path, threads=threads, device=device, precision=precision, batch_size=batch_size)
