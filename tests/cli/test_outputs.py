@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from gtp_engine.clients.cli.outputs import check_outputs, check_place, new_folder
+from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.outputs import check_folder, check_outputs, check_place, new_folder
 
 
 def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -26,6 +28,33 @@ def test_a_folder_that_is_not_writable_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(OSError, match="is not writable"):
         check_place(tmp_path / "game.sgf")
+
+
+@pytest.mark.parametrize("name", ["games", "games/new/one"])
+def test_a_folder_is_as_writable_as_what_exists_of_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    check_folder(tmp_path / name)
+    monkeypatch.setattr(os, "access", lambda path, _: path != games)  # as in a file system that is read-only
+    check_folder(tmp_path)
+    with pytest.raises(PermissionError, match=r"cannot write to .*: folder .*games is not writable"):
+        check_folder(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "command", [["selfplay", "--sgf-dir"], ["selfplay", "--shards"], ["match", "a", "b", "--sgf-dir"]]
+)
+def test_no_game_is_played_for_a_folder_that_is_not_writable(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)
+    monkeypatch.setattr("gtp_engine.engine.worker.compile_ahead", lambda: pytest.fail("it compiles"))
+    done = CliRunner().invoke(main, [*command, str(tmp_path)], prog_name="gtp_engine")
+    message = f"Error: cannot write to {tmp_path}: folder {tmp_path} is not writable\n"
+    assert (done.exit_code, done.output) == (1, message)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")

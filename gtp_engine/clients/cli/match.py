@@ -18,7 +18,7 @@ from .command import command
 from .common_options import SECONDS, THREADS, GameOptions, parameters
 from .defaults import is_given
 from .options import EXISTING_PATH, FILE, FOLDER
-from .outputs import check_outputs, new_folder
+from .outputs import check_folder, check_outputs, new_folder
 
 if TYPE_CHECKING:
     from ...arena.results import MatchResult
@@ -176,6 +176,7 @@ def _run(options: MatchOptions) -> None:
     from ...engine.compile_ahead import compile_ahead
     from .match_display import MatchDisplay
 
+    check_folder(options.sgf_dir or games_dir())
     if options.networks:
         compile_ahead()  # before Ctrl-C is only noted, because nothing interrupts the compiler
     interrupts.note()

@@ -29,8 +29,14 @@ def check_place(file: Path) -> None:
     folder = file.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {file}: folder {folder} does not exist")
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write {file}: folder {folder} is not writable")
+    check_folder(folder)
+
+
+def check_folder(folder: Path) -> None:
+    """Raises OSError if nothing could be written to a folder, or where it would be made if it is missing."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not os.access(existing, os.W_OK):
+        raise PermissionError(f"cannot write to {folder}: folder {existing} is not writable")
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: bool) -> None:

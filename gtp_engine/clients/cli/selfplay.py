@@ -18,7 +18,7 @@ from ...training.run_settings import GameSettings, MachineSettings, RunSettings,
 from .command import command
 from .common_options import BOARD_SIZE, KOMI, network_file, parameters
 from .options import ANY_PATH, EXISTING_FILE, FOLDER
-from .outputs import new_folder
+from .outputs import check_folder, new_folder
 
 RULES_NAME = Text(None, "rules", lambda: RULESETS)
 _GAMES, _SEARCH, _MACHINE = GameSettings(), SearchSettings(), MachineSettings()  # a whole `RunSettings` imports numpy
@@ -89,6 +89,9 @@ def selfplay(options: SelfPlayOptions) -> None:
 
     settings = _settings(options)
     network = _network(options.network, settings)
+    for place in (options.sgf_dir or games_dir(), options.shards):
+        if place:
+            check_folder(place)  # before games are played in vain
     compile_ahead()  # Ctrl-C ends it at once, and would leave the folder
     folder = options.sgf_dir or new_folder(games_dir(), "selfplay")
     run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
