@@ -12,7 +12,7 @@ from move_names import moves, points
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Move
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, split_games
+from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, split_games, syntax
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 
@@ -353,6 +353,17 @@ def test_hostile_files_take_no_time(data: bytes) -> None:
         read_sgf(data)
     except SgfError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(("node", "end"), [(b";", b""), (b";B[aa]", b""), (b"(;B[aa])", b""), (b"(;B[aa]", b")")])
+def test_a_game_of_too_many_nodes_is_refused(node: bytes, end: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million nodes, in 4 MB, took 1.1 GB of memory."""
+    monkeypatch.setattr(syntax, "MOST_NODES", 10)
+    root = b"(;SZ[9]C[;;;(;;;\\];;;;;]"
+    assert len(list(read_sgf(root + node * 9 + end * 9 + b")"))) == 10
+    with pytest.raises(SgfError, match="SGF data: a game of more than 10 nodes is too large"):
+        read_sgf(root + node * 10 + end * 10 + b")")
+    assert len(list(read_sgf_games((root + node * 9 + end * 9 + b")") * 20))) == 20
 
 
 VALID = b"(;GM[1]SZ[9]CA[UTF-8]PB[A\\]b]AB[aa:bb][ii](;B[ee]C[x:\xc3\xa9];W[](;B[cc])(;B[dd]))(;B[ff]))"

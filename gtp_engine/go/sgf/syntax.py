@@ -29,6 +29,8 @@ from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
 
+# Nodes of a game, with all its variations. Each takes about 1.4 kB of memory while it is read.
+MOST_NODES = 300_000
 _FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
 # Text before and between games may have "(A[1])" or "(AB[cc])": there a root begins with a property of roots, or with
 # TE, RD or KO, which the Nihon Ki-in writes.
@@ -51,6 +53,7 @@ _GAME_START = re.compile(rf"\(\s*;|{_ROOT_WITHOUT_SEMICOLON}")
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
 _BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", re.VERBOSE | re.DOTALL)  # or a value
+_NODE_OR_BRACKET = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \]? | [;()]", re.VERBOSE | re.DOTALL)  # or a value
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
 
@@ -83,8 +86,10 @@ def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
     """
     corrected, names = _normalised(decode_sgf(content))
     data = corrected.encode("utf-8", "replace")
-    position = 0
+    position, is_large = 0, data.count(b";") > MOST_NODES
     while start := _CORRECTED_GAME_START.search(data, position):
+        if is_large:
+            _check_size(data, start.start())
         tokens, position = sgf_grammar.tokenise(data, start.start())
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
@@ -96,6 +101,18 @@ def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
             if names:
                 _rename(tree, names)
             yield tree
+
+
+def _check_size(data: bytes, start: int) -> None:
+    """Raises UserError if the game at `start` has too many nodes, before its tokens take a hundred times its size."""
+    nodes = depth = 0
+    for found in _NODE_OR_BRACKET.finditer(data, start):
+        nodes += found[0] == b";"
+        if nodes > MOST_NODES:
+            raise UserError(f"a game of more than {MOST_NODES:,} nodes is too large")
+        depth += {b"(": 1, b")": -1}.get(found[0], 0)
+        if not depth:
+            return
 
 
 def _normalised(text: str) -> tuple[str, dict[str, str]]:
