@@ -10,6 +10,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.folders import data_dir
 from ..base.settings import settings_of
+from ..engine.compile_ahead import compile_ahead
 from ..nets.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, facts_of
 from .presets import DEFAULT_PRESET, preset_file
@@ -39,7 +40,8 @@ def given_settings(preset: str | None, file: Path | None) -> RunSettings | None:
 def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path | None = None) -> None:
     """Makes the run in a new folder, with the default preset unless settings are given; or checks an existing run.
 
-    It starts from the network of `starting_network`. RunConflictError if it exists and has other settings.
+    It starts from the network of `starting_network`, and compiles what plays if that was not done on this machine.
+    RunConflictError if it exists and has other settings.
     """
     if folder.exists:
         before = folder.settings("train")
@@ -53,6 +55,7 @@ def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path
     chosen = chosen.starting_from(start) if start else chosen
     if not folder.exists or chosen != settings:
         folder.create(chosen)
+    compile_ahead()  # before Ctrl-C is only noted, because nothing interrupts the compiler
 
 
 def with_options(settings: RunSettings, given: Mapping[str, Any]) -> RunSettings:

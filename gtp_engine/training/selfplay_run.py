@@ -16,7 +16,6 @@ from typing import Any
 from ..arena.elo import Tally
 from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
-from ..engine.compile_ahead import compile_ahead
 from ..nets.katago_file import NetworkFileError, write_katago_file
 from ..nets.library import load_network, network_name
 from ..nets.model import Model
@@ -68,8 +67,7 @@ class SelfPlayRun(Run):
         network = network_name(Path(self.state.start)) if self.state.start else cycle.network
         title = f"{network}, {cycle.cycles} cycles of {cycle.games} games: {status}"
         self.observer.begin(title, self.state.lines)
-        compile_ahead()
-        self._start_clock()  # compilation does not count as the run's time
+        self._start_clock()
         self._tell_pace()
         self.limit.restart()
         seed = cycle.seed + total(self._facts().values()).games

@@ -50,7 +50,7 @@ def test_no_game_is_played_for_a_folder_that_is_not_writable(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)
-    monkeypatch.setattr("gtp_engine.engine.worker.compile_ahead", lambda: pytest.fail("it compiles"))
+    monkeypatch.setattr("gtp_engine.engine.compile_ahead.compile_ahead", lambda: pytest.fail("it compiles"))
     done = CliRunner().invoke(main, [*command, str(tmp_path)], prog_name="gtp_engine")
     message = f"Error: cannot write to {tmp_path}: folder {tmp_path} is not writable\n"
     assert (done.exit_code, done.output) == (1, message)

@@ -26,6 +26,7 @@ from running import check_whole, children_of, curves
 from gtp_engine.arena.elo import elo_difference
 from gtp_engine.arena.network_match import play_networks
 from gtp_engine.base import interrupts
+from gtp_engine.base.errors import UserError
 from gtp_engine.clients.cli import main
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
@@ -128,6 +129,21 @@ def test_a_run_that_is_killed_before_it_saves_keeps_its_start(finished: RunFolde
         assert all(np.array_equal(weights[name], given[name]) for name in given)
     with pytest.raises(RunConflictError):
         begin_self_play(folder, miniature.settings(cycles="4"))
+
+
+def test_control_c_ends_a_run_at_once_while_the_core_is_compiled(
+    settings_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers: list[Any] = []
+
+    def compile_ahead() -> None:
+        handlers.append(signal.getsignal(signal.SIGINT))
+        raise UserError("enough")
+
+    monkeypatch.setattr("gtp_engine.training.new_run.compile_ahead", compile_ahead)
+    for _ in range(2):  # the run is there the second time
+        assert train(tmp_path / "run", "--settings", str(settings_file), status=1) == "Error: enough\n"
+    assert handlers == [interrupts._end] * 2
 
 
 @pytest.mark.usefixtures("one_process")
