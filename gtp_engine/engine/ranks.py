@@ -150,8 +150,7 @@ class RankPlay(NamedTuple):
 
     Attributes:
         strength: Its strength.
-        notes: What a user should know about it; empty if the rank is reached, and was measured for this network on this
-            board or for none on it.
+        notes: What a user should know about it; empty if the rank is reached, and was measured.
     """
 
     strength: Strength
@@ -171,12 +170,7 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     """
     _, size, strengths = _measured(network, width, height)
     reached = _reached(rank, strengths)
-    notes = []
-    if not is_measured(network, width, height):
-        notes.append(Phrase("rank.unmeasured"))
-    elif size != max(width, height) and any(max(width, height) in boards for boards in _table().values()):
-        boards = {"board": f"{width}x{height}", "size": f"{size}x{size}"}
-        notes.append(Phrase("rank.otherBoard", boards))
+    notes = [] if is_measured(network, width, height) else [Phrase("rank.unmeasured")]
     if rank > max(strengths):
         said: dict[str, Value] = {"reached": reached.in_words, "rank": rank.in_words}
         notes.append(Phrase("rank.notReached", said | {"size": f"{size}x{size}"}))
@@ -184,8 +178,9 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
 
 
 def is_measured(network: str, width: int, height: int) -> bool:
-    """Returns whether ranks were measured for a network, the arguments being those of `play_at`."""
-    return _measured(network, width, height)[0] == _name_of(network, width, height)
+    """Returns whether ranks were measured for a network on a board, the arguments being those of `play_at`."""
+    name, size, _ = _measured(network, width, height)
+    return name == _name_of(network, width, height) and width == height == size
 
 
 def next_rank(rank: Rank | None, step: int, network: str, width: int, height: int) -> Rank | None:

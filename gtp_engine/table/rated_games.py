@@ -50,7 +50,7 @@ class RatedGames:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
 
         A game with a handicap or a komi of the person's own does not count, nor one against an opponent whose ranks
-        were not measured, as on a board that is too large for the network.
+        were not measured on this board.
 
         Args:
             game: The position to begin from; handicap stones that were given here for the last game are given anew.

@@ -106,13 +106,18 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
      ("large", (16, 16), 0.3)],
 )  # fmt: skip
 def test_a_board_has_the_strengths_of_the_nearest_size(network: str, size: tuple[int, int], strength: float) -> None:
-    assert play_at(WEAKEST, network, *size) == (Strength(strength), ())
+    assert play_at(WEAKEST, network, *size).strength == Strength(strength)
 
 
 @pytest.mark.usefixtures("table")
-def test_rollouts_play_on_boards_that_are_too_large_for_networks() -> None:
-    assert play_at(WEAKEST, "large", 21, 21).note.endswith("has not been measured")
-    assert is_measured("large", 19, 19) and not is_measured("large", 21, 21)
+@pytest.mark.parametrize(
+    ("network", "size", "is_it"),
+    [("small", (9, 9), True), ("small", (7, 7), False), ("small", (13, 13), False), ("large", (13, 13), True),
+     ("large", (13, 9), False), ("large", (15, 15), False), ("large", (21, 21), False), ("other", (19, 19), False)],
+)  # fmt: skip
+def test_a_rank_is_measured_for_one_network_on_one_board(network: str, size: tuple[int, int], is_it: bool) -> None:
+    assert is_measured(network, *size) is is_it
+    assert play_at(WEAKEST, network, *size).note.endswith("has not been measured") is not is_it
 
 
 @pytest.mark.usefixtures("table")
@@ -128,11 +133,6 @@ def test_what_was_not_measured_is_said() -> None:
     spanish = "el motor alcanza 1 kyu en 9x9: juega con ese rango en lugar de 5 dan"
     assert [texts("es").say(note) for note in play.notes] == [spanish]
     assert "has not been measured" in play_at(WEAKEST, "none", 5, 5).note
-    play = play_at(WEAKEST, "large", 9, 9)
-    assert play.strength == Strength(0.2)
-    assert play.note == (
-        "the ranks are measured on 13x13, not on 9x9: the engine may be stronger or weaker than its rank"
-    )
 
 
 @pytest.mark.usefixtures("table")

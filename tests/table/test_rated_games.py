@@ -68,7 +68,7 @@ def test_what_says_nothing_about_the_rank_does_not_count(games: RatedGames) -> N
 
 
 def test_a_game_whose_ranks_were_not_measured_does_not_count(games: RatedGames) -> None:
-    for size in (21, 5):  # rollouts play there
+    for size in (21, 5, 15):  # rollouts play on the first two
         begin(games, Game(size))
         assert not games.counts and not games.is_measured
     begin(games, Game(9))

@@ -10,7 +10,7 @@ from pseudo_terminal import Terminal
 from gtp_engine.engine.ranks import Rank
 from gtp_engine.table.player_rating import RatingFile
 
-OPTIONS = ("--network", "auto", "--threads", "1", "--seed", "1", "--board-size", "7")
+OPTIONS = ("--network", "auto", "--threads", "1", "--seed", "1", "--board-size", "9")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
     terminal.expect("> ")
     terminal.send("18k\r")
     terminal.expect("the engine plays at 18k and follows your results; rank R changes that")
-    for move in ("A1", "A7", "G1", "G7"):
+    for move in ("A1", "A9", "J1", "J9", "A4", "J6"):
         terminal.answer(move, "white plays")
     terminal.answer("resign", r"\[y/N\] ")
     terminal.send("y\r")
@@ -79,11 +79,11 @@ def test_the_end_of_input_at_the_question_keeps_nothing(terminal: Terminal, data
 def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
     said = play("C3\n", tmp_path / "one", *OPTIONS)
     assert "your win rate" in said and rating(data) is None
-    said = play("A1\nA7\nG1\nG7\nresign\n", tmp_path / "two", *OPTIONS, "--rank", "auto")
+    said = play("A1\nA9\nJ1\nJ9\nA4\nJ6\nresign\n", tmp_path / "two", *OPTIONS, "--rank", "auto")
     assert "your rank by 1 game here: about " in said
     found = RatingFile(data / "rating.json").rating
     assert found is not None and found.rank < Rank(-14)
-    said = play("C3\nundo\nA1\nA7\nG1\nG7\nresign\n", tmp_path / "three", *OPTIONS, "--rank", "auto")
+    said = play("C3\nundo\nA1\nA9\nJ1\nJ9\nA4\nJ6\nresign\n", tmp_path / "three", *OPTIONS, "--rank", "auto")
     assert "a move was taken back: this game does not count for your rank" in said
     assert rating(data) == found
 
@@ -92,7 +92,7 @@ def test_a_game_on_a_board_without_measured_ranks_does_not_count(terminal: Termi
     terminal.expect("How strong are you.*> ")
     terminal.send("18k\r")
     terminal.expect("follows your results")
-    terminal.answer("new 21", r"how strongly it plays here has not been measured")
+    terminal.answer("new 15", r"how strongly it plays here has not been measured")
 
 
 def test_a_damaged_rating_is_said_in_one_line(data: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from gtp_engine.table.player_rating import RatingFile, first_rating
 
 Open = Callable[[], Desk]
 ROW = [f"{column}{row}" for row in (3, 5) for column in "BCDEF"]
-AUTO = NEW | {"rank": "auto", "colour": "black", "rules": "chinese"}
+AUTO = NEW | {"width": 9, "height": 9, "rank": "auto", "colour": "black", "rules": "chinese"}
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> RatingFile:
 
 @pytest.fixture
 def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
-    with Engine(EngineSettings(threads=1, visits=2, resign=False, seed=1), width=7) as engine:
+    with Engine(EngineSettings(threads=1, visits=2, resign=False, seed=1), width=9) as engine:
         engine.ready.result()
 
         def opened() -> Desk:
@@ -64,7 +64,7 @@ def test_a_person_may_not_know_or_want_full_strength(
 def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: RatingFile) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
-    for _ in range(4):
+    for _ in range(6):
         game = desk.played.game
         desk.play_and_wait(next(vertex for vertex in ROW if game.is_legal(vertex)))
     desk.send("resign")
@@ -97,10 +97,11 @@ def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFil
     assert not desk.state["rating"]["follows"] and desk.state["rating"]["isKnown"]
 
 
-def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, file: RatingFile) -> None:
+@pytest.mark.parametrize("size", [15, 21])
+def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, file: RatingFile, size: int) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
-    desk.send("new", **AUTO | {"width": 21, "height": 21})
+    desk.send("new", **AUTO | {"width": size, "height": size})
     assert desk.state["rating"]["follows"] and not desk.state["rating"]["counts"]
     assert [note["name"] for note in desk.state["rankNotes"]] == ["rank.unmeasured"]
 
@@ -111,7 +112,7 @@ def test_a_file_that_cannot_be_read_is_reported(open_desk: Open, file: RatingFil
 
 
 def test_who_plays_white_is_asked_while_the_engine_moves(tmp_path: Path, file: RatingFile) -> None:
-    with Engine(EngineSettings(threads=1, visits=2, seed=1), width=7) as engine:
+    with Engine(EngineSettings(threads=1, visits=2, seed=1), width=9) as engine:
         engine.ready.result()
         desk = Desk(engine, tmp_path, humans=frozenset({WHITE}), rating=file)
         desk.wait()
