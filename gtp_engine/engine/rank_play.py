@@ -7,7 +7,7 @@ ownership, for points where nothing is at stake any more.
 import numpy as np
 
 from ..go.board import CAUGHT_BEFORE
-from ..go.coords import EMPTY, PASS, WALL, index_of_point, opponent, point_of_index
+from ..go.coords import EMPTY, PASS, WALL, index_of_point, opponent, point_of_index, xy
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import Chain, chain_at
@@ -160,7 +160,9 @@ def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.r
 def _draw(
     strength: Strength, game: Game, report: SearchReport, blunders: Blunders, random: np.random.Generator | None
 ) -> int:
-    """Returns a move drawn from the policy; a pass if it thinks of nothing else, or no sensible move is left."""
+    """Returns a move drawn from the policy, rather near the last one as people's moves are; a pass if it thinks of
+    nothing else, or no sensible move is left.
+    """
     priors = report.priors[:-1]
     if not priors.any() or (report.priors[-1] > priors.max() and has_filled_up(game)):
         return PASS
@@ -169,12 +171,21 @@ def _draw(
     # The largest of log p + noise is a draw by p, the order one without replacement (the Gumbel-max trick).
     keys = np.log(priors[moves])
     if random is not None:
-        keys = strength.of_policy * keys + (1 - strength.of_policy) * random.gumbel(size=len(moves))
+        noise = random.gumbel(size=len(moves)) - np.log(_distances(moves, game))
+        keys = strength.of_policy * keys + (1 - strength.of_policy) * noise
     drawn = _first_sensible(moves[np.argsort(-keys, kind="stable")], game, blunders)
     if drawn != PASS or has_filled_up(game):
         return drawn  # late in the game a pass is better than a move that the policy hardly considers
     others = np.flatnonzero((priors > 0) & ~likely)
     return _first_sensible(others[np.argsort(-priors[others], kind="stable")], game, blunders)
+
+
+def _distances(moves: np.ndarray, game: Game) -> np.ndarray:
+    """Returns how many rows plus columns lie between each move and the last one, at least 1; 1 if that was no stone."""
+    if game.last_point == PASS:
+        return np.ones(len(moves))
+    x, y = xy(game.last_point, game.width)
+    return np.maximum(1, abs(moves % game.width - x) + abs(moves // game.width - y))
 
 
 def _first_sensible(moves: np.ndarray, game: Game, blunders: Blunders) -> int:

@@ -104,8 +104,8 @@ def _invalid(value: object) -> UserError:
 class Strength:
     """Playing strength as one number, on a path from a random mover to full strength.
 
-    * From 0 to 1 a move is drawn from the network's policy, in proportion to p^b for b = strength / (1 - strength): at
-      0 every move is equally likely, at 1/2 the policy is as the network gives it, at 1 its first choice is played.
+    * From 0 to 1 a move is drawn from the network's policy, in proportion to p^b / d for b = strength / (1 - strength)
+      and the distance d to the last move: at 0 only the distance counts, at 1 the policy's first choice is played.
     * From 1 on the best move of a search with 2^(strength - 1) visits is played.
 
     Attributes:
@@ -126,7 +126,7 @@ class Strength:
 
     @property
     def of_policy(self) -> float:
-        """The share of the policy in a draw, 0 to 1; the rest is noise."""
+        """The share of the policy in a draw, 0 to 1; the rest is chance and the distance to the last move."""
         return min(1.0, self.value)
 
     @property

@@ -12,7 +12,7 @@ from gtp_engine.engine.engine import Decision, Engine
 from gtp_engine.engine.ranks import Strength
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
-from gtp_engine.go.coords import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import BLACK, PASS, WHITE, opponent, xy
 from gtp_engine.go.game import Move
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.table.new_game import initial_game
@@ -119,6 +119,38 @@ def test_the_same_seed_repeats_a_game(rank: str) -> None:
             return list(engine.game.moves)
 
     assert moves(5) == moves(5) != moves(6)
+
+
+@pytest.fixture
+def blind() -> Iterator[SearchWorker]:
+    """A player to whom all moves look alike."""
+    worker = SearchWorker(EngineSettings("uniform", threads=1, seed=1))
+    yield worker
+    worker.close()
+
+
+def distances_from_middle(worker: SearchWorker, moves: str, count: int, *, deterministic: bool = False) -> list[int]:
+    """Returns how many rows plus columns lie between E5 and each of the moves that are chosen after these."""
+    request = SearchRequest(played(moves))
+    style = PlayStyle(Strength(0.0), deterministic=deterministic)
+    chosen = (xy(choose_move(worker, request, style)[0], 9) for _ in range(count))
+    return [abs(x - 4) + abs(y - 4) for x, y in chosen]
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    # Of 48 moves inside the board 12 lie within two points of E5: in a draw in proportion to 1 / distance 46 %.
+    [("E5", 0.46), ("E5 pass", 0.25), ("", 0.25)],
+)
+def test_a_weak_player_answers_near_the_last_move(blind: SearchWorker, moves: str, expected: float) -> None:
+    distances = distances_from_middle(blind, moves, 300)
+    near = sum(distance <= 2 for distance in distances) / len(distances)
+    assert near == pytest.approx(expected, abs=0.08)
+
+
+def test_without_randomness_the_last_move_does_not_matter(blind: SearchWorker) -> None:
+    answers = [distances_from_middle(blind, moves, 1, deterministic=True) for moves in ("E5", "E5 pass")]
+    assert answers[0] == answers[1] == [6]
 
 
 def test_what_was_searched_before_makes_no_rank_stronger() -> None:
