@@ -208,6 +208,7 @@ def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> No
     assert [read_shard(path).game_count for path in shard_files(tmp_path)] == [12, 2]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
 def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:
     command = [*SELFPLAY, "--sgf-dir", str(tmp_path), "--games", "100000", "--visits", "2", "--network", network]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -225,7 +226,7 @@ def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     blocked = tmp_path / "file" / "games"
-    assert f"Error: {blocked}: Not a directory" in selfplay(blocked, "--games", "1", status=1)
+    assert f"Error: {blocked}: " in selfplay(blocked, "--games", "1", status=1)
 
 
 # Black's chain at the top has two eyes and owns the rest of its side; the white stone inside is certainly dead.
@@ -267,14 +268,15 @@ def test_random_games_are_legal_and_counted_exactly() -> None:
 SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSettings(workers=1, concurrency=2))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a process ends with a status there, not by a signal")
 @pytest.mark.parametrize(
     ("number", "how"),
     [
-        (signal.SIGKILL, "killed by a user, or by the system because it was out of memory"),
+        (9, "killed by a user, or by the system because it was out of memory"),
         (signal.SIGSEGV, r"ended by signal 11 \(Segmentation fault\)"),
     ],
 )
-def test_the_end_of_a_lost_process_is_reported(number: signal.Signals, how: str) -> None:
+def test_the_end_of_a_lost_process_is_reported(number: int, how: str) -> None:
     with SelfPlayPool(SETTINGS, seed=1) as workers:
         workers.play("none", 1)
         os.kill(workers._members[0].process.pid, number)

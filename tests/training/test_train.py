@@ -214,6 +214,7 @@ def test_a_run_resumes_after_kills_at_twenty_random_moments(settings_file: Path,
         check_whole(folder, miniature.settings())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
 @pytest.mark.parametrize(("wish", "is_playing"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_control_c_keeps_finished_work(tmp_path: Path, wish: int, is_playing: bool) -> None:
     """The workers get the signal too, as from a terminal or torchrun, at their start or later."""
@@ -360,7 +361,7 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     class StopInMatch(Observer):
         def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
             if "match" in phase and not limit.stopped:
-                os.kill(os.getpid(), signal.SIGINT) if by_signal else stop()
+                signal.raise_signal(signal.SIGINT) if by_signal else stop()
 
     def stop() -> None:
         limit.stopped = True
