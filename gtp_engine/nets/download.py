@@ -254,6 +254,8 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
             file.write(piece)
             file.flush()
         except OSError as error:
+            with suppress(OSError):
+                file.close()  # what its buffer holds cannot be written either
             kept = f"{done / 1e6:,.1f} MB are kept; make room, and run the same command again to resume"
             raise UserError(f"{file.name}: {error_text(OSError(error.errno, error.strerror))}; {kept}") from error
         done += len(piece)
