@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
-from ..go.coords import BLACK, WHITE, colour_name
+from ..go.coords import BLACK, PASS, colour_name
 from ..go.game import Move
 from ..search.report import SearchReport
 
@@ -209,10 +209,10 @@ def worth(report: SearchReport) -> Worth:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A point that a player missed, once or several times.
+    """A point that a player missed, once or several times, or points beside each other that would have done as well.
 
     Attributes:
-        misses: The moves that cost their players something while the search preferred this point, in order.
+        misses: The moves that cost their player something while the search preferred such a point, in order.
         worst: The one that cost the most, of those that a second look has checked if there are any.
     """
 
@@ -254,28 +254,51 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
     """Returns the mistakes, the most costly first.
 
     A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
-    than `LONGEST_GAP` moves.
+    than `LONGEST_GAP` moves. So does one beside it while that is about as good: often several points save a group.
 
     Args:
         moves: The reviewed moves of a game, in order.
         by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
     """
-    missed: dict[tuple[int, int], list[MoveReview]] = {}  # by colour and point, those that are still open
     found: list[list[MoveReview]] = []
+    still_open: list[list[MoveReview]] = []
     for review in moves:
+        still_open = [misses for misses in still_open if review.number - misses[-1].number <= LONGEST_GAP]
         if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
-            key = review.move.colour, review.best
-            misses = missed.get(key)
-            if misses is None or review.number - misses[-1].number > LONGEST_GAP:
-                misses = missed[key] = []
+            same = [misses for misses in still_open if _is_missed_again(misses, review, by)]
+            misses = max(same, key=lambda misses: any(miss.best == review.best for miss in misses), default=[])
+            if not misses:
                 found.append(misses)
+                still_open.append(misses)
             misses.append(review)
-        for colour in (BLACK, WHITE):
-            missed.pop((colour, review.move.point), None)
         if review.has_setup:
-            missed.clear()
+            still_open = []
+        still_open = [misses for misses in still_open if all(miss.best != review.move.point for miss in misses)]
     mistakes = [
         Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, review.cost(by)))) for misses in found
     ]
     return sorted(mistakes, key=lambda mistake: -mistake.worst.cost(by))
+
+
+def _is_missed_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:
+    """Returns whether a move misses the point of a mistake again, or one beside it that is about as good."""
+    return misses[0].move.colour == review.move.colour and any(
+        point == review.best or (_are_beside(point, review) and _would_do(point, review, by))
+        for point in {miss.best for miss in misses}
+    )
+
+
+def _are_beside(point: int, review: MoveReview) -> bool:
+    """Returns whether a point is next to the preferred one, or diagonal to it."""
+    row = review.before.width + 1
+    return PASS not in (point, review.best) and abs(point - review.best) in (1, row - 1, row, row + 1)
+
+
+def _would_do(point: int, review: MoveReview, by: Unit) -> bool:
+    """Returns whether a move would have saved at least half of what the one played has cost."""
+    best, other = review.before.moves[0], review.before.move_at(point)
+    if other is None:
+        return False
+    loss = best.lead - other.lead if by == "points" else best.winrate - other.winrate
+    return loss <= review.cost(by) / 2

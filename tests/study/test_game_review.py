@@ -13,7 +13,7 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.go.coords import BLACK, PASS, WHITE
+from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
@@ -21,6 +21,8 @@ from gtp_engine.study.game_review import accuracy, statistics
 from gtp_engine.study.move_review import MoveReview, Phase, Worth, class_label, find_mistakes, loss_class, worth
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
+
+E6 = parse_vertex("E6", 9, 9)
 
 
 def spans(moves: list[MoveReview], **options: object) -> list[tuple[str, int]]:
@@ -89,6 +91,20 @@ def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
     ]
     assert spans(moves) == [("11-13", 11), ("10", 10), ("12", 12)]
     assert spans(moves, player=BLACK) == [("11-13", 11)]
+
+
+def test_a_point_beside_the_missed_one_that_would_do_as_well_is_the_same_mistake() -> None:
+    def miss(number: int, best: int, other: int, lost: float) -> MoveReview:
+        others = ((other, 0.1, lost),)
+        return review(BLACK, D4, best, (0.5, 0.5), (0.0, 8.0), number=number, others=others)
+
+    first = loss(1, BLACK, D4, E5, 8)
+    assert spans([first, miss(3, E6, E5, 4.0), loss(5, BLACK, D4, E5, 6)]) == [("1-5", 1)]
+    assert spans([first, miss(3, E6, E5, 4.1)]) == [("1", 1), ("3", 3)]  # the first point saves less than half now
+    assert spans([first, miss(3, G7, E5, 0.0)]) == [("1", 1), ("3", 3)]  # a point elsewhere
+    assert spans([first, miss(3, PASS, E5, 0.0)]) == [("1", 1), ("3", 3)]
+    answered = loss(4, WHITE, E6, E6, 0)
+    assert spans([first, miss(3, E6, E5, 0.0), answered, loss(5, BLACK, D4, E5, 6)]) == [("1-3", 1), ("5", 5)]
 
 
 def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:

@@ -155,6 +155,13 @@ def test_a_fall_after_the_preferred_move_is_looked_at() -> None:
     assert known[2].points_loss == pytest.approx(4.0)
 
 
+def test_of_a_point_missed_several_times_one_move_is_looked_at() -> None:
+    moves = chain({3: 4.0, 5: 6.0, 7: 5.0, 20: 2.0}, 100)
+    looked = searches(moves, {})
+    last(look_again(looked, Numbers(), moves))
+    assert looked.asked == [4, 5, 19, 20]
+
+
 def test_moves_follow_until_the_list_is_full_of_checked_ones() -> None:
     # The worst ten turn out to cost nothing, so that the next ones are looked at.
     losses = dict.fromkeys(range(1, 2 * LISTED, 2), 5.0) | dict.fromkeys(range(101, 141, 4), 2.0)
