@@ -33,7 +33,7 @@ def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
         "1. move 3, D4, lost about 3.0 points; better: E5 F6",
         "2. move 1, D4, lost about 2.0 points; better: G7 F6",
         SENTENCE,
-        "to play on from before one of them, type again 1 or again 2",
+        "to play on from before one of them, type its number after again, as in again 1",
     ]
     assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_lines(review_of(2.0, 9.0))
     assert lesson_lines(review_of(0.2, 9.0, player=BLACK)) == ["no mistake has been found in a short search"]
@@ -84,7 +84,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("A1", "white plays")
         terminal.answer("resign", r"\[y/N\] ")
         terminal.send("y\r")
-        for text in ("what cost most, by a short search:", "1. move 3, A1, lost", "type again 1", "(?=game over> )"):
+        for text in ("what cost most, by a short search:", "1. move 3, A1, lost", "as in again 1", "(?=game over> )"):
             terminal.expect(text)
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")

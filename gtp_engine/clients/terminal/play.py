@@ -62,7 +62,7 @@ T = TypeVar("T")
 
 _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
-_CHOICES_AFTER_GAME = "type review, new, undo or quit"
+_CHOICES_AFTER_GAME = "type lesson, review, new, undo or quit"
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {

@@ -20,7 +20,7 @@ def lesson_lines(review: GameReview) -> list[str]:
         player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
         lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
         lines += _sentences(review, worst)
-    return [*lines, "to play on from before one of them, type again 1" + " or again 2" * (len(mistakes) > 1)]
+    return [*lines, "to play on from before one of them, type its number after again, as in again 1"]
 
 
 def why_lines(review: GameReview, own: int | None) -> list[str]:
