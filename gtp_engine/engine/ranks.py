@@ -88,7 +88,7 @@ def parse_rank(text: str) -> Rank | None:
         return None
     if text.strip().lower() == "auto":
         where = "in a configuration it belongs under [play] or [web]"
-        raise UserError(f"the rank auto is for `play` and `web` only: {where}; elsewhere choose {_CHOICES}")
+        raise UserError(f"--rank auto is for the start of `play` and `web` only: {where}; elsewhere choose {_CHOICES}")
     match = _RANK.fullmatch(text.strip())
     rank = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1])) if match else None
     if rank is None or not WEAKEST <= rank <= STRONGEST:

@@ -50,7 +50,7 @@ def test_what_is_typed_is_not_empty(text: str) -> None:
 
 
 def test_a_rank_that_follows_results_is_not_for_every_command() -> None:
-    with pytest.raises(UserError, match=r"rank auto is for .play. and .web. only.*under \[play\] or \[web\]"):
+    with pytest.raises(UserError, match=r"for the start of .play. and .web. only.*under \[play\] or \[web\]"):
         parse_rank("Auto")
 
 
