@@ -9,7 +9,7 @@ from drawn_positions import drawn
 from reviews import D4, E5, F6, G7, game_of, loss, reason, report
 from studies import CAPTURE, corner, in_return, inverted, region
 
-from gtp_engine.go.coords import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import BLACK, EMPTY, WHITE, all_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
@@ -126,10 +126,11 @@ def explained(moves: list[MoveReview]) -> list[int]:
 
 
 def test_listed_and_large_mistakes_are_explained() -> None:
-    moves = [loss(number, BLACK, 45, 46 + number % 30, 4 + number / 20) for number in range(1, 31)]
+    points = list(all_points(9, 9))
+    moves = [loss(number, BLACK, points[-1], points[number], 4 + number / 20) for number in range(1, 31)]
     assert explained(moves) == list(range(30, 20, -1))
-    large = [loss(number, BLACK, 45, 46 + number % 30, 6 + number / 20) for number in range(1, 31)]
-    assert len(explained([*large, loss(31, BLACK, 45, 46, 6.0)])) == 30
+    large = [loss(number, BLACK, points[-1], points[number], 6 + number / 20) for number in range(1, 31)]
+    assert len(explained([*large, loss(31, BLACK, points[-1], points[31], 6.0)])) == 30
 
 
 def test_reasons_are_in_the_record_and_in_the_json_file() -> None:
