@@ -31,9 +31,35 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
 def test_the_buttons_of_the_header_stand_in_one_line(page: Any, language: str) -> None:
     page.select_option("#language", language)
     expect(page.locator("html")).to_have_attribute("lang", language)
-    boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
-    tops = {box["y"] for box in boxes}
-    assert len(tops) == 1 and {box["height"] for box in boxes} == {40}
+    for size in (page.viewport_size, {"width": 740, "height": 360}):  # the page's own, and a phone held sideways
+        page.set_viewport_size(size)
+        boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
+        tops = {box["y"] for box in boxes}
+        assert len(tops) == 1 and {box["height"] for box in boxes} == {40}
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
+# The names of the lists whose texts are wider than they are: each is compared with one that is as wide as it likes. The
+# names of networks may have any length.
+CUT = """() => {
+  document.querySelector("#settings").open = true;
+  document.querySelector("#new-dialog").showModal();
+  return [...document.querySelectorAll("#settings select:not(#network), #new-dialog select")].filter((list) => {
+    const free = list.cloneNode(true), width = list.offsetWidth;
+    free.style.width = "max-content";
+    list.after(free);
+    const isCut = free.offsetWidth > width;
+    free.remove();
+    return isCut;
+  }).map((list) => list.id || list.name);
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_text_of_a_list_is_cut_off(page: Any, language: str) -> None:
+    page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    assert page.evaluate(CUT) == []
 
 
 def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -> None:

@@ -173,7 +173,7 @@ def test_results_rules_and_leads_are_words_in_other_languages() -> None:
     assert {result: english.result(result) for result in RESULTS} == {result: result for result in RESULTS}
     assert {result: spanish.result(result) for result in RESULTS} == RESULTS
     assert (english.result("W+Resign"), spanish.result("Draw")) == ("W+R", "empate")
-    assert (english.rules("chinese"), spanish.rules("japanese")) == ("Chinese", "japonesas / coreanas")
+    assert (english.rules("chinese"), spanish.rules("japanese")) == ("Chinese", "japonesas/coreanas")
     assert spanish.rules("{}") == "{}"
     leads = {0.04: "even", -0.049: "even", 3.25: "B+3.2", -1: "W+1.0", 0.051: "B+0.1"}
     assert {lead: english.text.lead(lead) for lead in leads} == leads
