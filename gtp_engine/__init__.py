@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
     from gtp_engine.solver.refutations import Branch, Outcome
-    from gtp_engine.solver.solution import Solution, solve
+    from gtp_engine.solver.solution import Answer, Solution, solve
     from gtp_engine.study.board_searches import search_games
     from gtp_engine.study.game_review import GameReview
     from gtp_engine.study.move_review import MoveReview
@@ -54,6 +54,7 @@ __all__ = [
     "PASS",
     "RULESETS",
     "WHITE",
+    "Answer",
     "BoardDrawing",
     "Branch",
     "Candidate",
@@ -123,7 +124,7 @@ _MODULES = {
     "search.report": ("MoveReport", "SearchReport"),
     "search.request": ("Limits", "RootMoves", "SearchRequest"),
     "solver.refutations": ("Branch", "Outcome"),
-    "solver.solution": ("Solution", "solve"),
+    "solver.solution": ("Answer", "Solution", "solve"),
     "study.board_searches": ("search_games",),
     "study.game_review": ("GameReview",),
     "study.page.page": ("review_page",),

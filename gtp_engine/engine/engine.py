@@ -542,11 +542,11 @@ class Engine:
     def solve(self, points: "Iterable[int | str]", *, seconds: float = USUAL_SECONDS) -> "Future[Solution]":
         """Finds out whether stones can be captured, whoever moves first, by exact reading; `stop` ends it.
 
-        Arguments, result and errors are those of `solver.solution.solve`, for the present position.
+        Arguments, result and errors are those of the function `solve`, for the present position.
         """
         self._end_pondering()
         game, stop = self.game.copy(), self._thread.new_stop()
-        wanted = [game.point(point) for point in points]
+        wanted = game.points(points)
 
         def run(_: "SearchWorker") -> "Solution":
             from ..solver.solution import solve

@@ -475,7 +475,7 @@ class Game:
         Raises:
             UserError: A point is not on the board.
         """
-        points = margin(self.stones(), [self.point(point) for point in self._points(dead)], self._rules)
+        points = margin(self.stones(), self.points(dead), self._rules)
         if self._rules.scoring == "TERRITORY":
             points += self.captures(BLACK) - self.captures(WHITE)
         button = {BUTTON_WHITE: 0.5, BUTTON_BLACK: -0.5}.get(int(self.board["button"][0]), 0.0)
@@ -516,10 +516,10 @@ class Game:
             UserError: A point is off the board or named twice, or a chain has no liberty. The game is unchanged.
         """
         board, to_move = new_board(self.width, self.height), as_colour(to_move)
-        stones = [Move(BLACK, point) for point in self._points(black)]
-        stones += [Move(WHITE, point) for point in self._points(white)]
+        stones = [Move(BLACK, point) for point in self.points(black)]
+        stones += [Move(WHITE, point) for point in self.points(white)]
         for stone in stones:
-            if not 0 < stone.point < MAX_POINTS or board["stones"][0, stone.point] != EMPTY:
+            if stone.point == PASS or board["stones"][0, stone.point] != EMPTY:
                 raise UserError(f"cannot set up {self._name(stone.point)}: not an empty point of the board")
             set_up_stone(board[0], stone.point, stone.colour)
         for stone in stones:
@@ -533,11 +533,15 @@ class Game:
         self._boards, self._history_starts = [board], [0]
         self._apply_rules()
 
-    def _points(self, given: Iterable[int | str]) -> list[int]:
-        """Returns the points of a list, or of a text of vertices."""
+    def points(self, given: Iterable[int | str]) -> list[int]:
+        """Returns the points that a list names, or a text of vertices such as "D4 E5".
+
+        Raises:
+            UserError: One is not on this board.
+        """
         if not isinstance(given, Iterable):
             raise invalid("points", given, "a list of points, or a text of vertices such as D4 E5")
-        return [self._parsed(point) for point in (given.split() if isinstance(given, str) else given)]
+        return [self.point(point) for point in (given.split() if isinstance(given, str) else given)]
 
     def place_handicap(self, points: Iterable[int | str]) -> None:
         """Puts Black's handicap stones on the empty board, with White to move.

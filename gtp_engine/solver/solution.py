@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from ..go.coords import PASS, opponent
+from ..go.coords import PASS, as_colour, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of
@@ -84,7 +84,7 @@ def solve(
     game: Game,
     points: Iterable[int | str],
     *,
-    first: int | None = None,
+    first: int | str | None = None,
     seconds: float = USUAL_SECONDS,
     stop: threading.Event | None = None,
     report: Callable[[int], object] = lambda positions: None,
@@ -97,8 +97,8 @@ def solve(
 
     Args:
         game: The position; whose turn it is does not matter.
-        points: Points or vertices of stones of one colour. The chains on them are the target: the group dies if any of
-            them is captured.
+        points: The points of stones of one colour; several vertices may be one text, as in "D4 E5". The chains on them
+            are the target: the group dies if any of them is captured.
         first: The colour of the only player to move first who is of interest, whatever is found for the other one; None
             for both.
         seconds: The longest time; half a second more if a step takes long.
@@ -108,8 +108,9 @@ def solve(
     Raises:
         UserError: There is no stone on a point, the stones have both colours, or the group is too large.
     """
-    solver = _Solver(game, [game.point(point) for point in points], seconds, stop, report)
-    return solver.solve(None if first is None else DEFENDER if first == solver.defender else ATTACKER)
+    only = None if first is None else as_colour(first)
+    solver = _Solver(game, game.points(points), seconds, stop, report)
+    return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 
 
 def prepare(memory: Memory | None = None) -> None:

@@ -51,6 +51,7 @@ def test_a_position_is_set_up_from_lists_or_texts() -> None:
     game.clear()
     game.place_handicap("C3 G7")
     assert game.handicap == 2
+    assert game.points("C3 g7") == game.points(["C3", game.point("G7")]) == [game.point("C3"), game.point("G7")]
 
 
 def test_points_off_the_board_are_errors_that_change_nothing() -> None:
@@ -65,7 +66,7 @@ def test_points_off_the_board_are_errors_that_change_nothing() -> None:
             game.vertex(point)
         with pytest.raises(UserError, match=f"invalid point {point}"):
             game.stone_at(point)
-        with pytest.raises(UserError, match="cannot set up"):
+        with pytest.raises(UserError, match=f"invalid point {point}"):
             game.set_up([point], [])
         assert not game.is_legal(point)
     with pytest.raises(UserError, match="invalid point 'pass': expected a point of the board, not a pass"):

@@ -165,8 +165,8 @@ def test_the_memory_of_a_reading_is_free_at_once(monkeypatch: pytest.MonkeyPatch
 def test_one_player_to_move_first_is_enough() -> None:
     game = position(SHAPES["bulky five"][0])
     both = solve(game, ["D7"])
-    for colour in (BLACK, WHITE):
-        one = solve(game, ["D7"], first=colour)
+    for colour, name in ((BLACK, "black"), (WHITE, "white")):
+        one = solve(game, "D7", first=name)
         assert one.answers[colour].moves == both.answers[colour].moves
         assert one.answers[3 - colour].outcome is Outcome.UNKNOWN and one.positions < both.positions
 
