@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from ..base.fields import Range
 from ..go.coords import PASS, as_colour, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
@@ -106,9 +107,11 @@ def solve(
         report: Called with the number of positions read so far, at least every few seconds.
 
     Raises:
-        UserError: There is no stone on a point, the stones have both colours, or the group is too large.
+        UserError: There is no stone on a point, the stones have both colours, the group is too large, or the time is
+            negative.
     """
     only = None if first is None else as_colour(first)
+    Range(0).parse("number of seconds", seconds, from_text=False)
     solver = _Solver(game, game.points(points), seconds, stop, report)
     return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 
@@ -140,13 +143,13 @@ class _Solver:
         report: Callable[[int], object],
     ) -> None:
         self._game, self._points = game, points
+        self._parts = [find_part(game, points, _SIZES[0])]  # before anything is compiled: it refuses wrong points
+        self.defender = self._parts[0].defender
         self._memory = Memory()
         prepare(self._memory)
         self._began = time.monotonic()
         self._until, self._stop, self._report = self._began + seconds, stop, report
         self._readings: dict[tuple[int, int, int], Reading] = {}
-        self._parts = [find_part(game, points, _SIZES[0])]
-        self.defender = self._parts[0].defender
         self._found: dict[int, tuple[Outcome, Reading]] = {}
         self._trees: dict[int, Refutations] = {}
 

@@ -20,7 +20,7 @@ from gtp_engine.solver import solution
 from gtp_engine.solver.description import describe
 from gtp_engine.solver.local_board import LOCAL, NO_KO
 from gtp_engine.solver.moves import FAILED, REACHED
-from gtp_engine.solver.part import enclosed_groups, find_part
+from gtp_engine.solver.part import enclosed_groups
 from gtp_engine.solver.proof_search import Question, new_line
 from gtp_engine.solver.reading import Memory
 from gtp_engine.solver.transpositions import SEARCH, new_table
@@ -320,13 +320,19 @@ def test_a_reading_can_be_stopped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "message"),
-    [(["A1"], "no stone at A1"), (["D7", "E7"], "stones of one colour are needed: name those of one group")],
+    ("points", "seconds", "message"),
+    [
+        ("A1", 1, "no stone at A1"),
+        ("D7 E7", 1, "stones of one colour are needed: name those of one group"),
+        ("D7", -1, "invalid number of seconds -1"),
+    ],
 )
-def test_bad_points_are_refused(points: list[str], message: str) -> None:
-    game = position(SHAPES["bulky five"][0])
+def test_what_cannot_be_read_is_refused_at_once(
+    points: str, seconds: float, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solution, "prepare", lambda memory: pytest.fail("it compiles"))
     with pytest.raises(UserError, match=message):
-        find_part(game, [game.point(point) for point in points])
+        solve(position(SHAPES["bulky five"][0]), points, seconds=seconds)
 
 
 RECORD = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab];B[ba])"
