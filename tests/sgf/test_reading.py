@@ -366,6 +366,12 @@ def test_a_game_of_too_many_nodes_is_refused(node: bytes, end: bytes, monkeypatc
     assert len(list(read_sgf_games((root + node * 9 + end * 9 + b")") * 20))) == 20
 
 
+def test_nodes_are_counted_up_to_where_a_game_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted up to the end of the file for each "(;-", the nodes of a megabyte would take hours."""
+    monkeypatch.setattr(syntax, "MOST_NODES", 10)
+    assert len(list(read_sgf(b"(;-" * 20 + b"(;SZ[9];B[aa])"))) == 2
+
+
 VALID = b"(;GM[1]SZ[9]CA[UTF-8]PB[A\\]b]AB[aa:bb][ii](;B[ee]C[x:\xc3\xa9];W[](;B[cc])(;B[dd]))(;B[ff]))"
 
 

@@ -53,7 +53,8 @@ _GAME_START = re.compile(rf"\(\s*;|{_ROOT_WITHOUT_SEMICOLON}")
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
 _BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", re.VERBOSE | re.DOTALL)  # or a value
-_NODE_OR_BRACKET = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \]? | [;()]", re.VERBOSE | re.DOTALL)  # or a value
+# A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
+_TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
 
@@ -106,12 +107,12 @@ def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
 def _check_size(data: bytes, start: int) -> None:
     """Raises UserError if the game at `start` has too many nodes, before its tokens take a hundred times its size."""
     nodes = depth = 0
-    for found in _NODE_OR_BRACKET.finditer(data, start):
+    for found in _TOKEN_OR_END.finditer(data, start):
         nodes += found[0] == b";"
         if nodes > MOST_NODES:
             raise UserError(f"a game of more than {MOST_NODES:,} nodes is too large")
         depth += {b"(": 1, b")": -1}.get(found[0], 0)
-        if not depth:
+        if not depth or found["end"]:
             return
 
 
