@@ -519,13 +519,13 @@ class Game:
         stones = [Move(BLACK, point) for point in self.points(black)]
         stones += [Move(WHITE, point) for point in self.points(white)]
         for stone in stones:
-            if stone.point == PASS or board["stones"][0, stone.point] != EMPTY:
-                raise UserError(f"cannot set up {self._name(stone.point)}: not an empty point of the board")
+            if board["stones"][0, stone.point] != EMPTY:  # a wall in the place of a pass
+                raise UserError(f"cannot set up {self.vertex(stone.point)}: not an empty point of the board")
             set_up_stone(board[0], stone.point, stone.colour)
         for stone in stones:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
-                raise UserError(f"cannot set up {self._name(stone.point)}: a chain there has no liberty")
+                raise UserError(f"cannot set up {self.vertex(stone.point)}: a chain there has no liberty")
         if keep_captures:
             board["captures"] = self.board["captures"]
         begin_history(board[0], to_move)
@@ -534,7 +534,7 @@ class Game:
         self._apply_rules()
 
     def points(self, given: Iterable[int | str]) -> list[int]:
-        """Returns the points that a list names, or a text of vertices such as "D4 E5".
+        """Returns the points that a list names, or a text of vertices such as "D4 E5"; PASS for a pass.
 
         Raises:
             UserError: One is not on this board.

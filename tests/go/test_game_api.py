@@ -71,6 +71,8 @@ def test_points_off_the_board_are_errors_that_change_nothing() -> None:
         assert not game.is_legal(point)
     with pytest.raises(UserError, match="invalid point 'pass': expected a point of the board, not a pass"):
         game.stone_at("pass")
+    with pytest.raises(UserError, match="cannot set up pass: not an empty point of the board"):
+        game.set_up("E5 pass", [])
     with pytest.raises(UserError, match="invalid points 5"):
         game.set_up(5, [])  # type: ignore[arg-type]
     assert (game.moves, game.setup_stones) == ([], [])
