@@ -1,6 +1,7 @@
 """Messages about files and folders that commands write."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -41,6 +42,13 @@ def test_a_folder_is_as_writable_as_what_exists_of_it(
     check_folder(tmp_path)
     with pytest.raises(PermissionError, match=r"cannot write to .*: folder .*games is not writable"):
         check_folder(tmp_path / name)
+
+
+def test_a_folder_on_a_drive_that_is_missing_is_not_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match=f"folder {re.escape(tmp_path.anchor)} is not writable"):
+        check_folder(tmp_path)
 
 
 @pytest.mark.parametrize(

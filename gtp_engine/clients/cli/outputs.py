@@ -34,7 +34,8 @@ def check_place(file: Path) -> None:
 
 def check_folder(folder: Path) -> None:
     """Raises OSError if nothing could be written to a folder, or where it would be made if it is missing."""
-    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    places = (folder.absolute(), *folder.absolute().parents)
+    existing = next((path for path in places if path.exists()), places[-1])  # on Windows a drive may be missing
     if not os.access(existing, os.W_OK):
         raise PermissionError(f"cannot write to {folder}: folder {existing} is not writable")
 
