@@ -4,16 +4,18 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from drawn_positions import played
 
 from gtp_engine.engine.decision import PlayStyle, choose_move, is_hopeless
 from gtp_engine.engine.engine import Decision, Engine
+from gtp_engine.engine.rank_play import _distances
 from gtp_engine.engine.ranks import Strength
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
-from gtp_engine.go.coords import BLACK, PASS, WHITE, opponent, xy
-from gtp_engine.go.game import Move
+from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, opponent, xy
+from gtp_engine.go.game import Game, Move
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.table.new_game import initial_game
 
@@ -146,6 +148,17 @@ def test_a_weak_player_answers_near_the_last_move(blind: SearchWorker, moves: st
     distances = distances_from_middle(blind, moves, 300)
     near = sum(distance <= 2 for distance in distances) / len(distances)
     assert near == pytest.approx(expected, abs=0.08)
+
+
+def test_distances_are_rows_plus_columns_on_any_board() -> None:
+    game = Game(13, 9)
+    points = ("A1", "C2", "C3", "N9", "A9", "N1")
+    moves = np.array([index_of_point(point, 13, 9) for point in points])
+    assert _distances(moves, game).tolist() == [1] * 6
+    game.play(BLACK, "C2")
+    assert _distances(moves, game).tolist() == [3, 1, 1, 17, 9, 11]
+    game.play(WHITE, "pass")
+    assert _distances(moves, game).tolist() == [1] * 6
 
 
 def test_without_randomness_the_last_move_does_not_matter(blind: SearchWorker) -> None:
