@@ -84,8 +84,10 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("A1", "white plays")
         terminal.answer("resign", r"\[y/N\] ")
         terminal.send("y\r")
-        for text in ("what cost most, by a short search:", "1. move 3, A1, lost", "as in again 1", "(?=game over> )"):
+        for text in ("what cost most, by a short search:", "1. move 3, A1, lost", "as in again 1"):
             terminal.expect(text)
+        terminal.expect("type lesson, review, new, undo or quit")
+        terminal.expect("(?=game over> )")
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")
         finished = only_game(tmp_path)  # the new game is saved with its first move

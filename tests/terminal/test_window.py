@@ -131,11 +131,11 @@ def test_resigning_asks_back_and_can_be_taken_back(quick: Terminal, tmp_path: Pa
         quick.expect("the game continues")
     quick.answer("resign", r"\[y/N\] ")
     quick.send("y\r")
-    for text in (r"white wins by resignation \(W\+R\)", "type lesson, review, new, undo or quit", "(?=game over> )"):
+    for text in (r"white wins by resignation \(W\+R\)", "type review, new, undo or quit", "(?=game over> )"):
         quick.expect(text)
     assert read_sgf(only_game(tmp_path)).result == "W+R"
-    quick.answer("D4", "the game is over; type lesson, review, new, undo or quit")
-    quick.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit")
+    quick.answer("D4", "the game is over; type review, new, undo or quit")
+    quick.answer("n", "unknown command 'n'; type review, new, undo or quit")
     quick.answer("undo", "the resignation is taken back", "(?=black> )")
     assert read_sgf(only_game(tmp_path)).result == ""
     quick.answer("D4", "white plays")
@@ -174,7 +174,7 @@ def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
         r"human - gtp_engine, W\+R",
         "moves 1 to 2; ",
         "points lost per move",
-        "type lesson, review, new, undo or quit",
+        "type review, new, undo or quit",
     )
     quick.answer("review", *texts)
     assert "points lost per move" in "\n".join(quick.window())

@@ -62,7 +62,6 @@ T = TypeVar("T")
 
 _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
-_CHOICES_AFTER_GAME = "type lesson, review, new, undo or quit"
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {
@@ -206,7 +205,7 @@ class TerminalGame:
         """Executes one typed line; an error is reported in one line."""
         game = self._engine.game
         try:
-            advice = _CHOICES_AFTER_GAME if self._played.result else CHOICES
+            advice = self._choices_after_game if self._played.result else CHOICES
             command, argument = parse_line(line, game.width, game.height, advice)
             method: Callable[[str], None] = getattr(self, f"_command_{command}")
             method(argument)
@@ -220,9 +219,13 @@ class TerminalGame:
         if not game.is_over and (self._played.mode is Mode.PAIR or self._screen.redraws):
             self._show()
 
+    @property
+    def _choices_after_game(self) -> str:
+        return f"type {'lesson, ' if self._engine.network else ''}review, new, undo or quit"  # a lesson needs a network
+
     def _check_not_over(self) -> None:
         if self._played.result:
-            raise UserError(f"the game is over; {_CHOICES_AFTER_GAME}")
+            raise UserError(f"the game is over; {self._choices_after_game}")
 
     def _engine_move(self) -> None:
         colour = self._engine.game.to_move
@@ -414,7 +417,7 @@ class TerminalGame:
         self._screen.keep()
         self._review(path)
         self._print_command("to save the game with this review", f"review {quoted(_near(path))} --sgf reviewed.sgf")
-        self._print(_CHOICES_AFTER_GAME, "dim")
+        self._print(self._choices_after_game, "dim")
 
     def _command_why(self, _: str) -> None:
         game = self._engine.game
@@ -525,7 +528,7 @@ class TerminalGame:
             if self._played.result and self._screen.is_interactive and not self._quit:
                 if self._played.mode is Mode.GAME and self._engine.network is not None and self._engine.game.moves:
                     self._execute("lesson")
-                self._print(_CHOICES_AFTER_GAME, "dim")
+                self._print(self._choices_after_game, "dim")
         return self._is_saved
 
     def _finish_now(self) -> bool:
