@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from ..base.fields import Range
+from ..base.fields import invalid
 from ..go.coords import PASS, as_colour, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
@@ -111,7 +111,8 @@ def solve(
             negative.
     """
     only = None if first is None else as_colour(first)
-    Range(0).parse("number of seconds", seconds, from_text=False)
+    if not seconds >= 0:
+        raise invalid("number of seconds", seconds, "a number of 0 or more")
     solver = _Solver(game, game.points(points), seconds, stop, report)
     return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 

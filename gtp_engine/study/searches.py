@@ -240,13 +240,14 @@ def _updated(move: MoveReview, reports: dict[int, SearchReport], checked: set[in
 def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most: int) -> list[MoveReview]:
     """Returns the moves that would be listed but have not been checked, the most costly first.
 
-    Of a point missed several times one move is enough: the others would take the second look from other mistakes.
+    Of a point missed several times the worst move is enough, unless it has turned out to cost less than another: the
+    others would take the second look from other mistakes.
     """
     listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:most]
     least = listed[-1].worst.cost(by) if len(listed) == most else least_cost(by)
-    mistakes = find_mistakes(moves, by, player)
-    repeated = {miss.number for mistake in mistakes for miss in mistake.misses if miss is not mistake.worst}
-    known = repeated.union(move.number for move in moves if move.is_checked)
+    known = {move.number for move in moves if move.is_checked}
+    for worst, misses in ((mistake.worst, mistake.misses) for mistake in find_mistakes(moves, by, player)):
+        known |= {miss.number for miss in misses if miss is not worst and miss.cost(by) <= worst.cost(by)}
     judged = (move for move in moves if move.number not in known and player in (None, move.move.colour))
     doubtful = [move for move in judged if move.drop(by) >= least]
     return sorted(doubtful, key=lambda move: -move.drop(by))[:most]

@@ -24,6 +24,7 @@ from .rows import Batch, ReplayWorkspace, new_batch, new_workspace, write_rows
 from .samples import GameSet
 
 _AHEAD = 2  # batches that are ready, in addition to one in progress per thread
+_GPU_THREADS = 8  # each makes some 10,000 samples of 19x19 a second, and more would keep more batches in pinned memory
 _FIXED_BATCH = 256
 _PART_SIDES = (9, 13)  # the longer sides of boards that share a part; the third kind are all larger ones
 VALIDATION_SEED = 1  # of the choice of positions in a validation, the same in every run
@@ -142,8 +143,8 @@ class Loader:
         batch_size: Samples per batch.
         seed: Random seed.
         drawn: Samples drawn before. With the same seed the following batches do not depend on when the loader was made.
-        threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many, or as
-            many if a GPU learns.
+        threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many; up to
+            _GPU_THREADS if a GPU learns.
         pinned: As in `as_tensors`.
         part: This process's number and the number of processes that share a batch; each gets every n-th row.
 
@@ -167,7 +168,7 @@ class Loader:
         self._first, self._parts = part
         assert batch_size % self._parts == 0  # `ProcessGroup.check_batch` has checked it
         self.samples, self.batch_size, self.seed, self.drawn, self._pinned = samples, batch_size, seed, drawn, pinned
-        own = threads if pinned else -(-threads // 8)
+        own = min(threads, _GPU_THREADS) if pinned else -(-threads // 8)
         self._pool = ThreadPoolExecutor(own, "loader")
         self._waiting: deque[Future[Tensors]] = deque()
         self._draws = draws(len(samples), batch_size, seed, drawn)
