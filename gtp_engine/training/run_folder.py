@@ -121,11 +121,13 @@ class RunFolder:
         write_text(self.settings_file, text)  # from now on the run exists
 
     def make_ready(self, command: str) -> None:
-        """Makes the folders of runs of `learn` or `train`, and removes temporary files of a program that was killed."""
+        """Makes the folders of runs of `learn` or `train`, and removes what a program that was killed has left."""
         own = [self.networks, *((self.games,) if command == "learn" else (self.shards, self.records))]
         for folder in own:
             folder.mkdir(exist_ok=True)
-        for path in [path for folder in (self.path, *own) for path in folder.glob(".*.tmp.*")]:
+        left = [path for folder in (self.path, *own) for path in folder.glob(".*.tmp.*")]
+        left += [path for folder in own for path in folder.glob(".*.lock")]  # of `files.claim`
+        for path in left:
             path.unlink(missing_ok=True)
 
     def settings(self, command: str | None = None) -> RunSettings:

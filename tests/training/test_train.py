@@ -180,6 +180,18 @@ def kill_when(run: Path, options: list[str], moment: Any) -> bool:
     return process.returncode == 0
 
 
+def test_what_a_killed_program_has_left_is_removed(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings())
+    folder.make_ready("train")
+    kept = folder.shards / "000002.shard"
+    left = [folder.path / ".state.12.tmp.pt", folder.shards / ".000003.12.tmp.shard", folder.shards / ".000002.lock"]
+    for file in (kept, *left):
+        file.touch()
+    folder.make_ready("train")
+    assert kept.exists() and not any(file.exists() for file in left)
+
+
 @pytest.mark.slow
 def test_a_run_resumes_after_kills(settings_file: Path, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
