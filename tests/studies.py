@@ -82,7 +82,7 @@ NET = """
     . . X . . . .
     . . . . . . .
     . . . . . . ."""
-# A capturing race: whoever moves first captures the opponent's three stones.
+# A capturing race: whoever moves first captures the other side's three stones.
 RACE = """
     . . . . . . .
     . . . . . . .

@@ -32,8 +32,8 @@ class Answer:
     Attributes:
         first: The colour of that player.
         outcome: What becomes of the group.
-        moves: All first moves, as points, of which it was proved that they reach that, if it is what the player wants
-            or a ko; PASS if nothing has to be done. Empty if the opponent gets what it wants, or nothing was found.
+        moves: All first moves, as points, that are proved to reach this outcome, if it is what the player wants or a
+            ko; PASS if no move is needed. Empty if the opponent gets what it wants, or nothing was found.
         tree: Lines of play, the best first moves before the others. A player who gets something has here all `moves`
             and then wrong ones, whose other outcome their replies show; the other player those that resist longest.
             All that the tree says is proved; what was not found in time is not in it.
@@ -107,8 +107,7 @@ def solve(
         report: Called with the number of positions read so far, at least every few seconds.
 
     Raises:
-        UserError: There is no stone on a point, the stones have both colours, the group is too large, or the time is
-            negative.
+        UserError: A point is empty, the stones are of both colours, the group is too large, or the time is negative.
     """
     only = None if first is None else as_colour(first)
     if not seconds >= 0:

@@ -209,7 +209,7 @@ def worth(report: SearchReport) -> Worth:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A point that a player missed, once or several times, or points beside each other that would do for one another.
+    """A point that a player missed, once or several times, or neighbouring points that can replace each other.
 
     Attributes:
         misses: The moves that cost their player something while the search preferred such a point, in order.
@@ -254,8 +254,8 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
     """Returns the mistakes, the most costly first.
 
     A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
-    than `LONGEST_GAP` moves. So does one beside it while the first would have saved at least half of the cost: often
-    several points save a group.
+    than `LONGEST_GAP` moves. A neighbouring point counts as the same one if the first would still have saved at least
+    half of the cost: a group can often be saved at several points.
 
     Args:
         moves: The reviewed moves of a game, in order.
@@ -283,7 +283,7 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
 
 
 def _is_missed_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:
-    """Returns whether a move misses a point of a mistake again, or one beside it for which that would do."""
+    """Returns whether a move misses a point of a mistake again, or a neighbour that one of them can replace."""
     return misses[0].move.colour == review.move.colour and any(
         point == review.best or (_are_beside(point, review) and _would_do(point, review, by))
         for point in {miss.best for miss in misses}

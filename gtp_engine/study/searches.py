@@ -246,8 +246,9 @@ def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most:
     listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:most]
     least = listed[-1].worst.cost(by) if len(listed) == most else least_cost(by)
     known = {move.number for move in moves if move.is_checked}
-    for worst, misses in ((mistake.worst, mistake.misses) for mistake in find_mistakes(moves, by, player)):
-        known |= {miss.number for miss in misses if miss is not worst and miss.cost(by) <= worst.cost(by)}
+    for mistake in find_mistakes(moves, by, player):
+        others = (miss for miss in mistake.misses if miss is not mistake.worst)
+        known |= {miss.number for miss in others if miss.cost(by) <= mistake.worst.cost(by)}
     judged = (move for move in moves if move.number not in known and player in (None, move.move.colour))
     doubtful = [move for move in judged if move.drop(by) >= least]
     return sorted(doubtful, key=lambda move: -move.drop(by))[:most]
