@@ -22,6 +22,7 @@ from .move_review import (
     cost_text,
     find_mistakes,
     loss_class,
+    with_repeats,
 )
 from .rank_estimate import RankEstimate
 
@@ -103,6 +104,7 @@ class PlayStatistics:
 
     Attributes:
         moves: The number of moves.
+        again: How many of them repeat a mistake, which counts with another move: they lose nothing, and have no class.
         points_lost: The mean loss of a move, in points.
         winrate_lost: The mean loss of a move, in win rate, 0 to 1.
         accuracy: See `accuracy`, 0 to 100.
@@ -113,6 +115,7 @@ class PlayStatistics:
     """
 
     moves: int
+    again: int
     points_lost: float
     winrate_lost: float
     accuracy: float
@@ -176,10 +179,12 @@ def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
     """Returns the statistics of at least one move."""
     count = len(moves)
     losses: list[list[float]] = [[] for _ in range(len(CLASSES) + 1)]
-    for review in moves:
+    single = [review for review in moves if review.repeats is None]
+    for review in single:
         losses[loss_class(review.points_loss)].append(review.points_loss)
     return PlayStatistics(
         moves=count,
+        again=count - len(single),
         points_lost=sum(review.points_loss for review in moves) / count,
         winrate_lost=sum(review.winrate_loss for review in moves) / count,
         accuracy=accuracy(moves),
@@ -195,11 +200,17 @@ def accuracy(moves: Sequence[MoveReview]) -> float:
 
     It is 100 · 0.75^L, with L the weighted mean of the points lost: no loss is 100, a loss of one point a move 75, of
     two points 56. The weight of a move is the complexity of its position (`MoveReview.complexity`), or a
-    quarter of the points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little.
+    quarter of the points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little,
+    and so do those that repeat a mistake.
     """
-    weights = [max(0.05, min(1.0, max(review.complexity, review.points_loss / 4))) for review in moves]
+    weights = [_weight(review) for review in moves]
     losses = sum(weight * review.points_loss for weight, review in zip(weights, moves, strict=True))
     return float(100 * 0.75 ** (losses / sum(weights)))
+
+
+def _weight(review: MoveReview) -> float:
+    complexity = review.complexity if review.repeats is None else 0.0
+    return max(0.05, min(1.0, max(complexity, review.points_loss / 4)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +221,7 @@ class GameReview:
         record: The record.
         conditions: How it was reviewed.
         moves: The reviewed moves in order; not all of the record's if a range was asked for or the review was stopped.
+            Those that repeat a mistake know it (`MoveReview.repeats`).
         player: The only player whose moves are judged; None for both.
         by: What the cost of a mistake is measured in.
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
@@ -225,6 +237,10 @@ class GameReview:
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
     is_checked: bool = False
     ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        repeated = with_repeats(self.moves, find_mistakes(self.moves, self.by, self.player))
+        object.__setattr__(self, "moves", repeated)
 
     @property
     def players(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, NamedTuple
 
@@ -64,6 +64,8 @@ class MoveReview:
     longer searches of the move and of the better one have found a different cost (`reasons.explain`). A move that the
     search prefers costs nothing even if the value falls, since no better one is known.
 
+    A mistake counts once: a player loses by it what its most costly move has cost, and nothing by the others.
+
     Attributes:
         number: The number of the move, from 1.
         move: The move.
@@ -75,6 +77,8 @@ class MoveReview:
         ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
             was left to play, so the move costs nothing.
         longer: What longer searches have found the move to be worth, and the better one; None without any.
+        repeats: The number of the most costly move of the same mistake (`Mistake.worst`), with which it counts; None
+            for that move itself and for those that are no mistakes.
     """
 
     number: int
@@ -85,6 +89,7 @@ class MoveReview:
     has_setup: bool = False
     ends_game: bool = False
     longer: tuple[Worth, Worth] | None = None
+    repeats: int | None = None
 
     @property
     def best(self) -> int:
@@ -134,20 +139,20 @@ class MoveReview:
         return self.longer or (worth(self.after), worth(self.before))
 
     def cost(self, by: Unit) -> float:
-        """Returns what the move has cost its player, as `drop`; 0 if the search would have played it too."""
+        """Returns what the move by itself has cost, as `drop`; 0 if the search would have played it too."""
         if self.move.point == self.best:
             return 0.0
         return max(0.0, self.drop(by) if self.longer is None else self._fall(*self.longer, by))
 
     @property
     def winrate_loss(self) -> float:
-        """The win rate that the move has cost its player, 0 to 1."""
-        return self.cost("winrate")
+        """The win rate that the player has lost by the move, 0 to 1: its cost, but mistakes count once."""
+        return self.cost("winrate") if self.repeats is None else 0.0
 
     @property
     def points_loss(self) -> float:
-        """The points that the move has cost its player."""
-        return self.cost("points")
+        """The points that the player has lost by the move: its cost, but mistakes count once."""
+        return self.cost("points") if self.repeats is None else 0.0
 
     @property
     def has_cost(self) -> bool:
@@ -191,6 +196,8 @@ class MoveReview:
 def cost_text(review: MoveReview) -> str:
     """Returns a move in words, and its cost if it has any: `34 white D4 (-2.5 points, -12.3%; E5 is better)`."""
     played = f"{review.number} {colour_name(review.move.colour)} {review.vertex(review.move.point)}"
+    if review.repeats is not None:
+        return f"{played} (the same mistake as move {review.repeats}; {review.vertex(review.best)} is better)"
     if not review.has_cost:
         return played
     cost = f"{with_minus(review.points_loss)} points, {with_minus(100 * review.winrate_loss)}%"
@@ -280,6 +287,20 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
         Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, review.cost(by)))) for misses in found
     ]
     return sorted(mistakes, key=lambda mistake: -mistake.worst.cost(by))
+
+
+def with_repeats(moves: Iterable[MoveReview], mistakes: Iterable[Mistake]) -> tuple[MoveReview, ...]:
+    """Returns the moves of a game, each of which knows whether it repeats one of these mistakes."""
+    repeated = {
+        miss.number: mistake.worst.number
+        for mistake in mistakes
+        for miss in mistake.misses
+        if miss is not mistake.worst
+    }
+    return tuple(
+        move if move.repeats == repeated.get(move.number) else replace(move, repeats=repeated.get(move.number))
+        for move in moves
+    )
 
 
 def _is_missed_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:

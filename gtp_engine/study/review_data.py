@@ -28,6 +28,7 @@ _MOVE: dict[str, Callable[[MoveReview, Worth], Any]] = {
     "black_lead": lambda _, value: _rounded(value.lead),
     "winrate_lost": lambda move, _: _rounded(move.winrate_loss),
     "points_lost": lambda move, _: _rounded(move.points_loss),
+    "repeats": lambda move, _: move.repeats,
     "checked": lambda move, _: move.is_checked,
 }
 COLUMNS = ("file", "black", "white", *(name for name in _MOVE if name != "better_line"))
@@ -40,7 +41,9 @@ def to_json(reviews: Sequence[GameReview]) -> str:
     losses from which the classes of mistakes begin; a player's `classes` and `class_losses`, how many moves they have
     and what these lost in all, begin with the losses below the first. A player's `rank` is an estimate with its
     interval (`rank_estimate`), or null. Moves and mistakes are those of the judged players; `checked` moves had a
-    second look. A move costs nothing if stones are set up after it.
+    second look. A move costs nothing if stones are set up after it, or if it `repeats` a mistake that counts with
+    another move, whose number that is; a player's `again` says how many do. So the losses of the moves add up to the
+    player's.
     """
     table = {
         "program": f"gtp_engine {VERSION}",

@@ -77,6 +77,8 @@ def _kept(node: TreeNode) -> Properties:
 def move_comment(review: MoveReview, played: Worth) -> str:
     """Returns the comment on a move: what it is worth and, if it cost something, a better line."""
     text = _valued(review.after, played).as_comment()
+    if review.repeats is not None:
+        return f"{text}\n{_again_line(review)}"
     if not review.has_cost:
         return text
     line = review.line_text(review.better_line)
@@ -121,15 +123,18 @@ def _cost_line(review: MoveReview) -> str:
     return f"{review.vertex(review.move.point)} loses {loss}"
 
 
+def _again_line(review: MoveReview) -> str:
+    return f"The same mistake as move {review.repeats}: {review.vertex(review.best)} was better."
+
+
 def _add_mistake(node: TreeNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> None:
-    """Marks a mistake; the moves that made it refer to the worst of them."""
+    """Marks a mistake; the other moves that made it refer to its worst."""
     marks = dict(_MARKS[loss_class(miss.points_loss)])
     if miss.best != PASS:
         marks["TR"] = sgf_point(miss.best, miss.before.width, miss.before.height)
     if miss is not mistake.worst:
         _add_properties(node, marks)
-        text = f"{_cost_line(miss)}; {miss.vertex(miss.best)} was better, see move {mistake.worst.number}."
-        _add_comment(node, text)
+        _add_comment(node, _again_line(miss))
         return
     if is_hotspot:
         marks["HO"] = "1"

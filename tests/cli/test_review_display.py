@@ -81,6 +81,13 @@ def test_players_by_phase_and_class() -> None:
     assert table["6"] == ["to", "12", "0", "1"]
 
 
+def test_a_move_that_repeats_a_mistake_costs_nothing_more(capsys: pytest.CaptureFixture[str]) -> None:
+    show_game(game_of([loss(9, WHITE, G7, E5, 1, 0.1), *MOVES]), all_moves=True)
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["the", "same", "point", "missed", "again", "0", "1"] in shown
+    assert ["9", "W", "G7", "60.0%", "B+1.0", "as", "move", "11", "E5"] in shown
+
+
 def test_game_and_total(capsys: pytest.CaptureFixture[str]) -> None:
     games = [game_of(MOVES), game_of(MOVES, player=WHITE)]
     show_game(games[1], all_moves=True)

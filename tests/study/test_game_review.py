@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from matplotlib.patches import Rectangle
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
@@ -17,7 +19,7 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
-from gtp_engine.study.game_review import accuracy, statistics
+from gtp_engine.study.game_review import GameReview, accuracy, statistics
 from gtp_engine.study.move_review import MoveReview, Phase, Worth, class_label, find_mistakes, loss_class, worth
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
@@ -161,12 +163,56 @@ def test_statistics() -> None:
     assert (numbers.moves, numbers.first_choice, numbers.first_five) == (3, 1, 2)
     assert numbers.points_lost == pytest.approx((2 + 4) / 3)
     assert numbers.winrate_lost == pytest.approx((0.1 + 0.2) / 3)
-    assert (numbers.classes, numbers.lost) == ((1, 0, 1, 1, 0, 0), 6)
+    assert (numbers.classes, numbers.lost, numbers.again) == ((1, 0, 1, 1, 0, 0), 6, 0)
+
+
+def test_a_mistake_counts_once_in_list_totals_and_files() -> None:
+    """Both players leave one point open for long: each has lost it once, and not with every move in between."""
+    moves = [loss(number, 2 - number % 2, D4, E5, 20.0 + (number == 9), 0.1) for number in range(1, 21)]
+    moves += [loss(21, BLACK, E5, E5, 0.0), loss(22, WHITE, G7, F6, 2.0, 0.05)]
+    game = game_of(moves)
+    assert [(mistake.span, mistake.worst.number) for mistake in game.mistakes] == [("1-19", 9), ("2-20", 2), ("22", 22)]
+    black, white = (figures.all for figures in game.figures().values())
+    assert [(numbers.moves, numbers.again, numbers.lost) for numbers in (black, white)] == [(11, 9, 21), (11, 9, 22)]
+    assert (black.classes, white.classes) == ((1, 0, 0, 0, 0, 1), (0, 0, 1, 0, 0, 1))
+    assert (black.points_lost, black.first_choice) == (pytest.approx(21 / 11), 1)
+    assert black.winrate_lost == pytest.approx(0.1 / 11)
+    table = json.loads(to_json([game]))["games"][0]
+    assert sum(mistake["points_lost"] for mistake in table["mistakes"]) == black.lost + white.lost
+    for rows in (table["moves"], [*csv.DictReader(io.StringIO(to_csv([game])))]):
+        assert sum(float(row["points_lost"]) for row in rows) == black.lost + white.lost
+        assert {str(row["repeats"]) for row in rows if int(row["move"]) % 2} - {"", "None"} == {"9"}
+    assert "Black (Ann 3d): 1.91 points lost per move" in summary(game)
+    nodes = annotated(game).main_line
+    assert nodes[9].text("BM") == "2" and "D4 loses 21.0 points" in nodes[9].comment
+    assert not {"BM", "DO"} & nodes[11].properties.keys()
+    assert nodes[11].comment == "The same mistake as move 9: E5 was better."
+    assert sum(bar.get_height() for bar in losses_drawn(game)) == black.lost + white.lost
+
+
+def losses_drawn(game: GameReview) -> list[Rectangle]:
+    """The bars of the points lost in the picture of a game."""
+    with patch("gtp_engine.study.curves.write_atomically") as write:
+        plot_curve(game, Path("curve.svg"))
+    figure = write.call_args.args[1].__self__
+    return [bar for bars in figure.axes[2].containers for bar in bars]
+
+
+def test_a_move_that_repeats_a_mistake_says_so() -> None:
+    game = game_of([loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 3.0)])
+    first, _, again = game.moves
+    assert repr(again) == "<MoveReview: 3 black G7 (the same mistake as move 1; E5 is better)>"
+    assert (again.cost("points"), again.points_loss, again.repeats) == (3, 0, 1)
+    assert "The same mistake as move 1: E5 was better." in move_comment(again, Worth(-3.0, 0.5))
+    settled = replace(game, moves=(replace(first, longer=(Worth(0, 0.5), Worth(0, 0.5))), again))
+    assert settled.moves[1].points_loss == 3, "the first one turned out to cost nothing"
 
 
 def test_accuracy_is_katrains() -> None:
     assert accuracy([loss(1, BLACK, E5, E5, 0)]) == 100
     assert accuracy([loss(1, BLACK, D4, E5, 2)]) == pytest.approx(100 * 0.75**2)
+    again = replace(loss(3, BLACK, D4, E5, 9), repeats=1)  # weighs 0.05, whatever is at stake
+    assert accuracy([loss(1, BLACK, D4, E5, 2), again]) == pytest.approx(100 * 0.75 ** (0.5 * 2 / (0.5 + 0.05)))
     # An obvious move weighs 0.05, a loss of two points 0.5, one of four points and more 1.
     moves = [loss(1, BLACK, E5, E5, 0), loss(3, BLACK, D4, E5, 2), loss(5, BLACK, D4, E5, 8)]
     assert accuracy(moves) == pytest.approx(100 * 0.75 ** ((0.5 * 2 + 8) / (0.05 + 0.5 + 1)))
@@ -261,9 +307,9 @@ def test_a_mistake_has_marks_and_the_better_line_as_a_variation() -> None:
     assert [better.move, *(node.move for node in better.children)] == [Move(BLACK, E5), Move(WHITE, F6)]
     assert [better.text(name) for name in ("TE", "V", "SBKV", "SBKS")] == ["1", "0.00", "50.00", "0.00"]
     assert better.comment == "Black's win rate: 50.0%\nLead: even\nVisits: 20"
-    # The same point again: no second variation.
-    assert ({"DO", "TR"} <= second.properties.keys(), "HO" in second.properties) == (True, False)
-    assert second.comment == "G7 loses 2.0 points and 0.0% of the win rate; E5 was better, see move 1."
+    # The same point again: no second variation, and no second mark.
+    assert {"BM", "DO", "TR", "HO"} & second.properties.keys() == {"TR"}
+    assert second.comment == "The same mistake as move 1: E5 was better."
     assert len(list(record)) == 4 + 2
 
 
@@ -286,7 +332,7 @@ def test_summary_names_the_players_and_their_mistakes() -> None:
     lines = summary(game_of(moves)).split("\n")
     assert lines[0].endswith(": net, 20 visits per position; rules chinese, komi 7")
     assert lines[1:] == [
-        "Black (Ann 3d): 2.50 points lost per move, accuracy 38%, engine's first choice 0%",
+        "Black (Ann 3d): 2.00 points lost per move, accuracy 33%, engine's first choice 0%",
         "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
         "Moves 1-3: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
         "Move 2: W G7, better F6 (2.0 points, 0.0% win rate)",
@@ -337,6 +383,7 @@ def test_json_holds_moves_mistakes_and_players() -> None:
         "black_lead": -4.0,
         "winrate_lost": 0.2,
         "points_lost": 4.0,
+        "repeats": None,
         "checked": False,
     }
     black = game["players"]["black"]

@@ -352,6 +352,15 @@ def test_figures_add_up() -> None:
 # Several games.
 
 
+def test_a_mistake_made_again_counts_once_and_says_where() -> None:
+    game = game_of([*MOVES[:2], loss(3, BLACK, G7, E5, 3.0)])
+    page = review_page([game])
+    assert "the same point missed again" in page and "counts once" in page
+    assert script_data(game)["moves"][2]["verdict"] == "The same mistake as move 1; E5 is better."
+    assert "the same point missed again" not in review_page([game_of(MOVES)])
+    assert figures_of_games([game, game])[0].all.lost == 2 * 4.0
+
+
 def test_an_index_adds_the_games_up() -> None:
     first, second, third = (game_of(MOVES) for _ in range(3))
     second.record.white, third.record.black, third.record.white = "Carl", "Dan", "Ann"

@@ -175,6 +175,8 @@ def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] |
     for number, style in enumerate(CLASS_STYLES):
         label = Text(f"  {class_label(number)}", style=style)
         table.add_row(label, *(str(numbers.classes[number]) for numbers in every))
+    if any(numbers.again for numbers in every):
+        table.add_row("  the same point missed again", *(str(numbers.again) for numbers in every))
     return table
 
 
@@ -182,6 +184,8 @@ def move_line(review: MoveReview) -> Text:
     """Returns one move as a line: the values after it for Black, what it has cost its player, and a better move."""
     played = f"{colour_letter(review.move.colour)} {review.vertex(review.move.point)}"
     place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {texts().lead(review.lead):>6}"
+    if review.repeats is not None:
+        return Text(f"{place}{f'as move {review.repeats}':>18}  {review.vertex(review.best)}")
     if not review.has_cost:
         return Text(place)
     cost = f"{with_minus(review.points_loss):>8}{with_minus(100 * review.winrate_loss):>9}%"

@@ -46,6 +46,8 @@ class Wording:
         """Returns what a move has cost."""
         if move.best == move.move.point:
             return self.text("script.firstChoice")
+        if move.repeats is not None:
+            return self.text("script.again", number=move.repeats, best=self.vertex(move.best, move))
         if not move.has_cost:
             return self.text("script.noCost")
         cost = {"points": points(move.points_loss), "winrate": percent(move.winrate_loss, 1)}
