@@ -249,7 +249,7 @@ class GameReview:
 
     @cached_property
     def mistakes(self) -> list[Mistake]:
-        """The mistakes of these players, the most costly first."""
+        """The mistakes of these players, the most important first (`MoveReview.importance`)."""
         found = find_mistakes(self.moves, self.by, self.player)
         return [mistake for mistake in found if mistake.worst.is_checked] if self.is_checked else found
 

@@ -96,5 +96,5 @@ def about_last_moves(game: Game, settings: EngineSettings) -> GameStudy:
 
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:
-    """Returns the mistakes of a lesson, the most costly first: only what a second look has confirmed."""
+    """Returns the mistakes of a lesson, the most important first: only what a second look has confirmed."""
     return [mistake for mistake in review.mistakes if mistake.worst.is_checked][:MISTAKES]

@@ -154,6 +154,10 @@ class MoveReview:
         """The points that the player has lost by the move: its cost, but mistakes count once."""
         return self.cost("points") if self.repeats is None else 0.0
 
+    def importance(self, by: Unit) -> tuple[bool, float]:
+        """Returns what mistakes are ordered by: whether the move has cost some win rate, and then what it has cost."""
+        return self.cost("winrate") >= LEAST_WINRATE, self.cost(by)
+
     @property
     def has_cost(self) -> bool:
         """Whether the loss is large enough to show when it is rounded to a tenth of a point or of a percent."""
@@ -220,7 +224,7 @@ class Mistake:
 
     Attributes:
         misses: The moves that cost their player something while the search preferred such a point, in order.
-        worst: The one that cost the most, of those that a second look has checked if there are any.
+        worst: The most important one, of those that a second look has checked if there are any.
     """
 
     misses: tuple[MoveReview, ...]
@@ -258,7 +262,7 @@ def least_cost(by: Unit) -> float:
 
 
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
-    """Returns the mistakes, the most costly first.
+    """Returns the mistakes, the most important first (`MoveReview.importance`).
 
     A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
     than `LONGEST_GAP` moves. A neighbouring point counts as the same one if the first would still have saved at least
@@ -284,9 +288,19 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
             still_open = []
         still_open = [misses for misses in still_open if all(miss.best != review.move.point for miss in misses)]
     mistakes = [
-        Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, review.cost(by)))) for misses in found
+        Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, review.importance(by))))
+        for misses in found
     ]
-    return sorted(mistakes, key=lambda mistake: -mistake.worst.cost(by))
+    return sorted(mistakes, key=lambda mistake: mistake.worst.importance(by), reverse=True)
+
+
+def order_note(mistakes: Sequence[Mistake]) -> str:
+    """Returns a sentence about the mistakes at a list's end that cost hardly any win rate; "" without any."""
+    minor = sum(mistake.worst.winrate_loss < LEAST_WINRATE for mistake in mistakes)
+    if not minor:
+        return ""
+    which = "All of these" if minor == len(mistakes) else "The last one" if minor == 1 else f"The last {minor}"
+    return f"{which} cost less than {LEAST_WINRATE:.0%} of the win rate, and hardly changed who wins."
 
 
 def with_repeats(moves: Iterable[MoveReview], mistakes: Iterable[Mistake]) -> tuple[MoveReview, ...]:

@@ -20,7 +20,16 @@ from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
 from gtp_engine.study.game_review import GameReview, accuracy, statistics
-from gtp_engine.study.move_review import MoveReview, Phase, Worth, class_label, find_mistakes, loss_class, worth
+from gtp_engine.study.move_review import (
+    MoveReview,
+    Phase,
+    Worth,
+    class_label,
+    find_mistakes,
+    loss_class,
+    order_note,
+    worth,
+)
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
 
@@ -76,6 +85,31 @@ def test_the_most_costly_mistakes_come_first_and_good_moves_not_at_all() -> None
     moves = [loss(1, BLACK, D4, E5, 1.0, 0.2), loss(2, WHITE, D4, D4, 9.0), loss(3, BLACK, D4, F6, 4.0, 0.1)]
     assert spans(moves) == [("3", 3), ("1", 1)]
     assert spans(moves, by="winrate") == [("1", 1), ("3", 3)]
+
+
+def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
+    decided = [loss(50, BLACK, D4, E5, 30.0, 0.009), loss(52, BLACK, D4, F6, 20.0, 0.0)]
+    moves = [loss(1, BLACK, D4, G7, 2.0, 0.01), loss(2, WHITE, D4, F6, 4.0, 0.1), *decided]
+    assert [worst for _, worst in spans(moves)] == [2, 1, 50, 52]
+    assert [worst for _, worst in spans(moves, by="winrate")] == [2, 1]
+    assert (
+        order_note(find_mistakes(moves)) == "The last 2 cost less than 1% of the win rate, and hardly changed who wins."
+    )
+    assert order_note(find_mistakes(moves[:3])).startswith("The last one cost less")
+    assert order_note(find_mistakes(decided)).startswith("All of these cost less")
+    assert order_note(find_mistakes(moves[:2])) == order_note([]) == ""
+    assert summary(replace(game_of([]), moves=tuple(moves))).split("\n")[2:] == [
+        "White (Bob): 4.00 points lost per move, accuracy 32%, engine's first choice 0%",
+        "Move 2: W D4, better F6 (4.0 points, 10.0% win rate)",
+        "Move 1: B D4, better G7 (2.0 points, 1.0% win rate)",
+        "Move 50: B D4, better E5 (30.0 points, 0.9% win rate)",
+        "Move 52: B D4, better F6 (20.0 points, 0.0% win rate)",
+        "The last 2 cost less than 1% of the win rate, and hardly changed who wins.",
+    ]
+
+
+def test_of_a_point_missed_again_the_move_that_mattered_is_the_worst() -> None:
+    assert spans([loss(1, BLACK, D4, E5, 5.0, 0.3), loss(3, BLACK, D4, E5, 9.0, 0.0)]) == [("1-3", 1)]
 
 
 def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
@@ -336,6 +370,7 @@ def test_summary_names_the_players_and_their_mistakes() -> None:
         "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
         "Moves 1-3: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
         "Move 2: W G7, better F6 (2.0 points, 0.0% win rate)",
+        "The last one cost less than 1% of the win rate, and hardly changed who wins.",
     ]
 
 

@@ -35,8 +35,8 @@ def test_what_cost_a_player_most_is_told_with_reasons(atari: Game, monkeypatch: 
     monkeypatch.setattr(lesson, "lesson_seconds", lambda *_: 12.0)  # on a machine that is busy with other tests
     review = lesson_about(atari).start().result()
     mistakes = worst_mistakes(review)
-    costs = [mistake.worst.points_loss for mistake in mistakes]
-    assert 0 < len(mistakes) <= MISTAKES and costs == sorted(costs, reverse=True)
+    weights = [mistake.worst.importance("points") for mistake in mistakes]
+    assert 0 < len(mistakes) <= MISTAKES and weights == sorted(weights, reverse=True)
     assert all(mistake.worst.is_checked and mistake.worst.move.colour == BLACK for mistake in mistakes)
     assert any(review.reasons[mistake.worst.number] for mistake in mistakes)
     assert not review.ranks and review.record.to_game(12).moves == atari.moves[:12]

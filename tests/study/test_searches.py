@@ -179,6 +179,15 @@ def test_moves_follow_until_the_list_is_full_of_checked_ones() -> None:
     assert any(move.is_checked and move.number > 100 for move in known)
 
 
+def test_what_changed_who_wins_is_looked_at_before_what_did_not() -> None:
+    moves = chain({3: 9.0, 30: 2.0}, 40)
+    before = replace(moves[29].before, winrate=0.6)
+    moves[28:30] = [replace(moves[28], after=before), replace(moves[29], before=before)]
+    looked = searches(moves, {})
+    last(look_again(looked, Numbers(), moves, listed=1))
+    assert looked.asked == [29, 30], "the list has room for one, and that one mattered"
+
+
 def test_only_the_judged_player_is_looked_at_and_nothing_without_mistakes() -> None:
     moves = chain({3: 4.0, 8: 2.0}, 12)
     looked = searches(moves, {})

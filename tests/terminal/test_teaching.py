@@ -29,10 +29,11 @@ SENTENCE = "   D4 is a neutral point: it gains no territory."
 
 def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
     assert lesson_lines(review_of(2.04, 9.0, 3.0, 9.0, 0.2, player=BLACK)) == [
-        "what cost most, by a short search:",
+        "what mattered most, by a short search:",
         "1. move 3, D4, lost about 3.0 points; better: E5 F6",
         "2. move 1, D4, lost about 2.0 points; better: G7 F6",
         SENTENCE,
+        "All of these cost less than 1% of the win rate, and hardly changed who wins.",
         "to play on from before one of them, type its number after again, as in again 1",
     ]
     assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_lines(review_of(2.0, 9.0))
@@ -84,7 +85,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("A1", "white plays")
         terminal.answer("resign", r"\[y/N\] ")
         terminal.send("y\r")
-        for text in ("what cost most, by a short search:", "1. move 3, A1, lost", "as in again 1"):
+        for text in ("what mattered most, by a short search:", "1. move 3, A1, lost", "as in again 1"):
             terminal.expect(text)
         terminal.expect("type lesson, review, new, undo or quit")
         terminal.expect("(?=game over> )")

@@ -255,6 +255,19 @@ def test_a_pass_has_a_name_in_every_language() -> None:
     assert "pase" in said and "pass" not in said and "D4" in said
 
 
+def test_a_list_says_that_some_mistakes_hardly_mattered() -> None:
+    script = """
+        await use("en");
+        const {Mistakes} = await import(process.argv[1]);
+        const mistakes = new Mistakes(null, {onStage() {}});
+        for (const leastWinrate of [0.01, null]) {
+          mistakes.show({review: {stage: "done", mistakes: [], leastWinrate}, node: 0, moves: 8});
+          console.log(`[${elements["#mistakes-order"].textContent}]`);
+        }"""
+    said = " ".join(in_language("en", script, "mistakes.js"))
+    assert said == "[Those that cost less than 1% of the win rate come last: they hardly changed who wins.] []"
+
+
 def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
     (tag,) = re.findall(r'<span id="review-stage"[^>]*>', PAGE)
     assert "role=" not in tag and "aria-live" not in tag

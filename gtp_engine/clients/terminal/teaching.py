@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...go.coords import colour_name
 from ...study.game_review import GameReview
 from ...study.lesson import worst_mistakes
-from ...study.move_review import MoveReview
+from ...study.move_review import MoveReview, order_note
 from .board import LINE_SHOWN
 
 
@@ -14,12 +14,13 @@ def lesson_lines(review: GameReview) -> list[str]:
     mistakes = worst_mistakes(review)
     if not mistakes:
         return ["no mistake has been found in a short search"]
-    lines = ["what cost most, by a short search:"]
+    lines = ["what mattered most, by a short search:"]
     for number, mistake in enumerate(mistakes, 1):
         worst = mistake.worst
         player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
         lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
         lines += _sentences(review, worst)
+    lines += filter(None, [order_note(mistakes)])
     return [*lines, "to play on from before one of them, type its number after again, as in again 1"]
 
 

@@ -18,13 +18,13 @@ from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..curves import graphs
 from ..game_review import GameReview, PlayerFigures, accuracy
-from ..move_review import CLASSES, Mistake, MoveReview, Phase, Worth, least_cost, loss_class
+from ..move_review import CLASSES, LEAST_WINRATE, Mistake, MoveReview, Phase, Worth, least_cost, loss_class
 from .words import Wording, script_data, stones_of, wording
 
 _WORST_OF_ALL = 10  # mistakes of all games that the index lists
 _MOST_PLAYERS = 8  # in the table of the index: more columns would not fit on paper
 _LARGE = 4  # the class from which the index calls mistakes large: 6 points
-# Turning points: at most ten, and fewer if less than ten cost 1.5 points (a doubtful move), but then at least five.
+# Turning points: of the first ten mistakes the first five, and of the others what lost 1.5 points (a doubtful move).
 _MOST, _FEWEST, _DOUBTFUL = 10, 5, 2
 _MOVES_SHOWN = 6  # of a line: more are hard to follow on one diagram
 _PIXELS = 360
@@ -98,6 +98,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "turning": turning,
         "players": review.figures(language).values(),
         "least": least_cost(review.by),
+        "least_winrate": LEAST_WINRATE,
         "errors": mean_errors(review.conditions.network),
         "data": script_data(review, language),
         "version": VERSION,
@@ -110,7 +111,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
 def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
     """Returns what the template of the index shows."""
     worst = [
-        (mistake.worst.cost(review.by), number, review.title_in(language), mistake.worst)
+        (mistake.worst.importance(review.by), number, review.title_in(language), mistake.worst)
         for number, review in enumerate(reviews, start=1)
         for mistake in review.mistakes[:_WORST_OF_ALL]
     ]
@@ -120,7 +121,7 @@ def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
         "players": players[:_MOST_PLAYERS],
         "left_out": len(players[_MOST_PLAYERS:]),
         "is_part": any(player.games > 1 for player in players),
-        "worst": sorted(worst, key=lambda found: -found[0])[:_WORST_OF_ALL],
+        "worst": sorted(worst, key=lambda found: found[0], reverse=True)[:_WORST_OF_ALL],
         "large": _LARGE,
         "colours": (BLACK, WHITE),
     }
@@ -174,16 +175,16 @@ class TurningPoint(NamedTuple):
 
 
 def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) -> list[TurningPoint]:
-    """Returns the most costly mistakes of a game, in the order of the game.
+    """Returns the most important mistakes of a game, in the order of the game.
 
     Args:
         review: The review.
         name: Tells the diagrams apart from those of other games on the same page.
         language: The language of the diagrams' titles.
     """
-    mistakes = review.mistakes[:_MOST]
-    doubtful = sum(loss_class(mistake.worst.points_loss) >= _DOUBTFUL for mistake in mistakes)
-    chosen = sorted(mistakes[: max(_FEWEST, doubtful)], key=lambda mistake: mistake.worst.number)
+    first, others = review.mistakes[:_FEWEST], review.mistakes[_FEWEST:_MOST]
+    first += [mistake for mistake in others if loss_class(mistake.worst.points_loss) >= _DOUBTFUL]
+    chosen = sorted(first, key=lambda mistake: mistake.worst.number)
     words = wording(language)
     return [_turning_point(mistake, review.around(mistake.worst), name, words) for mistake in chosen]
 
