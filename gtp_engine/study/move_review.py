@@ -265,8 +265,8 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
     """Returns the mistakes, the most important first (`MoveReview.importance`).
 
     A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
-    than `LONGEST_GAP` moves. A neighbouring point counts as the same one if the first would still have saved at least
-    half of the cost: a group can often be saved at several points.
+    than `LONGEST_GAP` moves. A point beside the first one counts as the same if the first would still have saved at
+    least half of the cost: a group can often be saved at several points.
 
     Args:
         moves: The reviewed moves of a game, in order.
@@ -318,10 +318,11 @@ def with_repeats(moves: Iterable[MoveReview], mistakes: Iterable[Mistake]) -> tu
 
 
 def _is_missed_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:
-    """Returns whether a move misses a point of a mistake again, or a neighbour that one of them can replace."""
-    return misses[0].move.colour == review.move.colour and any(
-        point == review.best or (_are_beside(point, review) and _would_do(point, review, by))
-        for point in {miss.best for miss in misses}
+    """Returns whether a move misses a point of a mistake again, or one beside the first that this one can replace."""
+    first = misses[0].best
+    return misses[0].move.colour == review.move.colour and (
+        any(miss.best == review.best for miss in misses)
+        or (_are_beside(first, review) and _would_do(first, review, by))
     )
 
 

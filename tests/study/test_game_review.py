@@ -34,6 +34,7 @@ from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
 
 E6 = parse_vertex("E6", 9, 9)
+ROW = [parse_vertex(name, 9, 9) for name in ("B2", "C2", "D2", "E2")]
 
 
 def spans(moves: list[MoveReview], **options: object) -> list[tuple[str, int]]:
@@ -139,6 +140,9 @@ def test_a_point_beside_the_missed_one_that_would_do_as_well_is_the_same_mistake
     assert spans([first, miss(3, E6, E5, 4.1)]) == [("1", 1), ("3", 3)]  # the first point saves less than half now
     assert spans([first, miss(3, G7, E5, 0.0)]) == [("1", 1), ("3", 3)]  # a point elsewhere
     assert spans([first, miss(3, PASS, E5, 0.0)]) == [("1", 1), ("3", 3)]
+    along = [miss(number, point, last, 0.0) for number, (last, point) in enumerate(pairwise(ROW), 3)]
+    row = [loss(1, BLACK, D4, ROW[0], 8), *(replace(move, number=2 * move.number - 3) for move in along)]
+    assert spans(row) == [("1-3", 1), ("5-7", 5)], "a row of neighbours does not lead away from the first point"
     answered = loss(4, WHITE, E6, E6, 0)
     assert spans([first, miss(3, E6, E5, 0.0), answered, loss(5, BLACK, D4, E5, 6)]) == [("1-3", 1), ("5", 5)]
 
