@@ -37,7 +37,7 @@ from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, fin
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
-_PARTS = ("stones", "stonesOf", "pass", "top", "left", "centre", "right", "bottom")
+_PARTS = ("stones", "stonesOf", "pass", "after", "unplayed", "top", "left", "centre", "right", "bottom")
 _PARTS += tuple(f"{row}{side}" for row in ("top", "bottom") for side in ("Left", "Right"))
 
 
@@ -55,7 +55,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     "catches": (lambda: ladder(*WORKING), "D5 catches White's stone at C5 in a ladder."),
     "caught": (
         lambda: ladder("G1 D5", "D5", (-0.9, 0.9), inverted(LADDER)),
-        "G1 lets White catch Black's stone at C5 in a ladder.",
+        "After G1, White can catch Black's stone at C5 in a ladder.",
     ),
     "escapes": (
         lambda: ladder(*FAILING, LADDER.replace("c", "O")),
@@ -76,7 +76,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     "taken": (lambda: capture("F1", "D4"), "Black can capture White's 2 stones at B4 with D4, but not after F1."),
     "race": (
         lambda: compared(RACE, "A2 B2 C2 A3 B3 C3", "G5 B1", "B4", (-0.9, 0.9)),
-        "B4 wins the race between Black's 3 stones at B2 and White's 3 stones at B3; G5 loses it.",
+        "B4 wins the race between Black's 3 stones at B2 and White's 3 stones at B3; after G5, it is lost.",
     ),
     "eyes": (
         lambda: corner(-0.9, 0.9),
@@ -127,15 +127,15 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     "dame": (lambda: filled(0.0, 1.0, 0.95), "D2 is a neutral point: it gains no territory."),
     "bigger": (
         lambda: region("D2", owned=(0.0, 1.0)),
-        "With C3, Black's territory in the lower left corner is 6 points bigger than with D2.",
+        "With C3, Black's territory in the lower left corner is 6 points bigger than after D2.",
     ),
     "smaller": (
         lambda: region("D2", owned=(-1.0, 0.0)),
-        "With C3, White's territory in the lower left corner is 6 points smaller than with D2.",
+        "With C3, White's territory in the lower left corner is 6 points smaller than after D2.",
     ),
     "region": (
         lambda: region("D2", owned=(-0.5, 0.5)),
-        "C3 is worth 6 points more in the lower left corner than D2.",
+        "With C3, Black has 6 points more in the lower left corner than after D2.",
     ),
     "elsewhere": (
         lambda: region("N13"),
@@ -158,7 +158,7 @@ def test_what_is_said(name: str) -> None:
 
 def test_what_a_region_costs_elsewhere_is_told_if_it_exceeds_the_loss() -> None:
     (fact,) = find_regions_changed(in_return())
-    text = "With C3, Black's territory in the lower left corner is 6 points bigger than with D2."
+    text = "With C3, Black's territory in the lower left corner is 6 points bigger than after D2."
     assert in_return().reason(fact).text == f"{text} In return, Black has 4 points fewer elsewhere."
     other = region("D2", owned=(0.0, 0.8), lead=1.8)  # the search whose loss is told
     seen = as_seen_by(other, fact)
@@ -168,12 +168,13 @@ def test_what_a_region_costs_elsewhere_is_told_if_it_exceeds_the_loss() -> None:
     assert len(as_seen_by(region("D2", owned=(0.0, 0.4), lead=0.5), fact).amounts) == 1, "nor less than two points"
 
 
-def test_a_pass_is_told_as_a_word() -> None:
+def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:
     game, _ = drawn(CORNER)
     about = compared(CORNER, "A2 B2 C2 D2 D1", "pass", "B1", (-0.9, 0.9))
-    assert said(about)[0] == "Black's 5 stones at C2 live after B1, but die after a pass."
+    assert said(about)[0] == "Black's 5 stones at C2 live after B1, but die if Black plays elsewhere."
     caught = Fact("caught", (), values={"stones": about.stones([game.point("A3")], BLACK)})
-    assert about.reason(caught).text == "A pass lets White catch Black's stone at A3 in a ladder."
+    assert about.reason(caught).text == "If Black plays elsewhere, White can catch Black's stone at A3 in a ladder."
+    assert "juega en otra parte" in about.reason(caught).text_in("es")
 
 
 def test_sente() -> None:

@@ -203,6 +203,8 @@ class Study:
             "player": Phrase(colour_name(self.colour)),
             "opponent": Phrase(colour_name(opponent(self.colour))),
         }
+        # Of a pass players say what happens if nobody plays there, whether it was played or is only what a move avoids.
+        known["otherwise"] = Phrase("reason.unplayed" if self.move == PASS else "reason.after", {**known})
         sentence = Phrase(f"reason.{fact.name}", {**known, **fact.values})
         if "side" in fact.values and len(fact.amounts) > 1:
             sentence = Phrase("reason.inReturn", {**known, "sentence": sentence, "count": round(fact.amounts[1])})
