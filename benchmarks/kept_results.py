@@ -32,6 +32,11 @@ def digest_of(*commands: str) -> str:
     return digest.hexdigest()[:8]
 
 
+def digest_of_options(*values: object) -> str:
+    """Returns `digest_of` the values of options, among them the names of networks, which may contain spaces."""
+    return digest_of(shlex.join(map(str, values)))
+
+
 def results_path(benchmark: str, kind: str, *commands: str) -> Path:
     """Returns the place of a benchmark's results in `work/`, by this state of the code and of the engines measured.
 

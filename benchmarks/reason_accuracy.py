@@ -11,9 +11,9 @@ owns the stones or the points, with 0.2 (of -1 to 1) more doubt than the review 
 change. What is proved by the rules or by the solver is not checked again.
 
 The group with the fewest sentences is always the next, until each has enough. Mistakes and the judge's searches are
-kept: run the same command to resume after Ctrl-C. They stay valid when the sentences have changed, but not when the
-first two searches of a review have: use a new folder then. `--show` judges what is kept, beside a run or without the
-judge.
+kept in a folder for these networks, visits, precision, seed and number of mistakes: run the same command to resume
+after Ctrl-C. They stay valid when the sentences have changed, but not when the first two searches of a review have: use
+another `--keep` then. `--show`, with the same options, judges what is kept, beside a run or without searching.
 
 Shows every sentence with the verdict, then, for each group, the share of sentences that fail, and of the mistakes that
 cost 5 points or more the shares with a reason and with one that names stones: a capture, life and death, a race, a cut,
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from common import network_or_default, share
 from judged_mistakes import Case, Group, packed, unpacked
-from kept_results import WORK
+from kept_results import WORK, digest_of_options
 
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.evaluator import make_evaluator
@@ -50,7 +50,7 @@ Told = list[tuple[Fact, str]]  # facts with their sentences
 
 def main() -> None:
     options = parse_arguments()
-    groups = [Group(name, options.keep, options.seed) for name in options.groups]
+    groups = [Group(name, kept_in(options), options.seed) for name in options.groups]
     tallies = {group.name: Tally() for group in groups}
     searches = own_searches(options)
     judge = None if options.show else judging(options)
@@ -88,6 +88,13 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, default=WORK / "reasons", help="folder of what is kept")
     parser.add_argument("--show", action="store_true", help="judge only what is kept, and search nothing for it")
     return parser.parse_args()
+
+
+def kept_in(options: argparse.Namespace) -> Path:
+    """Returns the folder of what is found with these options, so that no run takes what another one has found."""
+    own = (options.network or "", options.visits, options.each, options.seed)
+    judge = (options.judge, options.judge_visits, options.judge_precision)
+    return Path(options.keep) / digest_of_options(*own, *judge)
 
 
 def own_searches(options: argparse.Namespace) -> Callable[[int], Searches]:

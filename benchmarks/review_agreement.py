@@ -8,7 +8,7 @@ stronger one with many visits, says what they cost in truth. Printed are, as mea
 mistakes; the mean error of their costs in points; how many of them lost less than half a point in truth; the share of
 the judge's ten costliest moves, of those that lost 1.5 points or more, that belong to a listed mistake; the share of
 mistakes that two seeds have in common; and the seconds until the end of the look. --truth keeps what the judge says, to
-use it again.
+use it again with the same options.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from kept_results import digest_of_options
 
 from gtp_engine.clients.cli.review import MOVE_RANGE
 from gtp_engine.engine.settings import EngineSettings
@@ -66,9 +68,11 @@ def truth_of(task: ReviewTask, options: argparse.Namespace) -> Truth:
     """Returns what the judge says about a game, as kept in the file if there is one."""
     path: Path | None = options.truth
     kept = json.loads(path.read_text()) if path and path.exists() else {}
-    name = Path(task.record.source).stem
+    judge = options.judge or options.network
+    by = digest_of_options(judge, options.deep, options.seeds, options.moves)
+    name = f"{Path(task.record.source).stem} {by}"
     if name not in kept:
-        settings = EngineSettings(options.judge or options.network, visits=options.deep, seed=options.seeds + 1)
+        settings = EngineSettings(judge, visits=options.deep, seed=options.seeds + 1)
         kept[name] = {move.number: move.points_loss for move in reviewed(task, settings, looks=1)[0][0]}
         if path:
             path.write_text(json.dumps(kept))

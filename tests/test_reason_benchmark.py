@@ -41,10 +41,26 @@ def test_what_was_judged_is_kept(
         archive.writestr("others-00.sgfs", "not read")
     assert "sentences: 0" in run(monkeypatch, capsys, tmp_path, "--show")
     assert "sentences: 1, that fail: 1 of 1" in run(monkeypatch, capsys, tmp_path, "--sentences", "1")
-    whole = run(monkeypatch, capsys, tmp_path, "--each", "2")
+    whole = run(monkeypatch, capsys, tmp_path)
     assert "sentences: 4, that fail: 4 of 4" in whole and "some-00.sgfs:2 move 2: 2.0 points lost, 4.5 by the" in whole
     assert run(monkeypatch, capsys, tmp_path) == whole == run(monkeypatch, capsys, tmp_path, "--show")
     assert len(asked) == 4
+
+
+def test_what_was_found_with_other_options_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def folder(*options: str) -> Path:
+        monkeypatch.setattr(sys, "argv", ["reason_accuracy.py", "games.zip", "--judge", "uniform", *options])
+        return reason_accuracy.kept_in(reason_accuracy.parse_arguments())
+
+    network = tmp_path / "some network.bin.gz"
+    network.write_bytes(b"1")
+    changed = [("--visits", "50"), ("--judge-visits", "50"), ("--judge-precision", "int8"), ("--each", "3")]
+    changed += [("--seed", "2"), ("--judge", "rollout"), ("--network", str(network))]
+    assert len({folder(), *(folder(*option) for option in changed)}) == 1 + len(changed)
+    assert folder("--sentences", "3", "--show") == folder()
+    before = folder("--network", str(network))
+    network.write_bytes(b"2")
+    assert folder("--network", str(network)) != before, "the name is the same, and the network another one"
 
 
 def test_a_study_is_kept_without_its_positions() -> None:
