@@ -6,7 +6,8 @@
 The ten most costly mistakes are taken twice: after the first look, and after the second. A judge, the same network or a
 stronger one with many visits, says what they cost in truth. Printed are, as means of the games and seeds: the number of
 mistakes; the mean error of their costs in points; how many of them lost less than half a point in truth; the share of
-the judge's ten costliest moves, of those that lost 1.5 points or more, that belong to a listed mistake; the share of
+the judge's ten worst moves (in the order of a review), of those that cost 1.5 points or more, that belong to a listed
+mistake; the share of
 mistakes that two seeds have in common; and the seconds until the end of the look. --truth keeps what the judge says, to
 use it again with the same options.
 """
@@ -27,7 +28,7 @@ from gtp_engine.search.evaluate.choices import AUTO
 from gtp_engine.study.move_review import CLASSES, LEAST_POINTS, LISTED, Mistake, MoveReview, find_mistakes
 from gtp_engine.study.reviewer import Reviewer, ReviewTask
 
-Truth = dict[int, float]  # the points that each move lost, by its number
+Truth = dict[int, tuple[bool, float]]  # how bad each move is (`MoveReview.importance`), by its number
 
 
 def main() -> None:
@@ -73,10 +74,10 @@ def truth_of(task: ReviewTask, options: argparse.Namespace) -> Truth:
     name = f"{Path(task.record.source).stem} {by}"
     if name not in kept:
         settings = EngineSettings(judge, visits=options.deep, seed=options.seeds + 1)
-        kept[name] = {move.number: move.points_loss for move in reviewed(task, settings, looks=1)[0][0]}
+        kept[name] = {move.number: move.importance("points") for move in reviewed(task, settings, looks=1)[0][0]}
         if path:
             path.write_text(json.dumps(kept))
-    return {int(number): points for number, points in kept[name].items()}
+    return {int(number): (matters, points) for number, (matters, points) in kept[name].items()}
 
 
 def reviewed(
@@ -109,8 +110,8 @@ def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Tru
     """Returns how well lists of mistakes agree with the truth and with each other: those of each game and seed."""
     pairs = [(mistakes, truth) for own, truth in zip(lists, truths, strict=True) for mistakes in own]
     worst = [(mistake.worst, truth) for mistakes, truth in pairs for mistake in mistakes]
-    error = mean([abs(move.points_loss - truth[move.number]) for move, truth in worst])
-    false = sum(truth[move.number] < LEAST_POINTS for move, truth in worst) / max(1, len(pairs))
+    error = mean([abs(move.points_loss - truth[move.number][1]) for move, truth in worst])
+    false = sum(truth[move.number][1] < LEAST_POINTS for move, truth in worst) / max(1, len(pairs))
     found = mean([share for mistakes, truth in pairs if (share := found_share(mistakes, truth)) is not None])
     common = mean([shared(own) for own in lists])
     return f"{len(worst) / max(1, len(pairs)):8.1f}  {error:5.2f}  {false:5.1f}  {found:5.0%}  {common:6.0%}"
@@ -118,8 +119,8 @@ def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Tru
 
 def found_share(mistakes: Sequence[Mistake], truth: Truth) -> float | None:
     """Returns which share of the worst moves belongs to a mistake that is listed; None if there are none."""
-    worst = sorted(truth, key=lambda number: -truth[number])[:LISTED]
-    costly = {number for number in worst if truth[number] >= CLASSES[1]}
+    worst = sorted(truth, key=truth.__getitem__, reverse=True)[:LISTED]
+    costly = {number for number in worst if truth[number][1] >= CLASSES[1]}
     numbers = {move.number for mistake in mistakes for move in mistake.misses}
     return len(costly & numbers) / len(costly) if costly else None
 
