@@ -81,7 +81,7 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
     done = review(played, EngineSettings("none", visits=100, threads=1, seed=1))
     assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
     assert done.reasons.keys() >= {mistake.worst.number for mistake in done.mistakes}
-    assert all(not reasons for number, reasons in done.reasons.items() if done.moves[number - 1].points_loss < 0.5)
+    assert all(not reasons for number, reasons in done.reasons.items() if done.moves[number - 1].cost("points") < 0.5)
     assert done.reasons[11][0].text.startswith("It is too early to pass")
 
 
