@@ -53,7 +53,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     expect(page.locator("#facts")).to_contain_text("move 2")
     wait_for_status(page, "your turn")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "first"
+    assert page.evaluate("document.activeElement.id") == "pass"
 
 
 def test_controls_have_names(page: Any) -> None:
@@ -143,7 +143,8 @@ def test_keys_that_step_through_the_game_do_not_scroll_the_page(page: Any) -> No
 
 def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page: Any) -> None:
     play_first_move(page)
-    page.locator("#first").focus()
+    wait_for_status(page, "your turn")
+    page.locator("#pass").focus()
     page.keyboard.press("Shift+Tab")
     assert page.evaluate("document.activeElement.id") == "board"
     page.keyboard.press("ArrowLeft")

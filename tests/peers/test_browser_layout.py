@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, opened, paste
+from peers.conftest import begin, click, expect, opened, paste, play_first_move, wait_for_status
 
 from gtp_engine.base.languages.texts import LANGUAGES
 
@@ -27,24 +27,10 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
     page.set_viewport_size({"width": 360, "height": 740})
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_buttons_of_the_header_stand_in_one_line(page: Any, language: str) -> None:
-    page.select_option("#language", language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    for size in (page.viewport_size, {"width": 740, "height": 360}):  # the page's own, and a phone held sideways
-        page.set_viewport_size(size)
-        boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
-        tops = {box["y"] for box in boxes}
-        assert len(tops) == 1 and {box["height"] for box in boxes} == {40}
-    page.set_viewport_size({"width": 360, "height": 740})
-
-
 # The names of the lists whose texts are wider than they are: each is compared with one that is as wide as it likes. The
 # names of networks may have any length.
-CUT = """() => {
-  document.querySelector("#settings").open = true;
-  document.querySelector("#new-dialog").showModal();
-  return [...document.querySelectorAll("#settings select:not(#network), #new-dialog select")].filter((list) => {
+CUT = """(lists) => {
+  return [...document.querySelectorAll(lists)].filter((list) => {
     const free = list.cloneNode(true), width = list.offsetWidth;
     free.style.width = "max-content";
     list.after(free);
@@ -56,10 +42,25 @@ CUT = """() => {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_the_buttons_of_the_header_stand_in_one_line(page: Any, language: str) -> None:
+    page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    for size in (page.viewport_size, {"width": 740, "height": 360}):  # the page's own, and a phone held sideways
+        page.set_viewport_size(size)
+        boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
+        assert page.evaluate(CUT, "#language") == []
+        tops = {box["y"] for box in boxes}
+        assert len(tops) == 1 and {box["height"] for box in boxes} == {40}
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_of_a_list_is_cut_off(page: Any, language: str) -> None:
     page.select_option("#language", language)
     expect(page.locator("html")).to_have_attribute("lang", language)
-    assert page.evaluate(CUT) == []
+    page.click("#settings summary")
+    page.click("#new")
+    assert page.evaluate(CUT, "#settings select:not(#network), #new-dialog select") == []
 
 
 def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -> None:
@@ -95,6 +96,15 @@ def test_a_finger_first_shows_the_move_of_a_list_and_then_plays_it(phone: Any) -
     entry.tap()
     expect(phone.locator("#facts")).to_contain_text("move 2")
     expect(phone.locator("#play")).to_be_hidden()
+
+
+def test_the_board_of_a_phone_stays_in_sight_while_its_page_is_scrolled(phone: Any) -> None:
+    phone.locator("#board-help").scroll_into_view_if_needed()
+    assert phone.evaluate("scrollY") > 0
+    board = phone.locator("#board").bounding_box()
+    assert board["y"] == 0 and board["height"] < 360
+    phone.locator("#pass").focus()
+    assert phone.locator("#pass").bounding_box()["y"] >= board["height"]
 
 
 def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any) -> None:
@@ -178,13 +188,59 @@ def test_the_colours_of_the_page_are_chosen_and_remembered(page: Any) -> None:
     assert page.evaluate(back) == of_system
 
 
-def test_the_button_that_confirms_a_move_is_beside_the_board(page: Any) -> None:
+# The visible buttons that lie over one of these, and those of these that are not whole in the window.
+REACHABLE = """(names) => {
+  const of = (element) => element.getBoundingClientRect();
+  const shown = [...document.querySelectorAll("main button")].filter((each) => each.checkVisibility());
+  const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return names.flatMap((name) => {
+    const element = document.querySelector(name), box = of(element);
+    const covering = shown.filter((each) => each !== element && over(of(each), box)).map((each) => each.id);
+    const isOut = box.height === 0 || box.top < 0 || box.bottom > innerHeight || box.left < 0 || box.right > innerWidth;
+    return [...covering, ...(isOut ? [name] : [])];
+  });
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_main_actions_are_reached_without_scrolling(page: Any, language: str) -> None:
+    begin(page, size="9", colour="both")
     page.click("#settings summary")
     page.check("#careful")
+    for _ in range(2):
+        click(page, "E5")
+    expect(page.locator("#facts")).to_contain_text("move 1")
+    page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    page.keyboard.press("Home")
+    click(page, "C3")
+    expect(page.locator("#play")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    for size in (page.viewport_size, {"width": 740, "height": 360}, {"width": 640, "height": 400}):
+        page.set_viewport_size(size)
+        assert page.evaluate(REACHABLE, ["#play", "#pass", "#undo", "#branch"]) == [], size
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
+def test_no_button_moves_when_a_point_is_chosen_or_a_move_refused(page: Any) -> None:
+    buttons = "[...document.querySelectorAll('#actions button, #steps button')].map((each) => each.offsetTop)"
+    play_first_move(page)
+    wait_for_status(page, "your turn")
+    before = page.evaluate(buttons)
     click(page, "E5")
-    board, play = (page.locator(name).bounding_box() for name in ("#board", "#play"))
-    if page.viewport_size["width"] > 600:
-        assert 0 < play["x"] - board["x"] - board["width"] < 50
+    expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
+    assert page.evaluate(buttons) == before
+    assert page.locator("#status").evaluate("each => getComputedStyle(each).visibility") == "hidden"
+    page.click("#settings summary")
+    page.check("#careful")
+    expect(page.locator("#play")).to_be_hidden()
+    before = page.evaluate(buttons)
+    click(page, "A9")
+    expect(page.locator("#play")).to_have_text("Play A9")
+    assert page.evaluate(buttons) == before
+    page.click("#play")
+    expect(page.locator("#facts")).to_contain_text("move 4")
+    expect(page.locator("#status")).to_be_visible()
 
 
 def test_a_title_tells_whose_turn_it_is(page: Any) -> None:

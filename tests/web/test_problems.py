@@ -63,14 +63,14 @@ def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: P
     assert (card["box"], card["wrong"], card["right"]) == (1, 1, 0) and desk.state["boxes"]["due"] == 0
     make_due(data)
     desk.send("problem", place=2)
-    assert desk.state["boxes"] == {"due": 1, "waiting": 1, "problem": ""}
+    assert desk.state["boxes"] == {"due": 1, "problem": ""}
     desk.send("practise")
     desk.wait()
     desk.play_and_wait("B7")
     assert desk.state["exercise"]["box"] == 2 and desk.state["exercise"]["result"] is True
     desk.send("forget")
     desk.send("solution")  # which would put it into the first box
-    assert cards(data) == [] and desk.state["boxes"]["waiting"] == 0
+    assert cards(data) == []
     assert list(tmp_path.glob("*.sgf")) == []  # what was tried is no game
 
 

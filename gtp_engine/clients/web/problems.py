@@ -438,9 +438,8 @@ class Problems(Part):
     def state(self) -> Document:
         exercise, cards, mistake = self.exercise, self._cards(), self._mistake()
         notice = self._boxes.notice if self._boxes is not None else ""
-        waiting = sum(card.box > 0 for card in cards.values())
         return {
-            "boxes": {"due": len(_due(cards)), "waiting": waiting, "problem": self._unsaved or self._unread or notice},
+            "boxes": {"due": len(_due(cards)), "problem": self._unsaved or self._unread or notice},
             # Whether the mistake that is shown is kept; None if none is shown.
             "kept": mistake and cards.get(mistake[0], Card("")).box > 0,
             "problems": {"place": self._place, "count": len(self._sources)},

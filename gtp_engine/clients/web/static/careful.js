@@ -27,7 +27,9 @@ export class Careful {
     const {board} = this, isFinger = matchMedia("(pointer: coarse)").matches;
     board.isCareful = this.chosen ? this.chosen === "on" : isFinger && board.spacing < SURE_SPACING;
     find("#careful").checked = board.isCareful;
-    find("#play").hidden = !board.picked || !board.colour;
+    // Where moves are confirmed the button keeps its place, so that no other one moves when a point is chosen.
+    find("#play").hidden = !board.isCareful && !board.picked;
+    find("#play").style.visibility = board.picked && board.colour ? "" : "hidden";
     say(find("#play"), text("playMove", {move: board.picked ? moveName(board.picked) : ""}));
   }
 }

@@ -546,6 +546,7 @@ function showAgain(before) {
 
 // A refusal stays until the user does something else: an analysis sends new states all the time.
 function showProblem() {
+  find("#now").classList.toggle("refused", Boolean(refusal));
   showNotice("#problem", refusal || (state && state.problem) || "");
 }
 

@@ -22,8 +22,7 @@ export class Problems {
   show(state) {
     this.state = state;
     const {boxes, exercise, kept, problems: {place, count}} = state;
-    find("#practise").hidden = boxes.waiting === 0;
-    find("#practise").disabled = boxes.due === 0;
+    find("#practise").hidden = boxes.due === 0;
     find("#practise").textContent = text("dueToday", {count: number(boxes.due)});
     find("#keep").hidden = kept === null;
     find("#keep").disabled = kept;
