@@ -44,8 +44,15 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
     terminal.send("y\r")
     terminal.expect("your rank by 1 game here: about (19|20|21)k, give or take [4-6] ranks")
     terminal.answer("new", r"the engine plays at 2\dk and follows")
-    terminal.answer("hint", "the engine helped: this game does not count for your rank")
-    terminal.answer("rank 9k", "the engine plays at 9k")
+    terminal.answer("C3", "white plays")
+    for line, reply in (("hint", "n"), ("why", ""), ("undo", "n"), ("rank 9k", "no")):
+        terminal.answer(line, r"after this the game does not count for your rank: go on\? \[y/N\] ")
+        terminal.send(f"{reply}\r")
+        terminal.expect("nothing was done: the game counts")
+    terminal.answer("hint", r"go on\? \[y/N\] ")
+    terminal.send("y\r")
+    terminal.expect("the engine helped: this game does not count for your rank")
+    terminal.answer("rank 9k", "the engine plays at 9k")  # nothing is asked twice
     terminal.answer("quit")
     assert terminal.wait() == 0
     found = RatingFile(data / "rating.json").rating

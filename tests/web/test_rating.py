@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from web.conftest import NEW, Desk
 
+from gtp_engine.clients.web.rating import _HELP
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import parse_rank
 from gtp_engine.engine.settings import EngineSettings
@@ -38,14 +40,14 @@ def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
 def test_the_rank_is_asked_for_once_and_is_that_of_the_first_game(open_desk: Open, file: RatingFile) -> None:
     desk = open_desk()
     assert desk.state["rating"] == {
-        "asks": True, "isKnown": False, "follows": False, "counts": False, "result": None,
+        "asks": True, "isKnown": False, "follows": False, "counts": False, "ends": [], "result": None,
     }  # fmt: skip
     desk.refuse("rank", "strength", rank="90k")
     desk.send("strength", rank="12k")
     assert file.rating == first_rating(parse_rank("12k"))
     assert desk.state["rank"] == "12k"
     assert desk.state["rating"] == {
-        "asks": False, "isKnown": True, "follows": True, "counts": True, "result": None,
+        "asks": False, "isKnown": True, "follows": True, "counts": True, "ends": [*_HELP, "undo"], "result": None,
     }  # fmt: skip
     desk.refuse("another game", "strength", rank="5k")
     assert open_desk().state["rating"]["counts"]
@@ -78,16 +80,31 @@ def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: Ra
     assert desk.state["rating"]["counts"] and desk.state["rating"]["result"] is None
 
 
-@pytest.mark.parametrize("helped", ["hint", "score", "undo", "analyse", "review"])
+@pytest.mark.parametrize("helped", ["hint", "score", "undo", "analyse", "review", "teach", "solve"])
 def test_a_game_with_help_does_not_count(open_desk: Open, file: RatingFile, helped: str) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.play_and_wait("C3")
-    assert desk.state["rating"]["counts"]
-    desk.send(helped, **({"visits": 2} if helped in ("analyse", "review") else {}))
+    assert desk.state["rating"]["counts"] and helped in desk.state["rating"]["ends"]
+    values: dict[str, Any] = {"teach": {"on": True}, "solve": {"point": "C3", "node": desk.session.node.number}}.get(
+        helped, {"visits": 2}
+    )
+    desk.send(helped, **values)
     assert not desk.state["rating"]["counts"] and desk.state["rating"]["follows"]
+    assert desk.state["rating"]["ends"] == []
+    desk.send("stop-solve")
     desk.send("resign")
     assert desk.state["rating"]["result"] is None and file.rating is not None and file.rating.games == 0
+
+
+def test_a_mark_that_is_taken_back_ends_nothing(open_desk: Open, file: RatingFile) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    desk.play_and_wait("C3")
+    desk.send("mark", point="D4", mark="triangle")
+    assert "undo" not in desk.state["rating"]["ends"]
+    desk.send("undo")
+    assert desk.state["rating"]["counts"] and "undo" in desk.state["rating"]["ends"]
 
 
 def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFile) -> None:
@@ -125,5 +142,6 @@ def test_a_game_that_another_network_goes_on_with_does_not_count(open_desk: Open
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.play_and_wait("C3")
+    assert {"network", "get-network"} <= {*desk.state["rating"]["ends"]}
     desk.send("network", network="none")
     assert not desk.state["rating"]["counts"]

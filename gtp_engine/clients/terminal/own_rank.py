@@ -87,15 +87,25 @@ class OwnRank:
         self._screen.say(f"your rank by {games} here: about {rating.rank}, give or take {within}")
         self._show_notice(self._rated.file)
 
+    def end_counting(self, why: str) -> None:
+        """Asks before what has the present game not count, if it does, and says that it does not then.
+
+        Raises:
+            UserError: The person wants it to count.
+        """
+        counts = self._rated is not None and self._rated.counts and not self._played.result
+        if counts and not self._screen.confirm("after this the game does not count for your rank: go on?"):
+            raise UserError("nothing was done: the game counts")
+        self.stop_counting(why)
+
     def stop_counting(self, why: str) -> None:
         """Says that the present game does not count, if it did and has not ended."""
         if self._rated is not None and self._rated.counts and not self._played.result:
             self._rated.stop_counting()
             self._screen.say(f"{why}: this game does not count for your rank", "dim")
 
-    def stop_following(self, why: str) -> None:
+    def stop_following(self) -> None:
         """Has the engine's rank follow the results no longer."""
-        self.stop_counting(why)
         self._rated = None
 
     def _show_notice(self, file: RatingFile) -> None:

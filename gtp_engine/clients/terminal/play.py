@@ -263,7 +263,8 @@ class TerminalGame:
 
     def _command_undo(self, text: str) -> None:
         count = int(Range(1, whole=True).parse("number of moves", text or "1"))
-        is_over = bool(self._played.result)
+        if self._played.can_undo:
+            self._own_rank.end_counting("a move was taken back")
         was_only_resignation = self._change(self._played.undo)
         for _ in range(count - 1):
             if not self._played.can_undo:
@@ -272,8 +273,6 @@ class TerminalGame:
             was_only_resignation = False
         self._is_saved = None
         self._show()
-        if not is_over:
-            self._own_rank.stop_counting("a move was taken back")
         if was_only_resignation:
             self._print("the resignation is taken back")
 
@@ -320,12 +319,15 @@ class TerminalGame:
 
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank
-        if step := RANK_STEPS.get(text.lower()):
-            self._engine.change_rank(step)
-        elif text:
-            self._engine.settings = replace(self._engine.settings, rank=text)
+        step = RANK_STEPS.get(text.lower())
         if text:
-            self._own_rank.stop_following("the rank was changed")
+            settings = self._engine.settings
+            chosen = settings if step else replace(settings, rank=text)
+            self._own_rank.end_counting("the rank was changed")
+            self._engine.settings = chosen
+            self._own_rank.stop_following()
+        if step:
+            self._engine.change_rank(step)
         rank = self._engine.settings.rank
         strength = "at full strength" if rank is None else f"at {rank}"
         ranks = "" if text else f" (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)"
@@ -335,12 +337,10 @@ class TerminalGame:
 
     def _command_resign(self, _: str) -> None:
         self._check_not_over()
-        if self._screen.is_interactive:
-            answer = self._screen.ask("resign the game? [y/N] ")
-            if answer is None or answer.lower() not in ("y", "yes"):
-                self._print("the game continues")
-                return
-        self._played.resign()
+        if self._screen.confirm("resign the game?"):
+            self._played.resign()
+        else:
+            self._print("the game continues")
 
     def _command_save(self, name: str) -> None:
         if not name:
@@ -448,7 +448,7 @@ class TerminalGame:
 
     def _given(self, study: GameStudy) -> GameReview:
         """Returns what a short review finds."""
-        self._own_rank.stop_counting("the engine helped")
+        self._own_rank.end_counting("the engine helped")
         review = self._wait(study.start(), "looking at the moves (Ctrl-C to stop)", study.stop)
         if not review.is_checked:
             raise UserError("the search was stopped before it found anything")
@@ -482,7 +482,7 @@ class TerminalGame:
 
     def _report(self, ownership: bool = False) -> SearchReport:
         """Returns a search as long as for a move, at full strength whatever the rank is."""
-        self._own_rank.stop_counting("the engine helped")
+        self._own_rank.end_counting("the engine helped")
         request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
         return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 

@@ -94,6 +94,13 @@ class Screen:
         self._messages.clear()
         return line
 
+    def confirm(self, question: str) -> bool:
+        """Whether a person at the prompt agrees; in a pipe, where nobody can be asked, True."""
+        if not self.is_interactive:
+            return True
+        answer = self.ask(f"{question} [y/N] ")
+        return answer is not None and answer.lower() in ("y", "yes")
+
     def _read_line(self, question: str) -> str | None:
         """Returns the next line; one from a pipe is printed after the question."""
         if sys.stdin is None:

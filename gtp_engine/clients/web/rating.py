@@ -11,6 +11,8 @@ from .session import Document, Message, Part, Session, text_of
 from .studying import Values
 
 _UNKNOWN = "unknown"
+# Messages that have the engine help, or another network play.
+_HELP = ("analyse", "get-network", "hint", "network", "review", "score", "solve", "teach")
 
 
 class Rating(Part):
@@ -67,6 +69,13 @@ class Rating(Part):
     def forget_game(self, *, is_aside: bool) -> None:
         self._has_counted = False
 
+    @property
+    def _ends(self) -> list[str]:
+        """The types of messages after which the present game will not count; none if it does not count anyway."""
+        if self._rated is None or not self._rated.counts or self.played.result is not None:
+            return []
+        return [*_HELP, "undo"] if self.played.annotation_to_undo is None else [*_HELP]
+
     def state(self) -> Document:
         rated = self._rated
         if rated is None:
@@ -79,6 +88,7 @@ class Rating(Part):
                 "isKnown": rating is not None,
                 "follows": rated.is_present,
                 "counts": rated.counts,
+                "ends": self._ends,
                 "result": known if self._has_counted else None,
             }
         }

@@ -61,7 +61,7 @@ const life = new Life(send, {
 const offer = new Offer(send);
 const problems = new Problems(send);
 const sound = new Sound(find("#sound"));
-const strength = new Strength(send);
+const strength = new Strength(send, show);
 const newGame = new NewGame(find("#new-dialog"), send);
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
 study.onTool = () => {
@@ -128,10 +128,11 @@ function receive(message) {
 
 // What the user does.
 
-// Returns whether there is a connection.
+// Returns whether there is a connection, or the user is asked first.
 function send(message) {
   refusal = null;
   showProblem();
+  if (strength.holds(message)) return true;
   const isSent = transmit(message);
   if (!isSent) {
     board.refused();

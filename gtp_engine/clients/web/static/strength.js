@@ -1,13 +1,14 @@
-// The person's own rank: the question before the first game, and what is said of it in the others.
+// The person's own rank: the questions before the first game, and before what ends the counting of one, and what is said.
 import {fillList, find} from "./elements.js";
 import {rankChoices, rankName} from "./new_game.js";
 import {number, text} from "./words.js";
 
 export class Strength {
-  // send: sends a message.
-  constructor(send) {
+  // send: sends a message; onKept: called when the user wants the game to count after all.
+  constructor(send, onKept) {
     this.dialog = find("#strength-dialog");
     this.form = this.dialog.querySelector("form");
+    this.ends = [];  // the types of messages after which the game does not count
     this.isClosed = false;  // without an answer; the page asks again when it is opened anew
     this.dialog.addEventListener("cancel", () => { this.isClosed = true; });
     this.form.addEventListener("submit", (event) => {
@@ -15,11 +16,29 @@ export class Strength {
       this.dialog.close();
       send({type: "strength", rank: this.form.rank.value});
     });
+    this.question = find("#counting-dialog");
+    this.question.addEventListener("close", () => this.held && onKept());
+    find("#end-counting").addEventListener("click", () => {
+      const message = this.held;
+      this.held = null;
+      this.ends = [];
+      this.question.close();
+      send(message);
+    });
   }
 
   fill() { fillList(this.form.rank, [["unknown", text("rankUnknown")], ...rankChoices()], "unknown"); }
 
+  // Whether a message waits until the user has said that the game need not count.
+  holds(message) {
+    if (!this.ends.includes(message.type) || message.on === false) return false;
+    this.held = message;
+    this.question.showModal();
+    return true;
+  }
+
   show({rating}) {
+    this.ends = rating?.ends ?? [];
     if (!rating?.asks) this.dialog.close();
     else if (!this.dialog.open && !this.isClosed) this.dialog.showModal();
   }

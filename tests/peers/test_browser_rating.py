@@ -1,0 +1,45 @@
+"""The question before what has a game not count for the rank, in Chromium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.conftest import click, expect, opened, started, wait_for_status
+
+pytestmark = [pytest.mark.peer, pytest.mark.slow]  # the program searches with a network
+
+
+@pytest.fixture
+def rated(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A page on a phone, with a game that counts after its first moves."""
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
+    with started("--network", "auto", "--sgf-dir", str(tmp_path / "games")) as address:
+        context = chromium.new_context(viewport={"width": 360, "height": 740})
+        with opened(context, address) as page:
+            page.select_option("#strength-dialog [name=rank]", "15k")
+            page.click("#strength-dialog [type=submit]")
+            click(page, "E5")
+            expect(page.locator("#facts")).to_contain_text("move 2")
+            wait_for_status(page, "your turn")
+            yield page
+
+
+def test_a_game_that_counts_is_ended_only_after_a_question(rated: Any) -> None:
+    question, note = rated.locator("#counting-dialog"), rated.locator("#rank-note")
+    rated.click("#settings summary")
+    for press in ("#hint", "#undo", "#analyse", "#teach"):
+        rated.click(press)
+        expect(question).to_be_visible()
+        rated.keyboard.press("Enter")  # the focus is on the answer that changes nothing
+        expect(question).to_be_hidden()
+    expect(note).to_have_text("The engine's rank follows your results.")
+    expect(rated.locator("#teach")).not_to_be_checked()
+    expect(rated.locator("#facts")).to_contain_text("move 2")
+    rated.click("#undo")
+    rated.click("#end-counting")
+    expect(rated.locator("#facts")).to_contain_text("move 0")
+    expect(note).to_have_text("This game does not count for your rank.")
+    rated.click("#score")  # nothing is asked twice
+    expect(rated.locator("#opinion")).to_contain_text("estimate")
+    expect(question).to_be_hidden()
