@@ -2,12 +2,14 @@
 
 import base64
 import datetime
+import re
 from pathlib import Path
 
 import pytest
 from web.conftest import FROM_HERE, NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.languages.texts import LANGUAGES, texts
 from gtp_engine.clients.web.server import new_session
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
@@ -274,5 +276,32 @@ def test_a_record_with_more_positions_than_pages_can_show_is_refused(
 ) -> None:
     monkeypatch.setattr("gtp_engine.clients.web.opening._MOST_POSITIONS", 4)
     desk.send("open", sgf="(;SZ[9];B[aa];B[bb];B[cc])")
-    desk.refuse("too large: pages show records of up to 4 pos", "open", sgf="(;SZ[9];B[aa];B[bb](;B[cc])(;B[dd]))")
+    desk.refuse("a game of more than 4 nodes is too large", "open", sgf="(;SZ[9];B[aa];B[bb](;B[cc])(;B[dd]))")
     assert desk.state["moves"] == 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("sgf", "detail"),
+    [
+        ("hello", ""),
+        ("(;GM[3];B[aa])", "GM[3]"),
+        ("(;SZ[26];B[aa])", "26x26"),
+        ("(;SZ[9];B[ee]", ""),
+        ("(;SZ[9];B[ee];W[ee])", "E5"),
+        ("(;SZ[9];B[ee];W[zz])", "invalid SGF point 'zz' on a 9x9 board"),
+        ("(;SZ[9]" + 5 * ";B[aa];W[]" + ")", ""),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said_in_the_language_of_the_page(
+    pair: Desk, monkeypatch: pytest.MonkeyPatch, language: str, sgf: str, detail: str
+) -> None:
+    monkeypatch.setattr("gtp_engine.clients.web.opening._MOST_POSITIONS", 10)
+    with pytest.raises(UserError) as refused:
+        pair.send("open", sgf=sgf)
+    phrase = refused.value.phrase
+    assert phrase is not None and texts().say(phrase) == str(refused.value)
+    said = texts(language).say(phrase).translate(dict.fromkeys(map(ord, "\u2068\u2069")))
+    assert detail in said
+    if language != "es" and language != "en":
+        assert set(re.findall("[A-Za-z]{2,}", said.replace(detail, ""))) <= {"SGF"}

@@ -232,7 +232,7 @@ def read_shown(data: bytes, path: Path | None = None) -> SavedGame:
 def check_size(data: bytes) -> None:
     """Raises UserError if the SGF of a game may have more positions than pages can show, before it is read."""
     if data.count(b";") > _MOST_POSITIONS:
-        raise UserError(f"this SGF is too large: pages show records of up to {_MOST_POSITIONS:,} positions")
+        raise UserError(Phrase("error.nodes", {"number": _MOST_POSITIONS}))
 
 
 def _positions(node: TreeNode) -> list[TreeNode]:

@@ -505,10 +505,10 @@ def _read_files(files: Sequence[tuple[str, bytes]]) -> _Collection | SavedGame:
     if (found := _read_collection(files)) is not None:
         return found
     if len(files) > 1:
-        raise UserError("there are no problems in these files: open one record at a time")
+        raise UserError(Phrase("error.oneRecord"))
     ((name, data),) = files
     if len(data) > _LARGEST_RECORD:
-        raise UserError(f"{name} is too large for a game record")
+        raise UserError(Phrase("tooLarge", {"file": name}))
     return read_shown(data).as_record()
 
 

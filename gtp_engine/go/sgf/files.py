@@ -15,11 +15,12 @@ from ...base.languages.texts import Phrase
 from .node import split
 from .record import GameRecord
 from .syntax import parse_games
-from .values import SgfError, read_board_size, read_text
+from .values import SGF_DATA, SgfError, error_at, read_board_size, read_text
 
 LINES_SUFFIX = ".sgfs"  # of files with one game per line
 RECORD_SUFFIXES = (".sgf", LINES_SUFFIX)
 _ZIP_MAGIC = b"PK\x03\x04"
+_NO_GAME = UserError(Phrase("error.noGame"))
 
 
 def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation: Sequence[int] = ()) -> GameRecord:
@@ -34,7 +35,7 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
         SgfError: The main line cannot be read, or the source is an archive; the message names the file and the reason.
         OSError: The file cannot be opened.
     """
-    data, name = (source, "SGF data") if isinstance(source, bytes) else (_read_data(source), str(source))
+    data, name = (source, SGF_DATA) if isinstance(source, bytes) else (_read_data(source), str(source))
     games = parse_games(data)
     found = 0
     try:
@@ -45,10 +46,10 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
                 return record
             found += 1
     except UserError as error:
-        raise SgfError(f"{name}: {error}") from error
+        raise error_at(name, error) from error
     if found:
         raise SgfError(f"{name}: there is no game {game}, it holds {found}")
-    raise SgfError(Phrase("error.noGame", {"source": Phrase("error.sgfData") if isinstance(source, bytes) else name}))
+    raise error_at(name, _NO_GAME)
 
 
 def _read_data(path: str | os.PathLike[str]) -> bytes:
@@ -72,7 +73,7 @@ def _is_at_end(games: Iterator[Coarse_game_tree]) -> bool:
 def read_sgf_games(
     source: str | os.PathLike[str] | bytes,
     *,
-    name: str = "SGF data",
+    name: str = SGF_DATA,
     on_error: Callable[[SgfError], None] | None = None,
 ) -> Iterator[GameRecord]:
     """Yields all games of a collection.
@@ -127,9 +128,9 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
             if tree is not None:
                 yield _record_of(tree, place)
             elif number == 1:
-                yield SgfError(Phrase("error.noGame", {"source": name}))
+                yield error_at(name, _NO_GAME)
         except UserError as error:
-            yield SgfError(f"{place}: {error}")
+            yield error_at(place, error)
             continue
         if tree is None:
             return
@@ -140,7 +141,7 @@ def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = (
     root, *following = split(tree.sequence[0], is_root=True)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
-        raise UserError(f"not a game of Go: GM[{kind[:20]}]")
+        raise UserError(Phrase("error.otherKind", {"kind": f"GM[{kind[:20]}]"}))
     width, height = read_board_size(read_text(root, "SZ"))
     record = GameRecord(width, height, source=source)
     record.change(record.root, root)
@@ -155,7 +156,7 @@ def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = (
     played = 0
     for node in record.main_line:
         if node.problem:
-            raise UserError(f"{node.place(played)}: {node.problem}")
+            raise error_at(node.place(played), node.problem)
         played += node.move is not None
     return record
 

@@ -11,6 +11,7 @@ from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
 from ...base.fields import Words
+from ...base.languages.texts import Phrase
 from ...base.messages import printable
 from ..coords import BLACK, EMPTY, PASS, WHITE, parse_sgf_point, sgf_point
 from ..game import Move
@@ -31,7 +32,7 @@ class TreeNode:
         parent: The node before it; None for the root.
         move: The move, if it has one.
         setup: The stones that it sets up before the move: colours by point, EMPTY where it takes one off.
-        problem: Why its move or its stones cannot be read; "" if they can.
+        problem: Why its move or its stones cannot be read; None if they can.
         children: The nodes that follow, that of the main line first.
         followed: The child that was last looked at; None if none was.
     """
@@ -41,13 +42,13 @@ class TreeNode:
     parent: "TreeNode | None" = None
     move: Move | None = None
     setup: Mapping[int, int] = field(default_factory=dict)
-    problem: str = ""
+    problem: UserError | None = None
     children: list["TreeNode"] = field(default_factory=list)
     followed: "TreeNode | None" = None
 
     def set_properties(self, properties: Properties, width: int, height: int) -> None:
         """Replaces the properties, and with them the move and the stones, on a board of this size."""
-        self.properties, self.move, self.setup, self.problem = properties, None, {}, ""
+        self.properties, self.move, self.setup, self.problem = properties, None, {}, None
         try:
             if not _SETUP.keys().isdisjoint(properties):
                 self.setup = _read_setup(properties, width, height)
@@ -55,7 +56,7 @@ class TreeNode:
                 if name in properties:
                     self.move = read_move(name, properties[name], width, height)
         except UserError as error:
-            self.problem = str(error)
+            self.problem = error.with_traceback(None)  # whose frames would be kept with the record
 
     @property
     def path(self) -> list["TreeNode"]:
@@ -95,11 +96,11 @@ class TreeNode:
             node = node.parent
         return node
 
-    def place(self, played: int) -> str:
-        """Returns where it is, in words, after so many moves."""
+    def place(self, played: int) -> Phrase:
+        """Returns where it is, after so many moves."""
         if not self.properties.keys().isdisjoint(_MOVES):
-            return f"move {played + 1}"
-        return f"after move {played}" if played else "the start"
+            return Phrase("error.move", {"number": str(played + 1)})
+        return Phrase("error.afterMove", {"number": str(played)}) if played else Phrase("error.start")
 
     @property
     def to_move(self) -> int | None:

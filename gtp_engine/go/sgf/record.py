@@ -15,6 +15,7 @@ from sgfmill import sgf_grammar
 from ...base import VERSION
 from ...base.errors import UserError
 from ...base.fields import Range, invalid
+from ...base.languages.texts import Phrase
 from ...base.messages import plural
 from ..coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE, all_points, colour_letter, sgf_point
 from ..drawing import DrawingOptions
@@ -24,6 +25,7 @@ from .node import Marks, TreeNode, read_marks
 from .values import (
     Properties,
     SgfError,
+    error_at,
     komi_text,
     number_text,
     read_handicap,
@@ -440,8 +442,9 @@ class GameRecord:
 
     def _new_game(self, rules: Rules | str | None) -> Game:
         if not all(MIN_SIZE <= side <= MAX_SIZE for side in (self.width, self.height)):
-            expected = f"expected {MIN_SIZE} to {MAX_SIZE} each way"
-            raise SgfError(f"{self.source}: cannot play on a board of {self.width}x{self.height}: {expected}")
+            size = f"{self.width}x{self.height}"
+            phrase = Phrase("error.boardSize", {"size": size, "least": MIN_SIZE, "most": MAX_SIZE})
+            raise error_at(self.source, UserError(phrase))
         return Game(self.width, self.height, rules=rules or self.game_rules() or "chinese", komi=self.komi or 0.0)
 
     def _replay(self, line: Iterable[TreeNode], game: Game, played: int = 0) -> Iterator[Move | None]:
@@ -455,7 +458,7 @@ class GameRecord:
 
     def _apply(self, node: TreeNode, game: Game, played: int) -> None:
         if node.problem:
-            raise SgfError(f"{self.source}: {node.place(played)}: {node.problem}")
+            raise error_at(self.source, error_at(node.place(played), node.problem))
         try:
             if node.setup:
                 _set_up(node, game, WHITE if self.handicap >= 2 and not played else game.to_move)
@@ -467,7 +470,7 @@ class GameRecord:
             if not node.setup and node.to_move is not None:
                 game.to_move = node.to_move
         except UserError as error:
-            raise SgfError(f"{self.source}: {node.place(played)}: {error}") from error
+            raise error_at(self.source, error_at(node.place(played), error)) from error
 
 
 def _set_up(node: TreeNode, game: Game, to_move: int) -> None:

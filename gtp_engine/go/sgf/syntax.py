@@ -28,6 +28,7 @@ from functools import partial
 from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
+from ...base.languages.texts import Phrase
 
 # Nodes of a game, with all its variations. Each takes about 1.4 kB of memory while it is read.
 MOST_NODES = 300_000
@@ -110,7 +111,7 @@ def _check_size(data: bytes, start: int) -> None:
     for found in _TOKEN_OR_END.finditer(data, start):
         nodes += found[0] == b";"
         if nodes > MOST_NODES:
-            raise UserError(f"a game of more than {MOST_NODES:,} nodes is too large")
+            raise UserError(Phrase("error.nodes", {"number": MOST_NODES}))
         depth += {b"(": 1, b")": -1}.get(found[0], 0)
         if not depth or found["end"]:
             return
@@ -162,7 +163,7 @@ def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> N
     rest = data[position:].lstrip()
     line = data[: len(data) - len(rest)].count(b"\n") + 1
     if not rest:
-        raise UserError(f"the file ends before the game does: closing parentheses missing: {missing}")
+        raise UserError(Phrase("error.cut", {"number": missing}))
     if rest.startswith(b"["):
         raise UserError(f"line {line}: the file ends inside a value, its closing bracket is missing")
     raise UserError(f"line {line}: unexpected {rest[:20].decode('utf-8', 'replace')!r}")

@@ -13,7 +13,7 @@ from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
 from ...base.fields import parse_board_size
-from ...base.languages.texts import texts
+from ...base.languages.texts import Phrase, Value, texts
 from ..coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point, point_at, vertex, xy
 from ..game import Move
 from ..rules import LARGEST_KOMI, RULESETS, Rules, parse_rules, rules_name
@@ -183,8 +183,21 @@ def escaped(text: str) -> bytes:
     return raw
 
 
+SGF_DATA = "SGF data"  # what messages call content that comes from no file
+
+
 class SgfError(UserError):
     """A record that cannot be read or replayed; the message names the file and the reason."""
+
+
+def error_at(place: Value, problem: UserError) -> SgfError:
+    """Returns the error for what is wrong at a place: in the content of a name, or at a move.
+
+    Pages say it in their own language, apart from the details of rare problems.
+    """
+    phrase = problem.phrase or Phrase("error.sgfDetail", {"detail": str(problem)})
+    place = Phrase("error.sgfData") if place == SGF_DATA else place
+    return SgfError(Phrase("error.at", {"place": place, "problem": phrase}))
 
 
 _POINTS = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")  # more than any board has, so that no number is too large
