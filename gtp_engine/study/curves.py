@@ -144,8 +144,7 @@ def plot_curve(review: GameReview, path: Path) -> None:
     _draw_losses(review, losses)
     for axes in (leads, winrates, losses):
         axes.set_facecolor(_WOOD)
-    result = f", {review.record.result}" if review.record.result else ""
-    leads.set_title(f"{review.title}{result}\n{review.conditions.search}", parse_math=False, loc="left")
+    leads.set_title(f"{review.heading}\n{review.conditions.search}", parse_math=False, loc="left")
     figure.legend(*leads.get_legend_handles_labels(), loc="outside lower center", ncols=4, facecolor=_WOOD)
     with warnings.catch_warnings():
         # matplotlib's font has no Chinese or Japanese letters, so such names appear as boxes.

@@ -9,7 +9,7 @@ from html import escape
 from ..base.languages.texts import DEFAULT, Phrase, texts
 from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
-from ..go.sgf import GameRecord
+from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
 from .agreed_values import agreed_worths
 from .move_review import (
@@ -277,6 +277,11 @@ class GameReview:
     def title(self) -> str:
         """The players and their ranks: "Shusaku 4d - Gennan Inseki 8d"."""
         return self.title_in(DEFAULT)
+
+    @property
+    def heading(self) -> str:
+        """The title and the result, if the record has one."""
+        return ", ".join(filter(None, (self.title, shown_result(self.record.result))))
 
     def title_in(self, language: str) -> str:
         """Returns the title; players without a name are called by their colours, in one of `LANGUAGES`."""

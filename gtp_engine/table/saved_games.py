@@ -23,7 +23,7 @@ from ..engine.ranks import Rank, as_rank
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.rules import Rules
-from ..go.sgf import GameRecord, Properties, TreeNode, read_number, read_sgf, read_text, write_sgf
+from ..go.sgf import GameRecord, Properties, TreeNode, read_number, read_sgf, read_text, shown_result, write_sgf
 from .game_clock import read_time_settings
 
 BOTH = frozenset((BLACK, WHITE))
@@ -177,8 +177,8 @@ def open_game(
     if move is None and is_finished(tree):
         count = len(tree.moves)
         raise UserError(
-            f"{path}: the game is finished ({tree.result}); to continue it after move N, 0 to {count}, add --move N, "
-            "or in a game type load FILE N; `gtp_engine review` finds the mistakes"
+            f"{path}: the game is finished ({shown_result(tree.result)}); to continue it after move N, 0 to {count}, "
+            "add --move N, or in a game type load FILE N; `gtp_engine review` finds the mistakes"
         )
     return open_tree(tree, path, move=move, rules=rules, komi=komi)
 

@@ -15,7 +15,7 @@ from ..base.settings import settings_of
 from ..base.web_page import web_page
 from ..go.coords import PASS
 from ..go.game import Game
-from ..go.sgf import read_sgf_games
+from ..go.sgf import read_sgf_games, shown_result
 from .data.game_records import is_held
 from .data.samples import unpack_moves
 from .data.shards import read_shard, shard_files
@@ -99,7 +99,7 @@ def _newest_game(folder: RunFolder) -> str:
     for path in reversed(files_with((".sgf",), folder.records)):
         with suppress(OSError, UserError):
             for record in reversed([game for game in read_sgf_games(path) if game.moves]):
-                about = f"{len(record.moves)} moves, komi {record.komi:g}, {record.result}"
+                about = f"{len(record.moves)} moves, komi {record.komi:g}, {shown_result(record.result)}"
                 return _boards(f"The newest game: {record.black} against itself, {about}.", record.to_game())
     return ""
 

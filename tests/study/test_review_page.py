@@ -17,7 +17,7 @@ import gtp_engine.study.page
 from gtp_engine.base.languages.texts import LANGUAGES, texts
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.go.sgf import GameRecord, read_sgf
+from gtp_engine.go.sgf import GameRecord, read_sgf, shown_result
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.study.curves import graphs, spread
 from gtp_engine.study.game_review import GameReview, PlayerFigures
@@ -152,6 +152,16 @@ def test_the_page_in_every_language(language: str) -> None:
         assert f"2 {text('script.pass')}" in page
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("result", "name"), [("0", "draw"), ("Draw", "draw"), ("Void", "void")])
+def test_a_game_that_nobody_has_won_is_called_so(language: str, result: str, name: str) -> None:
+    review = game_of(MOVES)
+    review.record.result = result
+    said = texts(language)(f"result.{name}")
+    assert f"{texts(language)('game.result', result=said)}</span>" in review_page([review], language)
+    assert review.heading == f"Ann 3d - Bob, {name}"
+
+
 RESULTS = {
     "B+R": "Negro gana por abandono",
     "W+R": "Blanco gana por abandono",
@@ -170,7 +180,9 @@ RESULTS = {
 
 def test_results_rules_and_leads_are_words_in_other_languages() -> None:
     english, spanish = wording("en"), wording("es")
-    assert {result: english.result(result) for result in RESULTS} == {result: result for result in RESULTS}
+    assert {result: english.result(result) for result in RESULTS} == {
+        result: shown_result(result) for result in RESULTS
+    }
     assert {result: spanish.result(result) for result in RESULTS} == RESULTS
     assert (english.result("W+Resign"), spanish.result("Draw")) == ("W+R", "empate")
     assert (english.rules("chinese"), spanish.rules("japanese")) == ("Chinese", "japonesas/coreanas")

@@ -11,6 +11,7 @@ from ...arena.elo import elo_difference, elo_interval, score_interval
 from ...arena.network_match import Progress
 from ...arena.results import GameResult, MatchResult
 from ...base.messages import plural, printable
+from ...go.sgf import shown_result
 
 TABLE_WIDTH = 72  # columns; in a narrower table the engines' names would have one letter per line
 
@@ -113,7 +114,7 @@ def game_line(game: GameResult) -> str:
     """Returns one game as one line, with what went wrong."""
     black, white = (f"{game.names[engine]} ({engine})" for engine in (game.black, "B" if game.black == "A" else "A"))
     notes = "".join(f"; {note}" for note in game.notes)
-    return printable(f"game {game.number + 1}: {black} - {white}: {game.result}, {game.reason}{notes}")
+    return printable(f"game {game.number + 1}: {black} - {white}: {shown_result(game.result)}, {game.reason}{notes}")
 
 
 def summary(result: MatchResult) -> str:

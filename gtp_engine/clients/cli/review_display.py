@@ -74,10 +74,9 @@ def show_notice(text: str) -> None:
 def show_game(review: GameReview, *, all_moves: bool) -> None:
     """Prints the most costly mistakes of a game, how well each player played, and all moves if they are wanted."""
     console = Console(highlight=False)
-    result = f", {review.record.result}" if review.record.result else ""
     first, last = review.moves[0].number, review.moves[-1].number
     moves = f"move {first}" if first == last else f"moves {first} to {last}"
-    console.print(Text(printable(f"{review.title}{result}"), style="bold"))
+    console.print(Text(printable(review.heading), style="bold"))
     console.print(Text(f"{moves}; {review.conditions.text}", style="dim"))
     mistakes = review.mistakes[:LISTED]
     if mistakes:

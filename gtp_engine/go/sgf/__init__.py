@@ -5,7 +5,16 @@ from .files import LINES_SUFFIX, RECORD_SUFFIXES, read_sgf, read_sgf_games, writ
 from .node import TreeNode
 from .record import GameRecord
 from .syntax import split_games
-from .values import GameResult, Properties, SgfError, analysis_comment, read_number, read_result, read_text
+from .values import (
+    GameResult,
+    Properties,
+    SgfError,
+    analysis_comment,
+    read_number,
+    read_result,
+    read_text,
+    shown_result,
+)
 
 __all__ = [
     "LINES_SUFFIX",
@@ -23,6 +32,7 @@ __all__ = [
     "read_sgf",
     "read_sgf_games",
     "read_text",
+    "shown_result",
     "split_games",
     "write_sgf",
 ]

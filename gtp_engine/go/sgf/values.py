@@ -236,6 +236,12 @@ def read_result(text: str) -> GameResult | None:
     return None if by is None else GameResult(winner, by)
 
 
+def shown_result(text: str) -> str:
+    """Returns a record's result for people: as SGF writes it, but "draw" or "void" if nobody has won."""
+    found = read_result(text)
+    return text if found is None or found.winner is not None else found.by
+
+
 def analysis_comment(
     to_move: int, winrate: float, lead: float, visits: int, line: Sequence[int], width: int, height: int
 ) -> str:

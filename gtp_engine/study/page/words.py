@@ -54,15 +54,12 @@ class Wording:
         return self.text("script.cost", best=self.vertex(move.best, move), **cost)
 
     def result(self, result: str) -> str:
-        """Returns the result of a record, "B+2.5" in SGF; one that cannot be read stays as it is.
-
-        In English results are written as in SGF.
-        """
+        """Returns the result of a record, "B+2.5" in SGF; one that cannot be read stays as it is."""
         found = read_result(result)
         if found is None:
             return result
         if found.winner is None:
-            return result if self.text.language == DEFAULT else self.text(f"result.{found.by}")
+            return self.text(f"result.{found.by}")
         is_black = found.winner == BLACK
         if not found.by:
             return self.text("result.blackWins" if is_black else "result.whiteWins")
