@@ -109,9 +109,9 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "cut": (
         lambda: cut("A1 D4", "D4"),
-        "After A1, White cuts Black's 2 stones at B4 from 2 stones at E4; D4 prevents that.",
+        "After A1, White cuts Black's 2 stones at B4 from the 2 stones at E4; D4 prevents that.",
     ),
-    "connected": (lambda: cut("A1 D3", "D3"), "D3 cuts White's 2 stones at B3 from 2 stones at E3."),
+    "connected": (lambda: cut("A1 D3", "D3"), "D3 cuts White's 2 stones at B3 from the 2 stones at E3."),
     "koTaken": (lambda: ko("G1", "B3", WHITE), "B3 takes the ko."),
     "koEnded": (lambda: ko("G1 B3", "B3"), "B3 ends the ko, which White takes after G1."),
     "koIgnored": (
