@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from gtp_engine.clients.cli import main
 from gtp_engine.clients.web.server import Server
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.table.played_game import Mode, PlayedGame
+from gtp_engine.table.rated_games import RatedGames
 
 LIMIT = 120  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0"]
@@ -71,3 +73,22 @@ def test_a_record_is_shown_and_with_a_move_it_goes_on_from_there(
     for options in ([], ["--move", "2", "--colour", "both"]):
         assert CliRunner().invoke(main, ["web", str(file), "--port", "0", "--network", "none", *options]).exit_code == 0
     assert found == [(Mode.RECORD, 3), (Mode.PAIR, 2)]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_said"), [(["--visits", "8"], True), (["--visits", "8", "--rank", "9k"], False), ([], False)]
+)
+def test_who_is_not_asked_for_a_rank_is_told_how_strongly_the_engine_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], is_said: bool
+) -> None:
+    async def serve(_: Server, played: PlayedGame, opened: Callable[[], object], rated: RatedGames | None) -> None:
+        played.engine.ready.result()
+        opened()
+        assert (rated is None) == bool(options)
+
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path))
+    monkeypatch.setattr(Server, "serve", serve)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    done = CliRunner().invoke(main, ["web", "--port", "0", "--no-browser", "--threads", "1", *options])
+    assert done.exit_code == 0, done.output
+    assert ("The engine plays at full strength" in done.stdout) == is_said

@@ -66,6 +66,16 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
         again.close()
 
 
+@pytest.mark.parametrize(("answer", "rank"), [("Beginner", "25k"), ("初心者", "25k"), ("18 kyu", "18k"), ("3段", "3d")])
+def test_a_rank_is_understood_as_players_say_it(terminal: Terminal, answer: str, rank: str) -> None:
+    terminal.expect("How strong are you.*> ")
+    terminal.send("1p\r")  # the answer to which says what is understood
+    terminal.expect("invalid rank '1p': expected 25k to 5d, such as 12k, or max, or just Enter")
+    terminal.expect("> ")
+    terminal.send(f"{answer}\r")
+    terminal.expect(f"the engine plays at {rank} and follows your results")
+
+
 def test_full_strength_can_be_chosen_for_good(terminal: Terminal, data: Path) -> None:
     terminal.expect("How strong are you.*> ")
     terminal.send("max\r")

@@ -65,7 +65,7 @@ def web(
     Ctrl-C ends the program.
 
     The first game asks how strong you are, as in `play`, and the engine's rank follows your results, unless --rank says
-    otherwise.
+    otherwise. With --visits, --seconds or --network nothing is asked, and it plays at full strength.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
     and limits, as with `play`, and its clocks; --rank, and --seconds or --visits, win over those of the file.
@@ -107,15 +107,22 @@ def web(
             first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=saved, has_clock=True
         )
         rated = rated_games(context, opponent, search, played, can_ask=True)
-        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser), rated))
+        settings = first.search
+        is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
+        is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
+        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()
 
 
-def _show(server: "Server", browser: bool) -> None:
+def _show(server: "Server", browser: bool, is_strongest: bool) -> None:
     """Prints the addresses, and opens the page in the browser, which may take a while."""
     click.echo(f"The board is at {server.guard.address}\nCtrl-C ends the program.")
+    if is_strongest:
+        click.echo(
+            "The engine plays at full strength: --rank 15k chooses a rank, --rank auto one that follows your results."
+        )
     _show_network(server)
     if browser:
         threading.Thread(target=webbrowser.open, args=(server.guard.address,), daemon=True).start()

@@ -9,8 +9,10 @@ from ...table.player_rating import RatingFile, first_rating
 from ...table.rated_games import RatedGames
 from .screen import Screen
 
-_QUESTION = f"How strong are you, {WEAKEST} to {STRONGEST}? (Enter: I don't know; max: full strength)> "
+_QUESTION = f"How strong are you, {WEAKEST} (beginner) to {STRONGEST}? (Enter: I don't know; max: full strength)> "
 _UNKNOWN = ("", "?", "unknown", "i don't know", "don't know", "i do not know", "dont know", "no idea", "auto")
+_BEGINNER = ("beginner", "novice", "principiante", "初学者", "初學者", "مبتدئ", "初心者", "초보", "초보자")
+_KYU_AND_DAN = str.maketrans("级級급段단", "kkkdd")
 
 
 class OwnRank:
@@ -51,8 +53,10 @@ class OwnRank:
     def _ask(self, file: RatingFile) -> bool:
         while (answer := self._screen.ask(_QUESTION)) is not None:
             try:
-                is_known = answer.lower().strip(" .!") not in _UNKNOWN
-                rank = parse_rank(answer) if is_known else None
+                word = answer.lower().strip(" .!")
+                is_known = word not in _UNKNOWN
+                named = str(WEAKEST) if word in _BEGINNER else answer.translate(_KYU_AND_DAN)
+                rank = parse_rank(named) if is_known else None
             except UserError as error:
                 self._screen.say(f"{error}, or just Enter", "yellow")
                 continue
