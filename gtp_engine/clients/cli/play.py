@@ -58,7 +58,8 @@ def play(
     of input.
 
     The first game asks how strong you are. From then on the engine's rank follows your results, unless --rank says
-    otherwise. With --visits, --seconds or --network, and in a pipe, nothing is asked, and it plays at full strength.
+    otherwise. With --visits, --seconds or --network but no --rank, and in a pipe, nothing is asked, and it plays at
+    full strength.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players and the engine's rank
     and limits, and saves to the same file; --rank, and --seconds or --visits, win over those of the file. A finished

@@ -65,7 +65,7 @@ def web(
     Ctrl-C ends the program.
 
     The first game asks how strong you are, as in `play`, and the engine's rank follows your results, unless --rank says
-    otherwise. With --visits, --seconds or --network nothing is asked, and it plays at full strength.
+    otherwise. With --visits, --seconds or --network but no --rank nothing is asked, and it plays at full strength.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
     and limits, as with `play`, and its clocks; --rank, and --seconds or --visits, win over those of the file.
