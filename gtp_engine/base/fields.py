@@ -6,10 +6,11 @@ Every check returns the value in its type, or raises a UserError such as
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, nan
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from .errors import UserError
@@ -93,7 +94,7 @@ class Words:
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> str:
         """Checks that a text is one of the words; UserError names the value and them."""
-        word = str(value).strip()
+        word = _written(value).strip()
         if word not in self.words:
             raise invalid(name, value, str(self))
         return word
@@ -111,7 +112,7 @@ class Flag:
 
         Raises UserError if it is neither.
         """
-        word = str(value).strip().lower()
+        word = _written(value).strip().lower()
         if word not in TRUE_WORDS + FALSE_WORDS or not (from_text or isinstance(value, bool)):
             raise invalid(name, value, str(self))
         return word in TRUE_WORDS
@@ -154,7 +155,18 @@ def _as_number(value: object) -> float:
         number = float(value)
     except (ValueError, OverflowError):
         return nan
-    return value if isinstance(value, int) else number  # whole numbers above 2^53 stay exact
+    with suppress(ValueError):  # a text such as 1e6
+        if number.is_integer() and isinstance(value, Integral | str):
+            return int(value)  # whole numbers above 2^53 stay exact
+    return number
+
+
+def _written(value: object, write: Callable[[object], str] = str) -> str:
+    """Returns a value as a text, also a whole number of more than 4,300 digits, which Python refuses to write."""
+    try:
+        return write(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
@@ -172,7 +184,7 @@ def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
 
 def invalid(name: str, value: object, expected: str) -> UserError:
     """Returns the error for a value that is not accepted: `invalid NAME VALUE: expected ...`."""
-    shown = repr(value)
+    shown = _written(value, repr)
     return UserError(f"invalid {name} {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}: expected {expected}")
 
 
