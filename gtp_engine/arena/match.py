@@ -41,7 +41,7 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
         OSError: A game cannot be saved.
         KeyboardInterrupt: The match was interrupted; the engines have been ended, finished games are saved.
     """
-    commands, chosen = {"A": engine_a, "B": engine_b}, EngineMatchSettings(**settings)
+    commands, chosen = {"A": engine_a, "B": engine_b}, EngineMatchSettings.of_call("play_match", settings)
     openings = Openings(repeat(())) if chosen.handicap else choose_openings(chosen)
     with open_book(commands, chosen, on_game) as book:
         return _EngineMatch(commands, chosen, openings, book).run()

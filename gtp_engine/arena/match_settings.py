@@ -1,12 +1,12 @@
 """The settings of matches: those that all have in common, and those of matches between GTP engines."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid
+from ..base.fields import Range, check_keywords, invalid
 from ..base.settings import check, setting
 from ..go.coords import BLACK, WHITE, is_whole
 from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points
@@ -67,6 +67,12 @@ class MatchSettings:
         converted |= {name: _as_path(name, getattr(self, name)) for name in ("openings", "folder")}
         for name, value in converted.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def of_call(cls, function: str, given: dict[str, Any]) -> Self:
+        """Returns the settings that a function was given as keywords; TypeError names it for one that is unknown."""
+        check_keywords(function, given, [item.name for item in fields(cls)])
+        return cls(**given)
 
     def empty_game(self) -> "Game":
         """Returns a game on the empty board; UserError for an impossible board size."""

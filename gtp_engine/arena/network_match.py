@@ -21,7 +21,7 @@ from ..go.coords import BLACK, EMPTY, colour_letter
 from ..go.game import Game
 from ..go.scoring import Score
 from ..nets.library import file_or_name, find_network
-from ..search.evaluate.choices import AUTO, WITHOUT_NETWORK
+from ..search.evaluate.choices import AUTO, WITHOUT_NETWORK, network_on
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, position_of
 from ..search.evaluate.human_profile import check_profile
@@ -46,7 +46,7 @@ class NetworkPlayer:
     """A player of a match between networks.
 
     Attributes:
-        network: File or name of a network, or "none" for rollouts, as in `make_evaluator`.
+        network: File or name of a network, "auto" for the bundled one for the board, or "none" for rollouts.
         parameters: How it searches; None for the parameters that suit the network.
     """
 
@@ -132,11 +132,11 @@ def play_networks(
             is missing or out of place, or the folder holds another match.
         OSError: A file cannot be read or written.
     """
-    given, chosen = {"A": player_a, "B": player_b}, NetworkMatchSettings(**settings)
-    players = {
-        name: player if isinstance(player, NetworkPlayer) else NetworkPlayer(file_or_name(player))
-        for name, player in given.items()
-    }
+    given, chosen = {"A": player_a, "B": player_b}, NetworkMatchSettings.of_call("play_networks", settings)
+    players = {}
+    for name, player in given.items():
+        player = player if isinstance(player, NetworkPlayer) else NetworkPlayer(file_or_name(player))
+        players[name] = replace(player, network=network_on(player.network, chosen.width, chosen.height or chosen.width))
     openings = choose_openings(chosen)
     commands = {name: player.description for name, player in players.items()}
     with ExitStack() as stack:

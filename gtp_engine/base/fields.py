@@ -205,6 +205,14 @@ def unknown(
     return UserError(f"unknown {what} {name!r}{where}: {did_you_mean(name, known) or expected}")
 
 
+def check_keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raises TypeError, as Python does, if one of the keywords that were given is none of a function's."""
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"expected {', '.join(known)}"
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}: {hint}")
+
+
 def similar(name: str, known: Iterable[str]) -> list[str]:
     """Returns up to three of the known names that a typing error may have made into this one, the nearest first."""
     return get_close_matches(name, list(known), 3, _SIMILARITY)

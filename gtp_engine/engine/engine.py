@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid
+from ..base.fields import Range, check_keywords, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from ..go.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
@@ -389,6 +389,7 @@ class Engine:
             UserError: A value is invalid.
         """
         self._check_thread()
+        check_keywords("request", options, RequestOptions.__annotations__)
         game = self.game.copy()
         game.to_move = game.to_move if colour is None else colour
         options.setdefault("parameters", self.parameters)

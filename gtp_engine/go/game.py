@@ -7,7 +7,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from ..base.errors import UserError
-from ..base.fields import invalid
+from ..base.fields import check_keywords, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from .board import (
@@ -171,6 +171,7 @@ class Game:
         """
         options.setdefault("last_move", self.last_point)
         return BoardDrawing(self.stones(), **options).to_svg()
+        check_keywords("to_svg", options, DrawingOptions.__annotations__)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

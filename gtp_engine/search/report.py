@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from ..base.errors import UserError
+from ..base.fields import check_keywords
 from ..base.jit import inline, njit
 from ..base.messages import plural
 from ..go.coords import BLACK, EMPTY, PASS, as_colour, as_point, colour_name, index_of_point, point_of_index, vertex
@@ -204,6 +205,7 @@ class SearchReport:
         Returns:
             A complete SVG document.
         """
+        check_keywords("to_svg", options, DrawingOptions.__annotations__)
         stones = np.full((self.height, self.width), EMPTY, np.int8) if self.stones is None else self.stones
         options.setdefault("last_move", self.last_move)
         options.setdefault("candidates", self.candidates())

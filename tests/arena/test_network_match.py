@@ -13,12 +13,14 @@ import pytest
 from click.testing import Result
 from in_process import invoke
 
+from gtp_engine.arena.match import play_match
 from gtp_engine.arena.network_match import NetworkPlayer, play_networks
 from gtp_engine.arena.results import GameResult, MatchResult, OnGame
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.files import folder_lock
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import read_sgf
+from gtp_engine.nets.library import default_network
 from gtp_engine.search.evaluate.evaluator import Evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters, default_parameters
@@ -216,3 +218,15 @@ def test_a_network_that_cannot_be_loaded_closes_the_other(monkeypatch: pytest.Mo
     with pytest.raises(UserError, match="cannot be loaded"):
         play("uniform", "none", games=2)
     assert len(loaded) == 1 and closed == ["uniform"]
+
+
+def test_a_misspelt_setting_names_the_function_and_the_right_word() -> None:
+    with pytest.raises(TypeError, match=r"play_networks\(\) got an unexpected .* 'vists': did you mean 'visits'\?"):
+        play_networks(TINY, "none", vists=2)
+    with pytest.raises(TypeError, match=r"play_match\(\) got an .* 'concurency': did you mean 'concurrency'"):
+        play_match("a", "b", concurency=2)
+
+
+def test_auto_stands_for_the_network_of_the_board() -> None:
+    result = play_networks("auto", "none", games=1, visits=1, width=9, opening_moves=60, threads=1)
+    assert result.commands["A"] == str(default_network(9, 9))

@@ -574,3 +574,8 @@ def test_a_move_is_delayed_within_its_time_and_until_it_is_stopped(engine: Engin
     left = engine.clock.remaining(BLACK)
     assert left is not None and left.seconds > 0
     assert engine.genmove(play=False).result(PATIENCE).point
+
+
+def test_a_misspelt_part_of_a_request_is_named(engine):
+    with pytest.raises(TypeError, match=r"request\(\) got an unexpected .* 'limit': did you mean 'limits'"):
+        engine.request(limit=None)

@@ -15,6 +15,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.symmetry import ALL_SYMMETRIES
+from gtp_engine.nets.library import default_network, network_name
 from gtp_engine.search.evaluate import batch
 from gtp_engine.search.evaluate.batch import Evaluation, evaluate_games, load_network
 from gtp_engine.search.evaluate.features import new_workspace, position_of
@@ -216,3 +217,9 @@ def test_moves_off_the_board_are_errors(move: object) -> None:
     assert move not in Policy(PROBABILITIES, 4, 3)
     assert Policy(PROBABILITIES, 4, 3).get(move, 0.25) == 0.25
     assert "D1" in Policy(PROBABILITIES, 4, 3)
+
+
+def test_auto_is_the_network_that_judges() -> None:
+    with load_network("auto", threads=1) as network:
+        path = default_network(19, 19)
+        assert path is not None and network.name == network_name(path)

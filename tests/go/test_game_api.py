@@ -2,11 +2,12 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.board import AREA_SCORING, TERRITORY_SCORING
-from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex, point_of_index
 from gtp_engine.go.game import Game, IllegalMove
 from gtp_engine.go.rules import RULESETS, Rules, as_rules
 
@@ -140,3 +141,8 @@ def test_a_finished_game_is_counted() -> None:
     assert (game.score("E3").points, game.score(["E3"]).winner) == (3.5, BLACK)
     with pytest.raises(UserError, match="invalid vertex 'F1'"):
         game.score("F1")
+
+
+def test_a_misspelt_part_of_a_drawing_is_named() -> None:
+    with pytest.raises(TypeError, match=r"to_svg\(\) got an unexpected .* 'label': did you mean 'labels'"):
+        Game(9).to_svg(label={})  # type: ignore[call-arg]

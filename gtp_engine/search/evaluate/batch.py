@@ -21,8 +21,8 @@ from ...go.drawing import DrawingOptions
 from ...go.game import Game, as_game
 from ...go.rules import Rules
 from ...go.symmetry import ALL_SYMMETRIES
-from ...nets.library import find_network
-from .choices import AUTO
+from ...nets.library import file_or_name, find_network
+from .choices import AUTO, LARGEST_BOARD, network_on
 from .evaluator import Evaluator
 from .features import new_workspace, position_of
 from .network_evaluator import NetworkEvaluator
@@ -259,7 +259,8 @@ def load_network(
     """Loads a network to evaluate positions without a search.
 
     Args:
-        network: A network's file, or its name among the installed ones (`nets.library`).
+        network: A network's file, or its name among the installed ones (`nets.library`); "auto" for the bundled one
+            that judges on 19x19.
         threads: CPU threads; None for all.
         device: "auto", "cpu", "cuda" or "mps".
         precision: "auto", "float32", "bfloat16", "float16" or "int8".
@@ -272,6 +273,6 @@ def load_network(
     for name, value in (("number of threads", threads), ("batch size", batch_size)):
         if value is not None:
             Range(1, whole=True).parse(name, value, from_text=False)
-    path = find_network(network)
+    path = find_network(network_on(file_or_name(network), LARGEST_BOARD, LARGEST_BOARD))
     threads = threads or available_cpus()
     return Network(path, threads=threads, device=device, precision=precision, batch_size=batch_size)
