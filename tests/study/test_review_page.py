@@ -14,6 +14,7 @@ from page_reader import PageReader
 from reviews import D4, E5, F6, G7, game_of, loss, reason
 
 import gtp_engine.study.page
+from gtp_engine.base.errors import UserError
 from gtp_engine.base.languages.texts import LANGUAGES, texts
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
@@ -431,3 +432,8 @@ def test_labels_of_the_graphs_are_readable_on_their_ground_in_light_and_dark() -
     for ink, ground in zip(inks, grounds, strict=True):
         lighter, darker = sorted((luminance(ink), luminance(ground)), reverse=True)
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ink, ground)  # WCAG's level AA for text of this size
+
+
+def test_a_page_needs_a_review() -> None:
+    with pytest.raises(UserError, match="no review to show: give at least one"):
+        review_page([])

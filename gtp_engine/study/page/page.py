@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from ...base import VERSION
+from ...base.errors import UserError
 from ...base.languages.texts import DEFAULT, texts
 from ...base.web_page import web_page
 from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
@@ -36,7 +37,12 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
     Args:
         reviews: At least one review, each of at least one move.
         language: One of `base.languages.texts.LANGUAGES`.
+
+    Raises:
+        UserError: There is no review.
     """
+    if not reviews:
+        raise UserError("there is no review to show: give at least one, as review() returns it")
     text = texts(language)
     many = len(reviews) > 1
     sections = [
