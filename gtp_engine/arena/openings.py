@@ -77,6 +77,8 @@ def _games_of(file: Path, moves: int, errors: list[SgfError]) -> Iterator[Game]:
     """Yields the games of a file after `moves` moves; adds the errors of those that cannot be read to `errors`."""
     try:
         for record in read_sgf_games(file, on_error=errors.append):
+            if len(record.moves) < moves:
+                continue
             try:
                 yield record.to_game(moves)
             except SgfError as error:

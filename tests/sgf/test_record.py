@@ -138,7 +138,9 @@ def test_position_after_moves() -> None:
     record = read_sgf(b"(;SZ[9]KM[6.5]RU[Japanese];B[ee];W[cc];B[gg])")
     game = record.to_game(2)
     assert (len(game.moves), game.to_move, game.komi, game.rules) == (2, BLACK, 6.5, RULESETS["japanese"])
-    assert len(record.to_game().moves) == len(record.to_game(99).moves) == 3
+    assert len(record.to_game().moves) == len(record.to_game(3).moves) == 3
+    with pytest.raises(UserError, match="there is no move 4, the game has 3 moves"):
+        record.to_game(4)
     assert record.to_game(0).stones().sum() == 0
     assert record.to_game(rules="aga").rules == record.to_game(rules=RULESETS["aga"]).rules == RULESETS["aga"]
 

@@ -204,8 +204,6 @@ def _goal(record: "GameRecord", seconds: float, stop: threading.Event) -> Solved
 
 def _position(record: "GameRecord", at: int | None) -> "Game":
     """Returns the position to read: the beginning of a problem, the end of a game."""
-    if at is not None and at > len(record.moves):
-        raise UserError(f"{record.source}: there is no move {at}, the game has {len(record.moves)}")
     return record.to_game(0 if at is None and record.is_problem else at)
 
 

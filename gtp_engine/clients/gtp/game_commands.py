@@ -296,7 +296,7 @@ def time_left(session: Session, arguments: list[str]) -> None:
 
 @command("loadsgf", takes=(1, 2))
 def loadsgf(session: Session, arguments: list[str]) -> None:
-    """Loads the main line, or the position before move N of it.
+    """Loads the main line, or the position before move N of it, its end if it has fewer moves.
 
     Size, komi and rules are the record's; if it does not contain komi or rules, the engine's are kept.
     """
@@ -306,7 +306,8 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
     with refusing_as("cannot load file"):
         record = read_sgf(arguments[0])
         rules = record.game_rules() or session.engine.rules
-        game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
+        last = len(record.moves)  # any later number means the end, as GUIs expect
+        game = record.to_game(last if moves is None else min(max(moves - 1, 0), last), rules=rules)
         if record.komi is None:
             game.set_komi(session.engine.komi_on(game.width, game.height))
         session.engine.load(game)

@@ -370,11 +370,13 @@ class GameRecord:
 
         Raises:
             SgfError: The board size is not supported, or a set-up or move is impossible.
-            UserError: Rules or number are invalid.
+            UserError: Rules or number are invalid, or the record has fewer moves.
         """
         if moves is not None:
             Range(0, whole=True).parse("number of moves", moves, from_text=False)
         game = self._new_game(rules)
+            if moves > (count := len(self.moves)):
+                raise UserError(f"{self.source}: there is no move {moves}, the game has {plural(count, 'move')}")
         for played, move in enumerate(self._replay(self.main_line, game)):
             if played == moves and move is not None:
                 game.to_move = move.colour
