@@ -1,8 +1,9 @@
 """One game: its starting position, the moves since, komi and rules."""
 
+import zlib
 from collections.abc import Iterable
 from itertools import chain, pairwise
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ..base.fields import check_keywords, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from .board import (
+    BOARD,
     BUTTON_BLACK,
     BUTTON_LEFT,
     BUTTON_WHITE,
@@ -169,9 +171,9 @@ class Game:
         Returns:
             A complete SVG document.
         """
+        check_keywords("to_svg", options, DrawingOptions.__annotations__)
         options.setdefault("last_move", self.last_point)
         return BoardDrawing(self.stones(), **options).to_svg()
-        check_keywords("to_svg", options, DrawingOptions.__annotations__)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -565,3 +567,16 @@ class Game:
         other.setup_stones = list(self.setup_stones)
         other._history_starts = list(self._history_starts)
         return other
+
+    # Pickled, the boards are what each of them changes: a game of 250 moves has 4 MB of them.
+
+    def __getstate__(self) -> dict[str, Any]:
+        raw = np.concatenate(self._boards).view(np.uint8).reshape(len(self._boards), -1)
+        changes = np.concatenate([raw[:1], raw[1:] ^ raw[:-1]])
+        return {**self.__dict__, "_boards": zlib.compress(changes.tobytes(), 1)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        changes = np.frombuffer(zlib.decompress(state["_boards"]), np.uint8).reshape(-1, BOARD.itemsize)
+        boards = np.bitwise_xor.accumulate(changes, axis=0)
+        self._boards = [board.view(BOARD).copy() for board in boards]

@@ -146,3 +146,22 @@ def test_a_finished_game_is_counted() -> None:
 def test_a_misspelt_part_of_a_drawing_is_named() -> None:
     with pytest.raises(TypeError, match=r"to_svg\(\) got an unexpected .* 'label': did you mean 'labels'"):
         Game(9).to_svg(label={})  # type: ignore[call-arg]
+
+
+def test_a_pickled_game_is_whole_and_small() -> None:
+    game = Game(9, rules="aga", komi=0.5)
+    game.set_up("A1 B2", "C3", "white")
+    for number in range(36):
+        game.play("black" if number % 7 == 0 else game.to_move, point_of_index(20 + number, 9, 9))
+    game.play(game.to_move, "pass")
+    game.set_rules("japanese")
+    data = pickle.dumps(game)
+    assert len(data) < sum(board.nbytes for board in game._boards) / 20
+    again = pickle.loads(data)
+    assert all(map(np.array_equal, again._boards, game._boards))
+    again.undo()
+    again.play("black", "pass")
+    assert again.status_line() != game.status_line()
+    game.undo()
+    game.play("black", "pass")
+    assert again.status_line() == game.status_line() and (again.board == game.board).all()

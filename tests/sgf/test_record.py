@@ -1,5 +1,6 @@
 """Records: the tree with everything of a file, its lines and positions; replaying; making them; results, comments."""
 
+import pickle
 import random
 import time
 from pathlib import Path
@@ -129,6 +130,12 @@ def test_a_copy_is_independent() -> None:
     copy.root.comment, copy.black = "changed", "Bob"
     copy.add(copy.main_line[-1], {"N": [b"more"]})
     assert read.to_sgf() == tree().to_sgf() != copy.to_sgf()
+
+
+def test_a_long_record_is_pickled() -> None:
+    record = read_sgf(b"(;SZ[9]PB[Ann]" + b";B[];W[]" * 1000 + b"(;B[aa])(;B[bb]))")
+    again = pickle.loads(pickle.dumps(record))
+    assert (again.to_sgf(), again.source) == (record.to_sgf(), record.source)
 
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"

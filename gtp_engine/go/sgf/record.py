@@ -265,14 +265,15 @@ class GameRecord:
 
     def copy(self) -> "GameRecord":
         """Returns an independent copy; the numbers of its nodes may differ."""
-        other = GameRecord(self.width, self.height, source=self.source)
-        other.is_whole_file = self.is_whole_file
-        other.change(other.root, self.root.properties)
-        copies = {self.root: other.root}
-        for node in self:
-            if node.parent is not None:
-                copies[node] = other.add(copies[node.parent], node.properties)
-        return other
+        _, parts = self.__reduce__()
+        return _rebuilt(*parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the nodes one after the other: nested in each other, those of a long game are too deep."""
+        places = {node: place for place, node in enumerate(self)}
+        parents = [0 if node.parent is None else places[node.parent] for node in places]
+        values = self.width, self.height, self.source, self.is_whole_file
+        return _rebuilt, (*values, parents, [node.properties for node in places])
 
     def marks(self, node: TreeNode) -> Marks:
         """Returns the marks of a node."""
@@ -374,9 +375,9 @@ class GameRecord:
         """
         if moves is not None:
             Range(0, whole=True).parse("number of moves", moves, from_text=False)
-        game = self._new_game(rules)
             if moves > (count := len(self.moves)):
                 raise UserError(f"{self.source}: there is no move {moves}, the game has {plural(count, 'move')}")
+        game = self._new_game(rules)
         for played, move in enumerate(self._replay(self.main_line, game)):
             if played == moves and move is not None:
                 game.to_move = move.colour
@@ -473,6 +474,19 @@ class GameRecord:
                 game.to_move = node.to_move
         except UserError as error:
             raise error_at(self.source, error_at(node.place(played), error)) from error
+
+
+def _rebuilt(
+    width: int, height: int, source: str, is_whole_file: bool, parents: list[int], properties: list[Properties]
+) -> GameRecord:
+    """Returns a record from the properties of its nodes and the places of their parents, which come before them."""
+    record = GameRecord(width, height, source=source)
+    record.is_whole_file = is_whole_file
+    record.change(record.root, properties[0])
+    nodes = [record.root]
+    for parent, of_node in zip(parents[1:], properties[1:], strict=True):
+        nodes.append(record.add(nodes[parent], of_node))
+    return record
 
 
 def _set_up(node: TreeNode, game: Game, to_move: int) -> None:
