@@ -83,6 +83,10 @@ class CodeFolder:
     def _names(self) -> list[bytes]:
         return [os.fsencode(name) for name in os.listdir(self.path) if name.endswith(_SUFFIX)]
 
+    def has(self, function: str) -> bool:
+        """Whether there is code of a function, by its full name."""
+        return any(self.path.glob(f"{function}-*{_SUFFIX}"))
+
     def read(self, name: str) -> bytes | None:
         """Returns what was written under a name; None if there is nothing, or if it is damaged."""
         file = self.path / f"{name}{_SUFFIX}"
@@ -318,6 +322,11 @@ def inline(function: F) -> F:
 def is_cold() -> bool:
     """Whether the core still has to be compiled on this machine, which takes up to a minute."""
     return not config.DISABLE_JIT and not any(folder and folder.is_complete for folder in (_wheel_folder, _folder))
+
+
+def is_kept(function: str) -> bool:
+    """Whether a function, by its full name, has been compiled on this machine, or nothing is compiled at all."""
+    return config.DISABLE_JIT or any(folder and folder.has(function) for folder in (_wheel_folder, _folder))
 
 
 def mark_complete() -> str:

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 # Seconds for which a helper is waited for, many times what it takes: in a program that embeds Python, `sys.executable`
 # may be that program, which never ends.
 _PATIENCE = 120.0
+_STEP = 0.05  # seconds between looks at a helper
 
 _under_way = ""
 
@@ -93,7 +94,7 @@ def _compile(steps: list[Step]) -> None:
                 _under_way = f"{number}/{len(steps)}: {step.name}"
                 logger.warning(f"compiling {_under_way}")
                 if step.module in helpers:
-                    _wait(helpers[step.module], step.name)
+                    wait_for_helper(helpers[step.module], step.name)
                 with without_garbage_collection():
                     step.run()
     finally:
@@ -142,7 +143,7 @@ def _helpers(steps: list[Step]) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     try:
         for module in list(modules)[: available_cpus() - 1]:
             with suppress(OSError):  # then this process compiles it
-                helpers[module] = _start(module)
+                helpers[module] = start_helper(module)
         yield helpers
     finally:
         for helper in helpers.values():
@@ -150,18 +151,18 @@ def _helpers(steps: list[Step]) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
             helper.communicate()
 
 
-def _wait(helper: subprocess.Popen[bytes], name: str) -> None:
-    """Waits for a helper; one that fails costs time only."""
-    try:
-        status = helper.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        helper.kill()
-        status = helper.wait()
-    if status:
-        logger.info(f"the process that compiles {name} ended with status {status}: compiling it here")
+def wait_for_helper(helper: subprocess.Popen[bytes], name: str, is_stopped: Callable[[], bool] = lambda: False) -> None:
+    """Waits for a helper, unless it is stopped; one that fails costs time only."""
+    until = time.monotonic() + _PATIENCE
+    while helper.poll() is None and not is_stopped():
+        if time.monotonic() > until:
+            helper.kill()
+        time.sleep(_STEP)
+    if helper.returncode:
+        logger.info(f"the process that compiles {name} ended with status {helper.returncode}: compiling it here")
 
 
-def _start(module: str) -> subprocess.Popen[bytes]:
+def start_helper(module: str) -> subprocess.Popen[bytes]:
     """Runs a module as a program that finds the same packages as this process."""
     folders = os.pathsep.join(folder for folder in sys.path if isinstance(folder, str))
     optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []

@@ -13,6 +13,8 @@ from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of
 from . import USUAL_SECONDS
+from .ahead import wait_until_compiled
+from .first_calls import use_solver
 from .local_board import ATTACKER, DEFENDER, NO_KO
 from .moves import FAILED, REACHED
 from .part import find_part
@@ -116,19 +118,15 @@ def solve(
     return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 
 
-def prepare(memory: Memory | None = None) -> None:
-    """Compiles the search, or loads it from the cache, as the first `solve` does otherwise.
+def prepare(is_stopped: Callable[[], bool] = lambda: False, memory: Memory | None = None) -> None:
+    """Waits until the search is compiled and loads it, as the first `solve` does otherwise.
 
     Args:
+        is_stopped: Returns whether to give up waiting; then nothing is loaded.
         memory: For the problem by which that is done; None for memory of its own.
     """
-    game = Game(5)
-    memory = memory or Memory()
-    game.set_up(["A5", "A4", "B4"], ["A3", "B3", "C4", "C5"])
-    part = find_part(game, [game.point("A4")])
-    reading, start = Reading(memory, part, ATTACKER, DEFENDER), Position(part.stones, NO_KO, ATTACKER)
-    reading.read(start, _FIRST_SLICE)
-    reading.proved_steps(start)
+    if wait_until_compiled(is_stopped):
+        use_solver(memory or Memory())
 
 
 class _Solver:
@@ -146,7 +144,7 @@ class _Solver:
         self._parts = [find_part(game, points, _SIZES[0])]  # before anything is compiled: it refuses wrong points
         self.defender = self._parts[0].defender
         self._memory = Memory()
-        prepare(self._memory)
+        prepare(lambda: stop is not None and stop.is_set(), self._memory)
         self._began = time.monotonic()
         self._until, self._stop, self._report = self._began + seconds, stop, report
         self._readings: dict[tuple[int, int, int], Reading] = {}

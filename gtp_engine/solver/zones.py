@@ -117,7 +117,8 @@ def add_illegal(local: Local, stones: np.ndarray, mover: int, zone: np.ndarray, 
             zone[0] |= chain_low | (around_low & local["cells"][0])
             zone[1] |= chain_high | (around_high & local["cells"][1])
             # The other's chains beside it are not taken by the move as long as they keep a liberty.
-            scratch[:] = stones
+            for index in range(4):  # a slice would compile its messages of wrong shapes, too
+                scratch[index] = stones[index]
             scratch[2 * mover], scratch[2 * mover + 1] = own_low, own_high
             add_chains_beside(local, scratch, 1 - mover, bit_low, bit_high, zone)
 

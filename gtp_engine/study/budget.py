@@ -1,7 +1,8 @@
 """How long the searches of a review are: as the caller says, or as many visits as fit into a budget of time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..search.request import Limits
 from .move_review import LISTED
@@ -127,6 +128,13 @@ class Plan:
         self.left = {stage: work, "later": later}
         if self._fixed is None:
             self._choose()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leaves the time of a `with` block out of that of the review."""
+        before = self._clock()
+        yield
+        self._started += self._clock() - before
 
     def _choose(self) -> None:
         if not sum(self.left.values()):

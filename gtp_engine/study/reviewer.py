@@ -9,7 +9,6 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.fields import Range, invalid
 from ..base.threads import on_own_thread
-from ..base.warm_up import Step, warm_up
 from ..engine.settings import EngineSettings, as_settings
 from ..go.game import Game
 from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
@@ -17,13 +16,14 @@ from ..go.sgf import GameRecord, SgfError, read_sgf
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
+from ..solver.ahead import begin as begin_solver
+from ..solver.solution import prepare as prepare_solver
 from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview, Reason
 from .move_review import LISTED, Unit, least_cost
 from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, explain, find_purpose, next_to_explain
-from .reasons.fates import use_solver
 from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
 MINUTES = Range(0, above=True)
@@ -160,6 +160,8 @@ class Reviewer:
         total = min(len(review.mistakes), task.listed)
         plan.begin("reasons", REASON_WORK * total)
         yield (step := replace(step, stage="reasons", done=0, total=total, review=review))
+        with plan.paused():
+            prepare_solver(lambda: self.stopped)
         while not self.stopped and (step.done < task.listed or not plan.is_over):
             worst = next_to_explain(step.review.mistakes[: task.most], step.review.reasons)
             if worst is None:
@@ -173,7 +175,7 @@ class Reviewer:
                 moves = tuple(replace(move, longer=found.longer) if move.number == number else move for move in moves)
             step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
-        if task.purposes:
+        if task.purposes and not self.stopped:
             purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
             step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
         whole = not self.stopped and len(numbers) == len(positions.moves)
@@ -210,7 +212,7 @@ class Reviewer:
             searches = self._boards.on_board(record.width, record.height)
         except UserError as error:
             raise SgfError(f"{record.source}: {error}") from error
-        warm_up([Step("the solver", use_solver)])  # not in the time of the review
+        begin_solver()
         return searches
 
     def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan) -> Conditions:

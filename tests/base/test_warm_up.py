@@ -39,13 +39,13 @@ time.sleep({seconds})
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list["subprocess.Popen[bytes]"]:
     """A cold cache in a folder of its own and two cores; the processes that have been started."""
     processes: list[subprocess.Popen[bytes]] = []
-    start: Callable[[str], subprocess.Popen[bytes]] = subject._start
+    start: Callable[[str], subprocess.Popen[bytes]] = subject.start_helper
 
     def note(module: str) -> "subprocess.Popen[bytes]":
         processes.append(start(module))
         return processes[-1]
 
-    monkeypatch.setattr(subject, "_start", note)
+    monkeypatch.setattr(subject, "start_helper", note)
     monkeypatch.setattr(subject, "available_cpus", Mock(return_value=2))
     monkeypatch.setattr(subject.jit, "is_cold", Mock(return_value=True))
     monkeypatch.setattr(subject.jit, "mark_complete", Mock(return_value=""))

@@ -330,7 +330,7 @@ def test_a_reading_can_be_stopped() -> None:
 def test_what_cannot_be_read_is_refused_at_once(
     points: str, seconds: float, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solution, "prepare", lambda memory: pytest.fail("it compiles"))
+    monkeypatch.setattr(solution, "prepare", lambda *arguments: pytest.fail("it compiles"))
     with pytest.raises(UserError, match=message):
         solve(position(SHAPES["bulky five"][0]), points, seconds=seconds)
 

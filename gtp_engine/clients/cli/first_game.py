@@ -206,10 +206,12 @@ def advice(settings: EngineSettings, width: int, height: int) -> str:
 def _engine(search: EngineSettings, game: "PlayersOptions | Game", begun: "Game | None" = None) -> "Engine":
     """Returns an engine with this board, komi and rules, and with a game that has begun, if any."""
     from ...engine.engine import Engine
+    from ...solver.ahead import begin_when
 
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     if begun is not None:
         engine.load(begun)
+    begin_when(engine.ready)
     return engine
 
 

@@ -55,10 +55,12 @@ def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> Non
     """
     from ...base import VERSION
     from ...engine.engine import Engine
+    from ...solver.ahead import begin_when
     from ..gtp.game_log import GameLog
     from ..gtp.loop import run
 
     log = None if client.log is None else GameLog(client.log)
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    begin_when(engine.ready)
     version = client.version or VERSION
     sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics, log=log))

@@ -270,7 +270,7 @@ class Problems(Part):
         problem = exercise.problem
         if problem.missed is not None and not problem.missed.group:
             return None
-        prepare()
+        prepare(stop.is_set)
         return find_goal(problem, USUAL_SECONDS, stop, report)
 
     def _search(self, exercise: _Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:

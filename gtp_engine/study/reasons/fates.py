@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ...base.errors import UserError
 from ...base.languages.texts import Value
-from ...go.coords import PASS, WHITE
+from ...go.coords import PASS
 from ...go.game import Game
 from ...go.regions import Chain, chains_of
 from ...solver.refutations import Outcome
@@ -144,10 +144,3 @@ def capture_line(game: Game, chain: Chain) -> tuple[int, ...] | None:
         return None
     answer = solution.answers[game.to_move]
     return answer.line if answer.outcome is Outcome.DIES else None
-
-
-def use_solver() -> None:
-    """Reads a small corner, which compiles the solver."""
-    game = Game(5)
-    game.set_up(["A5"], ["B5"], WHITE)
-    capture_line(game, chains_of(game.board[0])[0])

@@ -1,0 +1,51 @@
+"""Compiling the solver in another process, before anybody asks it something.
+
+It takes half a minute, once on a machine, in which numba would keep this process from answering and from ending.
+Programs that offer the solver begin it as soon as the engine is ready. The process has a low priority and ends with the
+program; the first question waits for it instead of compiling the same again.
+"""
+
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+
+logger = logging.getLogger(__name__)
+
+LAST = "gtp_engine.solver.verification.read"  # the function that is compiled after all others (`first_calls`)
+
+_lock = threading.Lock()
+_has_begun = False
+_helper: "subprocess.Popen[bytes] | None" = None
+
+
+def begin_when(ready: "Future[None]") -> None:
+    """Begins to compile the solver once an engine is ready: what its first move needs is compiled before."""
+    ready.add_done_callback(lambda done: None if done.cancelled() or done.exception() else begin())
+
+
+def begin() -> None:
+    """Begins to compile the solver, unless that is done, was begun in this process, or nothing can be kept."""
+    global _has_begun, _helper
+    from ..base import jit, warm_up  # import numba
+
+    with _lock:
+        if not _has_begun and jit.CACHE_FOLDER is not None and sys.executable and not jit.is_kept(LAST):
+            with suppress(OSError):  # then this process compiles it
+                _helper = warm_up.start_helper(f"{__package__}.first_calls")
+        _has_begun = True
+
+
+def wait_until_compiled(is_stopped: Callable[[], bool]) -> bool:
+    """Begins to compile the solver, if nobody has, and waits for it; returns False if it was stopped meanwhile."""
+    from ..base import warm_up
+
+    begin()
+    if _helper is not None and _helper.poll() is None:
+        logger.warning("compiling the solver, which is done once on this machine")
+        warm_up.wait_for_helper(_helper, "the solver", is_stopped)
+        return _helper.poll() is not None
+    return True

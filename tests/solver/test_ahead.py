@@ -1,0 +1,93 @@
+"""Compiling the solver in another process, before it is asked something."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from gtp_engine.base import jit, warm_up
+from gtp_engine.go.game import Game
+from gtp_engine.solver import ahead, solution
+from gtp_engine.solver.first_calls import use_solver
+from gtp_engine.solver.reading import Memory
+from gtp_engine.solver.refutations import Outcome
+
+LIMIT = 60  # seconds for the end of a process
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list["subprocess.Popen[bytes]"]]:
+    """A process that has not begun to compile anything, whose helpers sleep, and the helpers."""
+    helpers: list[subprocess.Popen[bytes]] = []
+
+    def start(module: str) -> "subprocess.Popen[bytes]":
+        assert module == "gtp_engine.solver.first_calls"
+        helpers.append(subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LIMIT})"]))
+        return helpers[-1]
+
+    monkeypatch.setattr(ahead, "_has_begun", False)
+    monkeypatch.setattr(ahead, "_helper", None)
+    monkeypatch.setattr(warm_up, "start_helper", start)
+    monkeypatch.setattr(jit, "is_kept", Mock(return_value=False))
+    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
+    yield helpers
+    for helper in helpers:
+        helper.kill()
+        helper.wait(LIMIT)
+
+
+def test_the_last_function_is_the_one_that_is_looked_for() -> None:
+    use_solver(Memory())
+    assert jit.is_kept(ahead.LAST) or jit.CACHE_FOLDER is None
+    assert jit.config.DISABLE_JIT or not jit.is_kept(f"{ahead.LAST}_more")
+
+
+def test_one_helper_is_started_once_the_engine_is_ready(started: list["subprocess.Popen[bytes]"]) -> None:
+    ready, again, failed = Future[None](), Future[None](), Future[None]()
+    for future in (ready, again, failed):
+        ahead.begin_when(future)
+    failed.set_exception(ValueError())
+    assert not started
+    ready.set_result(None)
+    again.set_result(None)
+    assert len(started) == 1
+
+
+def test_nothing_is_started_if_the_solver_is_there(
+    started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "is_kept", Mock(return_value=True))
+    assert ahead.wait_until_compiled(lambda: False)
+    assert not started
+
+
+def test_a_question_waits_for_the_helper_and_can_be_stopped(
+    started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = Mock()
+    monkeypatch.setattr(solution, "use_solver", compiled)
+    solution.prepare(lambda: True)
+    compiled.assert_not_called()
+    looked = []
+
+    def is_stopped() -> bool:
+        looked.append(started[0].poll())
+        started[0].kill()
+        return False
+
+    solution.prepare(is_stopped)
+    assert looked and looked[0] is None and started[0].returncode is not None
+    compiled.assert_called_once()
+    assert len(started) == 1
+
+
+def test_a_group_is_not_read_without_the_solver(started: list["subprocess.Popen[bytes]"]) -> None:
+    game = Game(5)
+    game.set_up(["A4", "B4"], ["A3", "B3", "C4", "C5"])
+    stop = Mock(is_set=Mock(return_value=True))
+    found = solution.solve(game, ["A4"], stop=stop)
+    assert {answer.outcome for answer in found.answers.values()} == {Outcome.UNKNOWN}
