@@ -19,6 +19,7 @@ from ..search.evaluate.choices import (
     network_on,
     too_large,
 )
+from ..search.evaluate.devices import check_device
 from ..search.parameters import KNOWN_NAMES, PARAMETERS, SearchParameters, default_parameters, find_parameter
 from ..search.request import Limits
 from .ranks import Rank, RankPlay, as_rank, play_at
@@ -63,7 +64,7 @@ class EngineSettings:
             move's search does, KataGo's analysisWideRootNoise (`SearchParameters.widened`).
 
     Raises:
-        UserError: The network is not found, or another setting or a parameter is invalid.
+        UserError: The network is not found, the machine lacks the device, or another setting or a parameter is invalid.
     """
 
     network: FileOrName = setting(AUTO, accepts=NETWORK, common=True, together="network")
@@ -85,6 +86,7 @@ class EngineSettings:
 
     def __post_init__(self) -> None:
         check(self)
+        check_device(self.device)
         if self.network not in (AUTO, *WITHOUT_NETWORK):
             find_network(self.network)
         if not isinstance(self.parameters, Mapping):

@@ -20,7 +20,7 @@ from ..nets.config import parse_config
 from ..nets.library import load_network
 from ..nets.model import Model
 from ..search.evaluate.choices import AUTO
-from ..search.evaluate.runner import find_device
+from ..search.evaluate.devices import find_device
 from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches
 from .ddp import ProcessGroup
 from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at, start_followers

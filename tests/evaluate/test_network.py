@@ -15,6 +15,8 @@ from reference_outputs import Predictions, predict
 from torch import Tensor
 
 from gtp_engine.base import jit
+from gtp_engine.base.errors import UserError
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.game import Game
 from gtp_engine.go.symmetry import ALL_SYMMETRIES, permutation
 from gtp_engine.nets.config import SCALARS, SUPERKO, TERRITORY, Multipliers, parse_config
@@ -23,12 +25,12 @@ from gtp_engine.nets.kernels.llvm import HAS_FLOAT32
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.stored import RawOutputs
-from gtp_engine.search.evaluate import runner as runners
+from gtp_engine.search.evaluate import devices
+from gtp_engine.search.evaluate.devices import check_device, find_device
 from gtp_engine.search.evaluate.features import LADDER_BYTES, new_workspace
 from gtp_engine.search.evaluate.features import position_of as complete
 from gtp_engine.search.evaluate.network_evaluator import EvaluationCache, NetworkEvaluator, look_up, new_cache, store
 from gtp_engine.search.evaluate.row import UNKNOWN, EvaluationRow, decode_outputs, output_scale, row_columns
-from gtp_engine.search.evaluate.runner import find_device
 from gtp_engine.search.evaluate.torch_runner import TorchRunner
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
@@ -266,15 +268,18 @@ def test_torch_computes_what_the_kernels_do_not(evaluator: NetworkEvaluator, tmp
 @pytest.mark.skipif(sys.platform != "linux", reason="the device files are those of Linux")
 def test_a_driver_shows_that_there_may_be_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     present: set[str] = set()
-    monkeypatch.setattr(runners, "Path", lambda name: Mock(exists=lambda: name in present))
-    monkeypatch.setattr(runners.ctypes, "CDLL", Mock(side_effect=OSError))
-    assert not runners.may_have_gpu() and find_device("auto") == "cpu"
+    monkeypatch.setattr(devices, "Path", lambda name: Mock(exists=lambda: name in present))
+    monkeypatch.setattr(devices.ctypes, "CDLL", Mock(side_effect=OSError))
+    assert not devices.may_have_gpu() and find_device("auto") == "cpu"
+    for refuse in (check_device, find_device, lambda name: EngineSettings(device=name)):
+        with pytest.raises(UserError, match="device 'cuda' is not available: this machine has no driver of a GPU"):
+            refuse("cuda")
     for device in ("/dev/kfd", "/dev/nvidiactl"):
         present |= {device}
-        assert runners.may_have_gpu()
+        assert devices.may_have_gpu()
         present.clear()
-    monkeypatch.setattr(runners.ctypes, "CDLL", Mock())
-    assert runners.may_have_gpu()
+    monkeypatch.setattr(devices.ctypes, "CDLL", Mock())
+    assert devices.may_have_gpu()
 
 
 @pytest.mark.skipif(jit.config.DISABLE_JIT or not HAS_FLOAT32, reason="the kernels do not run here")

@@ -4,9 +4,7 @@ The kernels run on a CPU that has their instructions; torch runs on GPUs and on 
 kernels do not have. It is imported only there.
 """
 
-import ctypes
 import logging
-import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +27,8 @@ from ...nets.library import network_name
 from ...nets.quantisation import Quantised
 from ...nets.stored import RawOutputs, StoredNetwork
 from .calibration import find_or_make_quantised, find_quantised, loses_little
-from .choices import AUTO, DEVICES, INT8, PRECISIONS
+from .choices import AUTO, INT8, PRECISIONS
+from .devices import find_device
 from .features import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
@@ -172,37 +171,3 @@ def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) 
         logger.warning(f"precision {INT8} is of no use to {network_name(path)}, which is computed as with {AUTO}")
         return None
     return find_or_make_quantised(network, path)
-
-
-def find_device(name: str) -> str:
-    """Returns the device of that name, the best one for AUTO. Imports torch only if there may be a GPU.
-
-    Raises:
-        UserError: The name is unknown, or this machine lacks the device.
-    """
-    if name not in (AUTO, *DEVICES):
-        raise UserError(f"unknown device {name!r}: expected {AUTO}, {', '.join(DEVICES)}")
-    if name == "cpu" or (name == AUTO and not may_have_gpu()):
-        return "cpu"
-    import torch
-
-    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if name == AUTO:
-        return next(kind for kind, found in available.items() if found)
-    if not available[name]:
-        raise UserError(f"device {name!r} is not available: torch {torch.__version__} does not find one")
-    return name
-
-
-def may_have_gpu() -> bool:
-    """Whether this machine may have a GPU that torch can use: it has a driver, without which there is none."""
-    if sys.platform == "darwin":
-        return platform.machine() == "arm64"
-    # AMD's and NVIDIA's drivers; the library of the latter may lie where only torch looks for it.
-    if any(Path(device).exists() for device in ("/dev/kfd", "/dev/nvidiactl")):
-        return True
-    try:
-        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    except OSError:
-        return False
-    return True
