@@ -60,14 +60,19 @@ def warm_up(steps: list[Step]) -> None:
     """
     if not jit.is_cold():
         for step in steps:
-            with event.install_listener("numba:compile", _Announcement(f"compiling {step.name}")):
-                step.run()
+            run_step(step)
         return
     start = time.perf_counter()
     _compile(steps)
     problem = jit.mark_complete()
     seconds = time.perf_counter() - start
     logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+
+
+def run_step(step: Step) -> None:
+    """Runs a step; if that compiles something, it is logged."""
+    with event.install_listener("numba:compile", _Announcement(f"compiling {step.name}")):
+        step.run()
 
 
 class _Announcement(event.Listener):

@@ -12,6 +12,7 @@ from ..base.folders import data_dir
 from ..base.settings import settings_of
 from ..engine.compile_ahead import compile_ahead
 from ..nets.library import find_network, load_network, network_name
+from ..search.evaluate.devices import check_device
 from .distillation.labels import FACTS, check_labels, facts_of
 from .presets import DEFAULT_PRESET, preset_file
 from .run_folder import RunFolder
@@ -53,6 +54,7 @@ def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path
         settings = before
     chosen = settings or read_settings(preset_file(DEFAULT_PRESET))
     chosen = chosen.starting_from(start) if start else chosen
+    check_device(chosen.machine.device)
     if not folder.exists or chosen != settings:
         folder.create(chosen)
     compile_ahead()  # before Ctrl-C is only noted, because nothing interrupts the compiler
@@ -88,6 +90,9 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
         UserError: The folder contains something else, or the labels are those of another teacher or of other records.
     """
     before = folder.settings("learn") if folder.exists else None
+    check_device(new.machine.device if before is None else with_options(before, given).machine.device)
+    if new.records.teacher or (before is not None and before.records.teacher):
+        compile_ahead()  # as for self-play
     if before is None or (new.records.has_source and not folder.state_file.exists()):
         _check_labels(folder, new)
         if before is not None and before != new:

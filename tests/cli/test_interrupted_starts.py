@@ -53,15 +53,23 @@ def test_no_interrupt_is_lost(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize("module", ["gtp_engine.clients.cli.compiling", "gtp_engine benchmark"])
-def test_ctrl_c_ends_the_first_compilation_at_once(module: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", *module.split()]
+@pytest.mark.parametrize(
+    ("module", "first"),
+    [
+        ("gtp_engine.clients.cli.compiling", "1/"),
+        ("gtp_engine benchmark", "1/"),
+        ("gtp_engine learn {0}/game.sgf --out {0}/run --config b1c8", "the samples of games"),
+    ],
+)
+def test_ctrl_c_ends_the_first_compilation_at_once(module: str, first: str, tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text(RECORD)
+    command = [sys.executable, "-m", *module.format(tmp_path).split()]
     environment = os.environ | {"GTP_ENGINE_CACHE": str(tmp_path)}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("gtp_engine: compiling 1/")
+        assert process.stderr.readline().startswith(f"gtp_engine: compiling {first}")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130

@@ -5,8 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from gtp_engine.base.settings import comment_of, settings_of
+from gtp_engine.clients.cli import main
+from gtp_engine.search.evaluate import devices
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
 from gtp_engine.training.run_settings import RunSettings, SearchSettings, WindowSettings, sections_of
@@ -156,3 +159,10 @@ def test_cheap_searches_have_no_noise_whatever_the_parameters_say(root: str) -> 
     noisy = {"root_noise": 0.3, "forced_playouts": 1.0, "gumbel_noise": 0.5, "c_puct": 1.7}
     _, cheap = SearchSettings(root=root, parameters=noisy).cheap()
     assert (cheap.root_noise, cheap.forced_playouts, cheap.gumbel_noise, cheap.c_puct) == (0.0, 0.0, 0.0, 1.7)
+
+
+def test_a_gpu_is_asked_for_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "may_have_gpu", lambda: False)
+    begun = CliRunner().invoke(main, ["learn", str(tmp_path), "--out", str(tmp_path / "run"), "--device", "cuda"])
+    assert begun.exit_code == 1 and not (tmp_path / "run" / "settings.toml").exists()
+    assert begun.stderr.startswith("Error: device 'cuda' is not available: this machine has no driver")

@@ -214,10 +214,16 @@ def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
     """Fills the folder of labels, without training a network."""
+    from ...engine.compile_ahead import compile_ahead
+    from ...search.evaluate.devices import check_device
+    from ...training.data.compile_samples import compile_samples
     from ...training.distillation.labels import fill_labels
     from .run_display import RunDisplay
 
     folder = Path(settings.records.labels)
+    check_device(settings.machine.device)
+    compile_ahead()
+    compile_samples()
     with RunDisplay() as display:
         end_on_signals(limit)
         with resumable("the finished labels are kept"):

@@ -95,12 +95,14 @@ def carry_out(
         ClickException: An error ended the run; what is saved is kept.
     """
     from ...base.errors import error_text
+    from ...training.data.compile_samples import compile_samples
     from ...training.learner import LossNotFinite
     from ...training.log import summary
     from .run_display import RunDisplay
 
     with folder.locked():
         begin()
+        compile_samples()
         with RunDisplay() as display:
             end_on_signals(limit)
             run = make_run(display)

@@ -83,6 +83,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     from ...base.errors import error_text
     from ...base.folders import games_dir
     from ...engine.compile_ahead import compile_ahead
+    from ...search.evaluate.devices import check_device
     from ...training.progress import resource_errors
     from ...training.selfplay_games import SelfPlayGames
     from .run_display import RunDisplay
@@ -92,6 +93,7 @@ def selfplay(options: SelfPlayOptions) -> None:
     for place in (options.sgf_dir or games_dir(), options.shards):
         if place:
             check_folder(place)  # before games are played in vain
+    check_device(settings.machine.device)
     compile_ahead()  # Ctrl-C ends it at once, and would leave the folder
     folder = options.sgf_dir or new_folder(games_dir(), "selfplay")
     run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
