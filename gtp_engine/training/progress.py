@@ -14,16 +14,16 @@ class ProcessLostError(UserError):
 
 
 def resource_errors() -> tuple[type[Exception], ...]:
-    """Returns the errors that a run may meet at any time; other errors of torch are bugs.
+    """Returns the errors that a run may meet at any time, those of the system included; other errors of torch are bugs.
 
     Each is reported in one line, and everything saved before is kept. torch, which workers do without and which takes
     seconds to import, is asked only where it was imported before.
     """
     if "torch" not in sys.modules:
-        return ProcessLostError, MemoryError
+        return ProcessLostError, OSError, MemoryError
     from torch import OutOfMemoryError
 
-    return ProcessLostError, MemoryError, OutOfMemoryError
+    return ProcessLostError, OSError, MemoryError, OutOfMemoryError
 
 
 class Stopped(Exception):

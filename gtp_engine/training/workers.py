@@ -16,7 +16,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Self
 
-from ..base.errors import EXPECTED
+from ..base.errors import UserError
 from ..base.system import WAIT_SECONDS, available_cpus, configure_process
 from .progress import Limit, Observer, ProcessLostError, resource_errors
 from .run_settings import RunSettings
@@ -198,7 +198,7 @@ def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...], 
         pass  # the pool is closed, or the main process is gone
     except Exception as error:
         # An unexpected error may hold what cannot be pickled.
-        is_known = isinstance(error, (*EXPECTED, *resource_errors()))
+        is_known = isinstance(error, (UserError, *resource_errors()))
         answer = error if is_known else RuntimeError(f"self-play worker failed: {error!r}")
         try:
             pipe.send(answer)

@@ -125,9 +125,7 @@ def resumable(kept: str) -> Iterator[None]:
 
     try:
         yield
-    except Exception as error:
-        if not isinstance(error, (OSError, *resource_errors())):
-            raise
+    except resource_errors() as error:
         raise click.ClickException(f"{error_text(error)}; {kept}: {RESUME}") from error
 
 
