@@ -67,3 +67,11 @@ def test_progress_is_shown_at_once_for_each_phase_and_few_errors_are(capsys: pyt
     assert lines[:2] == ["cycle 1 of 3: self-play 1 of 1,500, 80 moves/s", "cycle 1 of 3: learning 256 of 2,560"]
     assert lines[2] == "skipped: game 0: damaged [sic]"
     assert len(lines) == 2 + 20 + 1 and lines[-1].startswith("skipped: more files")
+
+
+def test_each_line_says_which_run_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    with RunDisplay("seed 1, A: ") as display:
+        display.begin("starting", [])
+        display.progress("learning", 256, 2560)
+        display.line(RECORDS)
+    assert all(line.startswith("seed 1, A: ") for line in capsys.readouterr().out.splitlines())

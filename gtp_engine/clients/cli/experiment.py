@@ -88,12 +88,14 @@ def _train(compared: "Experiment", side: "Side", seed: int, limit: "Limit") -> b
     if compared.is_done(side, seed):
         return True
     folder, part = compared.run(side, seed), Limit(limit.minutes_left)
-    click.echo(f"seed {seed}, {side.name}: {side.source}, in {folder.path}")
+    about = f"seed {seed}, {side.name}: "
+    click.echo(f"{about}{side.source}, in {folder.path}")
     return carry_out(
         folder,
         part,
         lambda: begin_self_play(folder, side.of_seed(seed)),
         lambda observer: SelfPlayRun(folder, observer, limit=part),
+        about,
     )
 
 
@@ -105,11 +107,11 @@ def _play(compared: "Experiment", seed: int, games: int, limit: "Limit") -> "Tal
     from .run_display import RunDisplay
 
     compile_ahead()
-    with RunDisplay() as display, resumable("the finished games are kept"):
+    with RunDisplay(f"seed {seed}: ") as display, resumable("the finished games are kept"):
         end_on_signals(limit)
 
         def show(done: int) -> None:
-            display.progress(f"seed {seed}: match of A against B", done, games)
+            display.progress("match of A against B", done, games)
 
         try:
             return compared.play_match(seed, games, show, limit, available_cpus())

@@ -77,7 +77,11 @@ def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
 
 
 def carry_out(
-    folder: "RunFolder", limit: "Limit", begin: Callable[[], None], make_run: "Callable[[Observer], Run]"
+    folder: "RunFolder",
+    limit: "Limit",
+    begin: Callable[[], None],
+    make_run: "Callable[[Observer], Run]",
+    about: str = "",
 ) -> bool:
     """Runs in the folder until everything is done or the limit is reached, and reports the result.
 
@@ -86,6 +90,7 @@ def carry_out(
         limit: When to pause.
         begin: Makes the run in its folder, or checks that it may resume.
         make_run: Makes the run that is reported to an observer.
+        about: What each line begins with, where the run is one of several.
 
     Returns:
         Whether everything is done.
@@ -103,7 +108,7 @@ def carry_out(
     with folder.locked():
         begin()
         compile_samples()
-        with RunDisplay() as display:
+        with RunDisplay(about) as display:
             end_on_signals(limit)
             run = make_run(display)
             try:
@@ -112,8 +117,8 @@ def carry_out(
             except LossNotFinite as error:  # the same would happen again
                 where = f"learning_rate in {folder.settings_file}"
                 raise click.ClickException(f"{error_text(error)} ({where}); nothing saved is lost") from error
-    click.echo(summary(folder))
-    report_end(run.network if is_done else None, limit)
+    click.echo(f"{about}{summary(folder)}")
+    report_end(run.network if is_done else None, limit, about)
     return is_done
 
 
@@ -129,10 +134,10 @@ def resumable(kept: str) -> Iterator[None]:
         raise click.ClickException(f"{error_text(error)}; {kept}: {RESUME}") from error
 
 
-def report_end(result: Path | None, limit: "Limit") -> None:
+def report_end(result: Path | None, limit: "Limit", about: str = "") -> None:
     """Reports the result, or how to resume; raises KeyboardInterrupt if a signal stopped the work before its end."""
     if result is not None:
-        click.echo(f"done: {result}")
+        click.echo(f"{about}done: {result}")
     elif limit.stopped:
         click.echo(f"stopped; {RESUME}")
         raise KeyboardInterrupt

@@ -19,9 +19,14 @@ _SHOWN_ERRORS = 20  # messages about damaged records; all are in the notes of th
 
 
 class RunDisplay(Observer):
-    """The progress of a run or of the labelling; a context manager, so that the terminal is left as it was."""
+    """The progress of a run or of the labelling; a context manager, so that the terminal is left as it was.
 
-    def __init__(self) -> None:
+    Args:
+        about: What each line begins with, where the run is one of several.
+    """
+
+    def __init__(self, about: str = "") -> None:
+        self._about = about
         self._console = Console(highlight=False, emoji=False)
         self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
@@ -47,7 +52,7 @@ class RunDisplay(Observer):
         self.message(title)
 
     def message(self, text: str) -> None:
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._console.print(f"{self._about}{text}", markup=False, soft_wrap=True)
 
     def skipped(self, text: str) -> None:
         self._errors += 1
@@ -82,7 +87,7 @@ class RunDisplay(Observer):
     def _draw(self) -> None:
         if self._lines:
             titles, rows = log_table(self._lines[-_SHOWN_LINES:])
-            table = Table(*titles)
+            table = Table(*titles, title=self._about.removesuffix(": ") or None)
             for row in rows:
                 table.add_row(*row)
             self._live.update(Group(table, self._progress))
