@@ -16,7 +16,8 @@ from .local_board import ATTACKER, DEFENDER, NO_KO
 from .part import find_part
 from .reading import Memory, Position, Reading
 
-_NICENESS = 10  # a tenth of the time of a CPU that somebody else wants
+# A quarter of the time of a CPU that somebody else wants: it cannot be raised again for a question that waits.
+_NICENESS = 5
 _LOCK = "solver.lock"
 
 
