@@ -116,6 +116,14 @@ def test_positions_need_not_lie_side_by_side(products: Products) -> None:
     assert all(map(np.array_equal, found, expected))
 
 
+@needs_kernels
+def test_no_positions_have_no_outputs() -> None:
+    found = kernels.CompiledNetwork(random_model(14, 5).stored(), FLOAT32)(
+        np.empty((0, 9, 9, 22), np.uint8), np.empty((0, 19), np.float32)
+    )
+    assert all(len(output) == 0 for output in found)
+
+
 @pytest.mark.parametrize("products", [pytest.param(None, id="prepared"), *HALF_PRODUCTS])
 @pytest.mark.parametrize("version", [8, 14, 17])
 def test_bfloat16_is_near(version: int, products: Products | None) -> None:

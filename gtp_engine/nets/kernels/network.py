@@ -149,9 +149,9 @@ class CompiledNetwork:
             raise ValueError(f"the network needs metadata of the players: {METADATA} numbers")
         count, height, width, _ = planes.shape
         grid = Grid.of(height, width, self._in_tiles)
-        # Not by np.array_split, which takes 50 us.
-        portions = -(-count // self._blocks.portion(grid))
-        boards = -(-count // portions)
+        # Not by np.array_split, which takes 50 us. Without positions the outputs are empty.
+        portions = -(-max(count, 1) // self._blocks.portion(grid))
+        boards = -(-max(count, 1) // portions)
         # Portions whose tensors stay in a cache.
         buffers, outputs = self._blocks.new_buffers(boards, grid), self._heads.new_outputs(count, height * width)
         for first in range(0, count, boards):
