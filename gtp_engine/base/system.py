@@ -62,11 +62,14 @@ def configure_process() -> None:
 def configure_torch(threads: int = 1) -> None:
     """Sets how many threads torch uses for one operation on the CPU, in this thread and those that it starts.
 
+    On GPUs float32 is what its name says, whatever computes with it: by itself torch's convolutions would keep 10 bits.
+
     Evaluators want one (`evaluate.torch_runner`): several of them work side by side. Learning wants all.
     """
     import torch
 
     torch.set_num_threads(threads)
+    torch.backends.cudnn.allow_tf32 = False
 
 
 def available_cpus() -> int:

@@ -156,8 +156,6 @@ def prepare_for_inference(
 
     `dtype` is the precision of the trunk's tensors and weights. The heads, a few percent of the work, stay in float32.
     """
-    if dtype == torch.float32 and torch.device(device).type == "cuda":
-        torch.backends.cudnn.allow_tf32 = False  # as torch's default, convolutions on a GPU would keep 10 bits
     values = {name: torch.from_numpy(value) for name, value in fold_norms(network).items()}
     model = Model(network.config).eval()
     for path, part in list(model.named_modules()):

@@ -75,6 +75,7 @@ def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], n
 
 def on_gpu(network: StoredNetwork, dtype: torch.dtype = torch.float32) -> Callable[..., RawOutputs[Tensor]]:
     """Returns the prepared network on an NVIDIA GPU as a function of tensors on the CPU."""
+    torch.backends.cudnn.allow_tf32 = False  # as `configure_torch` does
     model = prepare_for_inference(network, dtype, "cuda")
 
     def run(*inputs: Tensor, full_board: bool) -> RawOutputs[Tensor]:

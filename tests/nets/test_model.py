@@ -11,6 +11,7 @@ from reference_outputs import predict
 from torch import Tensor
 from torch.nn import functional
 
+from gtp_engine.base.system import configure_torch
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.layers import BatchNorm, Board, Rope
 from gtp_engine.nets.model import Model, no_result_possible, prepare_for_inference, short_term_errors
@@ -232,3 +233,9 @@ def test_a_norm_in_training_has_the_statistics_and_gradients_of_the_points_on_th
         torch.testing.assert_close(one.double(), other.double(), **close)
     points = x.double()[:, 1][planes[:, 0] > 0]
     assert norm.running_mean[1].item() == pytest.approx(0.01 * 2 * points.mean().item(), rel=0.02)
+
+
+def test_float32_is_exact_on_gpus_wherever_torch_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    configure_torch(torch.get_num_threads())
+    assert not torch.backends.cudnn.allow_tf32
