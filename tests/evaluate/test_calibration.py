@@ -17,6 +17,7 @@ from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels.matmul import FLOAT32, TILES
 from gtp_engine.nets.kernels.network import half_products, integer_kinds
 from gtp_engine.nets.quantisation import (
+    FORMAT,
     MATRICES,
     POINTS,
     WINDOWS,
@@ -85,6 +86,8 @@ def test_integers_are_made_once(
     file: Path, network: StoredNetwork, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert find_quantised(network, file) is None
+    cache_folder.mkdir(parents=True)
+    (cache_folder / f"other.points.{FORMAT - 1}.npz").touch()
     made = find_or_make_quantised(network, file)
     assert list(made.layers) == quantisable(network.config, integer_kinds()) and len(list(cache_folder.iterdir())) == 1
     monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("made twice"))

@@ -92,6 +92,7 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
                 save_quantised(found, network, folder / _name(network))
+                _remove_old_formats(folder)
         except OSError as error:
             logger.warning(f"the 8-bit integers of {name} are not kept: {error_text(error)}")
         return found
@@ -100,6 +101,13 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
 def _name(network: StoredNetwork) -> str:
     """Returns the name of the file in the cache folder, which CPUs may share that compute other kinds of layers so."""
     return f"{network.fingerprint}.{'-'.join(sorted(integer_kinds()))}.{FORMAT}.npz"
+
+
+def _remove_old_formats(folder: Path) -> None:
+    """Removes the files of earlier versions of the program, which are not read any more."""
+    for file in folder.glob("[!.]*.npz"):
+        if not file.match(f"*.{FORMAT}.npz"):
+            file.unlink(missing_ok=True)
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:
