@@ -1,5 +1,6 @@
 """The files of `gtp_engine review`: the game records that it reads, and what it writes about them."""
 
+import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,13 @@ import click
 from ...base.errors import UserError, error_text
 from ...base.files import files_with, write_text
 from ...base.languages.texts import DEFAULT, LANGUAGES
-from ...base.messages import plural
+from ...base.log import NOTICE
+from ...base.messages import plural, printable
 from ...base.settings import setting
 from .options import FILE, FILE_OR_STANDARD
 from .outputs import STANDARD, check_outputs, report_written
+
+logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
 EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
 _MOST_ERRORS = 10  # that are shown of one file
+_SHOWN_GAMES, _LOGGED_GAMES = 100, 20_000  # between two reports while a file is read
 
 
 # The records.
@@ -31,12 +36,13 @@ _MOST_ERRORS = 10  # that are shown of one file
 def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
     """Returns the games of all files, and the errors of those that cannot be read."""
     from rich.console import Console
+    from rich.text import Text
 
     from ...go.sgf import RECORD_SUFFIXES
 
     records: list[GameRecord] = []
     errors: list[str] = []
-    with Console(stderr=True).status("reading the games"):  # shown on terminals only
+    with Console(stderr=True).status("reading the games") as status:  # shown on terminals only
         for place in files:
             try:
                 found = _records_in(place)
@@ -47,7 +53,7 @@ def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
                 errors.append(f"{place}: there are no {' or '.join(RECORD_SUFFIXES)} files in this folder")
             for file in found:
                 try:
-                    records += _read_games(file, errors)
+                    records += _read_games(file, errors, lambda text: status.update(Text(text)))
                 except (UserError, OSError) as error:
                     errors.append(error_text(error))
     return records, errors
@@ -62,8 +68,10 @@ def _records_in(place: Path) -> list[Path]:
     return files_with(RECORD_SUFFIXES, place)
 
 
-def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
+def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "list[GameRecord]":
     """Returns the games of a file; the errors of single games, if it has several, are added to `errors`.
+
+    How many have been read is shown, and logged for a file of very many.
 
     Raises:
         SgfError: The only game cannot be read.
@@ -75,7 +83,13 @@ def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
     name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
     data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     found: list[str] = []
-    records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))
+    records: list[GameRecord] = []
+    for record in read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))):
+        records.append(record)
+        if len(records) % _SHOWN_GAMES == 0:
+            show(progress := f"reading {printable(name)}: {len(records):,} games so far")
+            if len(records) % _LOGGED_GAMES == 0:
+                logger.log(NOTICE, progress)
     if name.lower().endswith(LINES_SUFFIX) and not records and len(found) > 1:
         raise UserError(f"{name}: expected one game per line; if a game has several lines, rename the file to .sgf")
     if len(records) + len(found) > 1:
