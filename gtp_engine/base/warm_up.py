@@ -24,9 +24,9 @@ from .system import available_cpus
 
 logger = logging.getLogger(__name__)
 
-# Seconds for which a helper is waited for, many times what it takes: in a program that embeds Python, `sys.executable`
-# may be that program, which never ends.
-_PATIENCE = 120.0
+# Seconds for which a helper is waited for, many times what it takes also beside a dozen busy processes: in a program
+# that embeds Python, `sys.executable` may be that program, which never ends.
+_PATIENCE = 600.0
 _STEP = 0.05  # seconds between looks at a helper
 
 _under_way = ""
