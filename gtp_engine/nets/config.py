@@ -42,7 +42,6 @@ from .schema import (
 )
 
 OLDEST, NEWEST = 8, 17  # versions of KataGo's files that have its version 7 inputs
-KATAGO_INPUTS = 7
 PLANES, SCALARS = 22, 19
 SUPERKO, TERRITORY = 6, 9  # indices of scalars that are not 0 under such rules
 
@@ -91,7 +90,6 @@ class NetworkConfig:
         trunk: Everything before the heads.
         policy: The policy head.
         value: The value head.
-        inputs_version: Version of the inputs; only 7, KataGo's, can be written to KataGo's files.
 
     Raises:
         UserError: A version is not supported.
@@ -107,7 +105,6 @@ class NetworkConfig:
     trunk: TrunkDesc
     policy: PolicyHeadDesc
     value: ValueHeadDesc
-    inputs_version: int = field(default=KATAGO_INPUTS, metadata={"in_file": False})
 
     def __post_init__(self) -> None:
         if not OLDEST <= self.version <= NEWEST:

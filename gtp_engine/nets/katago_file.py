@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
-from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig, check_shapes, classes_of, field_types
+from .config import NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig, check_shapes, classes_of, field_types
 from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer
 from .stored import StoredNetwork
 
@@ -241,8 +241,6 @@ def write_katago_file(network: StoredNetwork, path: Path) -> None:
 
 def katago_bytes(network: StoredNetwork) -> bytes:
     """Returns the content of a network's file, before compression."""
-    if network.config.inputs_version != KATAGO_INPUTS:
-        raise UserError(f"inputs of version {network.config.inputs_version} cannot be written to a KataGo file")
     return _Writer(network).content()
 
 

@@ -166,7 +166,6 @@ def test_what_a_version_cannot_say_is_not_written() -> None:
     for changed, message in (
         (replace(config, version=10), "cannot represent it"),
         (replace(config, name="two words"), "names have no spaces"),
-        (replace(config, inputs_version=8), "inputs of version 8 cannot be written"),
     ):
         with pytest.raises(ValueError, match=message):
             katago_bytes(Model(changed).stored())

@@ -27,7 +27,7 @@ def test_one_network_is_described(folder: Path) -> None:
     assert done.exit_code == 0
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert lines["name"] == "b4c16nbt-mish"
-    assert lines["version"] == "14, inputs of version 7"
+    assert lines["version"] == "14"
     assert lines["blocks"] == "4 nested bottleneck (inside: 7 ordinary, 1 gpool)"
     assert lines["channels"] == "16"
     assert lines["activation"] == "mish"

@@ -134,7 +134,7 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
     return [
         ("file", f"{path}, {_size(path).strip()}"),
         ("name", config.name),
-        ("version", f"{config.version}, inputs of version {config.inputs_version}"),
+        ("version", f"{config.version}"),
         ("blocks", _blocks(config)),
         ("channels", f"{config.channels}"),
         ("parameters", f"{config.parameter_count:,}"),
