@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from conversation import Conversation
 
+from gtp_engine.clients.gtp import game_log
 from gtp_engine.clients.gtp.game_log import GameLog
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
@@ -49,9 +50,12 @@ def engine() -> Iterator[Engine]:
         yield engine
 
 
-def test_a_full_log_makes_room_and_moves_taken_back_are_logged_again(engine: Engine, tmp_path: Path) -> None:
+def test_a_full_log_makes_room_and_moves_taken_back_are_logged_again(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(game_log, "_BYTES", 1000)
     path = tmp_path / "games.log"
-    log = GameLog(path, size=1000)
+    log = GameLog(path)
     for _ in range(100):
         engine.play("black", "C3")
         log.ended(engine, "B+1")

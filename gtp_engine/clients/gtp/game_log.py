@@ -33,17 +33,9 @@ class _Handler(RotatingFileHandler):
 class GameLog:
     """A file with a line for each event; once it is full it becomes FILE.1, and that one FILE.2."""
 
-    def __init__(self, path: Path, *, size: int = _BYTES) -> None:
-        """Opens the file, and adds to it what follows.
-
-        Args:
-            path: The file.
-            size: The bytes from which on it is full.
-
-        Raises:
-            OSError: It cannot be written.
-        """
-        self._handler = _Handler(path, maxBytes=size, backupCount=_OLDER, encoding="utf-8")
+    def __init__(self, path: Path) -> None:
+        """Opens the file, and adds to it what follows; raises OSError if it cannot be written."""
+        self._handler = _Handler(path, maxBytes=_BYTES, backupCount=_OLDER, encoding="utf-8")
         self._handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
         self._game: int | None = None  # `Engine.games_begun`
         self._about = ""  # this game: its board, komi, rules and stones
