@@ -19,7 +19,7 @@ from gtp_engine.search.evaluate.rollout_moves import (
     write_priors,
 )
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator
-from gtp_engine.search.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, row_columns
+from gtp_engine.search.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, amaf_column, row_columns
 
 SIZES = [(2, 2), (5, 3), (9, 9), (7, 11), (19, 19)]
 
@@ -286,7 +286,6 @@ def test_outputs_have_the_promised_form(width: int, height: int) -> None:
         assert found.ownership.shape == (area,)
         assert abs(found.ownership).max() <= 1
         assert (found.short_term_errors == UNKNOWN).all()
-        assert found.amaf is not None and found.amaf.shape == (2, 2, area)
     assert rows.dtype == np.float32
 
 
@@ -303,9 +302,7 @@ def test_a_finished_game_from_both_sides() -> None:
 
 
 def test_amaf_statistics_are_shares_of_the_rollouts_and_their_results() -> None:
-    found = evaluate(random_position(9, 9, 6, 1), rollouts=50).amaf
-    assert found is not None
-    assert found.shape == (2, 2, 81)
+    found = evaluate(random_position(9, 9, 6, 1), rollouts=50).row[amaf_column(81) :].reshape(2, 2, 81)
     share, won = found[:, 0], found[:, 1]
     assert (share >= 0).all()
     assert (share.sum(0) <= 1 + 1e-5).all()  # one player at most is the first at a point

@@ -105,12 +105,6 @@ class EvaluationRow:
         """The owner of each point in -1..1, float32 [area]."""
         return self.row[ownership_column(self.area) : amaf_column(self.area)]
 
-    @property
-    def amaf(self) -> np.ndarray | None:
-        """AMAF statistics, float32 [2, 2, area]; None unless the evaluator is a rollout evaluator."""
-        rest = self.row[amaf_column(self.area) :]
-        return rest.reshape(2, 2, self.area) if len(rest) else None
-
 
 class OutputScale(NamedTuple):
     """The meaning of raw scores: the version of a network's file and its multipliers."""
