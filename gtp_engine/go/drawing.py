@@ -237,19 +237,15 @@ class BoardDrawing:
         font = f'{_FONT} font-size="{_COORDINATE_FONT}" fill="{_INK}"'
         yield _group("coordinates", font, [*letters, *numbers])
 
-    def _points_of(self, colour: int) -> list[int]:
-        rows, columns = np.nonzero(self.stones == colour)
-        return [point_at(int(column), int(row), self.width) for row, column in zip(rows, columns, strict=True)]
-
     def _stones(self, name: str) -> Iterator[str]:
         """Yields the stones' shadows, then the stones; `name` is that of the gradients."""
-        centres = {colour: [_centre(point, self.width) for point in self._points_of(colour)] for colour in _SOLID}
+        places = {colour: np.argwhere(self.stones == colour).tolist() for colour in _SOLID}
         # The shadows are the stones once more, at another place: drawings are smaller, and scripts add both at once.
-        shadows = [f'<use href="#{name}-{colour_name(colour)}-stones"/>' for colour in centres]
+        shadows = [f'<use href="#{name}-{colour_name(colour)}-stones"/>' for colour in places]
         yield _group("shadows", 'fill="#3a2407" opacity="0.3" transform="translate(0.7 1)"', shadows)
-        for colour, places in centres.items():
+        for colour in places:
             fill = f'fill="url(#{name}-{colour_name(colour)}) {_SOLID[colour]}" {_EDGES[colour]}'
-            stones = "".join(_circle(x, y, _STONE) for x, y in places)
+            stones = "".join(_circle(_MARGIN + _CELL * x, _MARGIN + _CELL * y, _STONE) for y, x in places[colour])
             yield _group(colour_name(colour), fill, [f'<g id="{name}-{colour_name(colour)}-stones">{stones}</g>'])
 
     def _owners(self) -> Iterator[str]:

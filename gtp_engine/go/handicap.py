@@ -39,8 +39,8 @@ def fixed_handicap_points(count: int, width: int, height: int) -> list[int]:
     if not 2 <= count <= most:
         accepted = f"2 to {most}" if most else "none"
         raise UserError(f"invalid number of stones: {count} (on {width}x{height}: {accepted})")
-    left, right = _lines(width)
-    top, bottom = _lines(height)
+    left, top = _handicap_line(width), _handicap_line(height)
+    right, bottom = width - 1 - left, height - 1 - top
     middle, centre = width // 2, height // 2
     corners = [(left, bottom), (right, top), (left, top), (right, bottom)]
     sides = [(left, centre), (right, centre), (middle, bottom), (middle, top)]
@@ -89,12 +89,6 @@ def _narrow(gaps: dict[int, int], stone: int, width: int) -> None:
     for point, gap in gaps.items():
         other_x, other_y = xy(point, width)
         gaps[point] = min(gap, abs(x - other_x) + abs(y - other_y))
-
-
-def _lines(side: int) -> tuple[int, int]:
-    """Returns the two handicap lines of a side."""
-    line = _handicap_line(side)
-    return line, side - 1 - line
 
 
 def _handicap_line(side: int) -> int:

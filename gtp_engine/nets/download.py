@@ -18,7 +18,6 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.message import Message
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -219,15 +218,11 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: _Pa
         total = start + int(length) if length.isdecimal() else None
         _check_room(source, part, start, total)
         if not is_rest:
-            part.note(source, _mark_of(answer.headers))
+            etag = answer.headers.get("ETag", "")  # a weak one does not tell versions apart (RFC 9110, If-Range)
+            is_strong = etag and not etag.startswith("W/")
+            part.note(source, etag if is_strong else answer.headers.get("Last-Modified", ""))
         with open(part.path, "ab" if is_rest else "wb") as file:
             _copy(answer, file, source, start, total, watch)
-
-
-def _mark_of(headers: Message) -> str:
-    """Returns what tells a version of a file from others; a weak ETag does not (RFC 9110, If-Range)."""
-    etag = headers.get("ETag", "")
-    return etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
 
 
 def _check_room(source: Source, part: _Part, start: int, total: int | None) -> None:

@@ -166,7 +166,7 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         if self.constant or not self.training:
-            scale, shift = self.scale_and_shift()
+            scale, shift = self._scale_and_shift(self.running_mean, self.running_var)
             return torch.addcmul(_per_channel(shift).to(x.dtype), x, _per_channel(scale).to(x.dtype))
         if board.mask is None and self.combine is None:
             statistics = self.running_mean, self.running_var
@@ -177,11 +177,8 @@ class BatchNorm(nn.Module):
         zero, one = torch.zeros_like(self.running_mean), torch.ones_like(self.running_var)
         return functional.batch_norm(x, zero, one, scale, shift, eps=0.0)
 
-    def scale_and_shift(self) -> tuple[Tensor, Tensor]:
-        """Returns scale and shift of each channel by the running statistics: the norm is x * scale + shift."""
-        return self._scale_and_shift(self.running_mean, self.running_var)
-
     def _scale_and_shift(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns scale and shift of each channel by these statistics: the norm is x * scale + shift."""
         scale = (variance + self.epsilon).rsqrt()
         if self.weight is not None:
             scale = scale * self.weight

@@ -159,14 +159,11 @@ class RatingFile:
             self.rating = None if document["rating"] is None else _checked(PlayerRating(**document["rating"]))
             self.is_asked = True
         except (ValueError, KeyError, TypeError, RecursionError):
-            self._set_aside()
-
-    def _set_aside(self) -> None:
-        aside = self.path.with_stem(f"{self.path.stem}-damaged")
-        self.notice = f"{self.path} is damaged"
-        with suppress(OSError):
-            os.replace(self.path, aside)
-            self.notice += f" and is kept as {aside.name}: your rank is found anew"
+            aside = self.path.with_stem(f"{self.path.stem}-damaged")
+            self.notice = f"{self.path} is damaged"
+            with suppress(OSError):
+                os.replace(self.path, aside)
+                self.notice += f" and is kept as {aside.name}: your rank is found anew"
 
     def keep(self, rating: PlayerRating | None) -> None:
         """Keeps a rating, None for full strength, and writes the file; if that fails, `notice` says why."""

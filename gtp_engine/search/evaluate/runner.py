@@ -86,10 +86,10 @@ class CompiledRunner:
     def __init__(self, network: StoredNetwork, precision: str, quantised: Quantised | None = None) -> None:
         self.precision = precision
         self._takes_metadata = network.config.metadata_version > 0
-        products = FLOAT32
-        # Integers in tiles go with bfloat16 in tiles, whatever a trial says.
-        if precision == "bfloat16" or (precision == INT8 and (half_products() == TILES or _half_is_faster())):
-            products = half_products()
+        is_half = precision == "bfloat16"
+        if precision == INT8:  # integers in tiles go with bfloat16 in tiles, whatever a trial says
+            is_half = half_products() == TILES or (has_bfloat16() and bfloat16_is_faster())
+        products = half_products() if is_half else FLOAT32
         self._network = CompiledNetwork(network, products, quantised.values(integer_kinds()) if quantised else {})
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
@@ -146,11 +146,6 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
     from .torch_runner import TorchRunner
 
     return TorchRunner(network, network_name(path), device, precision)
-
-
-def _half_is_faster() -> bool:
-    """Whether bfloat16 is there and faster."""
-    return has_bfloat16() and bfloat16_is_faster()
 
 
 def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) -> Quantised | None:
