@@ -230,8 +230,11 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
         error = await read(page, lambda message: message["type"] == "error")
         assert error["text"] == "SGF data: no SGF game found"
         assert error["phrase"] == {
-            "name": "error.noGame",
-            "values": {"source": {"name": "error.sgfData", "values": {}}},
+            "name": "error.at",
+            "values": {
+                "place": {"name": "error.sgfData", "values": {}},
+                "problem": {"name": "error.noGame", "values": {}},
+            },
         }
 
 
