@@ -70,6 +70,7 @@ class RankGames:
         size: The board's size.
         seed: Decides everything random of our own players.
         commands: The command line of each of PROGRAMS that is to play.
+        kind: What the games are for, in the file's name.
 
     Attributes:
         name: The network's name.
@@ -78,13 +79,15 @@ class RankGames:
         file: Where they are kept.
     """
 
-    def __init__(self, network: str, size: int, seed: int, commands: Mapping[float, str]) -> None:
+    def __init__(
+        self, network: str, size: int, seed: int, commands: Mapping[float, str], kind: str = "rank_ladder"
+    ) -> None:
         path = find_network(network)
         self.name, self.size = network_name(path), size
         self._network = str(path)
         WORK.mkdir(exist_ok=True)
         weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-        self.file = WORK / f"rank_ladder-{fingerprint(PLAYING)} {self.name} {weights} {size}x{size}.jsonl"
+        self.file = WORK / f"{kind}-{fingerprint(PLAYING)} {self.name} {weights} {size}x{size}.jsonl"
         self.games = [PlayedGame(**json.loads(line)) for line in whole_lines(self.file)]
         # A resumed series has other games than its beginning.
         own_seed = int(np.random.SeedSequence((seed, len(self.games))).generate_state(1)[0])
