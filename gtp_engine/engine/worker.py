@@ -66,7 +66,7 @@ class SearchWorker:
         self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
 
     def evaluator(self) -> Evaluator:
-        """Returns the evaluator, which is made at the first call.
+        """Returns the evaluator, which is made at the first call, and evaluates a position on 19x19 then.
 
         Raises:
             UserError: The network does not exist or cannot be used.
@@ -74,9 +74,12 @@ class SearchWorker:
         """
         if self._evaluator is None:
             used = self._settings
-            self._evaluator = make_evaluator(
+            self._evaluator = made = make_evaluator(
                 self.network_name, threads=used.threads, seed=used.seed, device=used.device, precision=used.precision
             )
+            # What this compiles would take the time of the first search, which would find nothing then.
+            profile = _ANY_PROFILE if made.takes_profile else ""
+            made.collect(made.submit(Game(19).board.copy(), np.arange(1), profile=profile))
         return self._evaluator
 
     def change_network(self, network: str) -> None:
@@ -248,17 +251,11 @@ class SearchWorker:
         module = first_calls.__name__
         steps = [
             step("the rules", use_rules),
-            step("the evaluator", self._use_evaluator),
+            step("the evaluator", self.evaluator),
             step("the search", first_calls.use_search, module),
             step("the count", first_calls.use_count, module),
         ]
         warm_up(steps)
-
-    def _use_evaluator(self) -> None:
-        """Makes the evaluator and evaluates a position on 19x19."""
-        evaluator = self.evaluator()
-        profile = _ANY_PROFILE if evaluator.takes_profile else ""
-        evaluator.collect(evaluator.submit(Game(19).board.copy(), np.arange(1), profile=profile))
 
     def raw_evaluations(
         self, game: Game, symmetries: Iterable[int], optimism: float, profile: str

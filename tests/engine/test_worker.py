@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from drawn_positions import played
 
+from gtp_engine.engine import worker as worker_module
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_network
+from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 
@@ -34,6 +36,21 @@ def test_a_glance_sees_what_a_search_of_one_visit_sees(worker: SearchWorker, rul
     seen, found = worker.glance(request, deterministic=True), worker.search(request)
     assert np.allclose(seen.priors, found.priors, atol=1e-4)
     assert (seen.winrate, seen.lead) == (pytest.approx(found.winrate), pytest.approx(found.lead))
+
+
+def test_another_network_has_been_used_before_its_first_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[int] = []
+
+    class Noted(UniformEvaluator):
+        def submit(self, boards: np.ndarray, indices: np.ndarray, *_: object, **others: object) -> np.ndarray:
+            evaluated.append(len(indices))
+            return super().submit(boards, indices)
+
+    monkeypatch.setattr(worker_module, "make_evaluator", lambda *_, **__: Noted())
+    other = SearchWorker(EngineSettings("uniform", threads=1)).player("another")
+    for _ in range(2):
+        other.evaluator()
+        assert evaluated == [1]
 
 
 class Counted:
