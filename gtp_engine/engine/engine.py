@@ -634,6 +634,7 @@ class Engine:
         Raises:
             UserError: A value is invalid.
         """
+        check_keywords("evaluate", options, RequestOptions.__annotations__)
         options.setdefault("ownership", True)
         return self.analyze(self.request(to_move, **options)).result()
 

@@ -579,3 +579,5 @@ def test_a_move_is_delayed_within_its_time_and_until_it_is_stopped(engine: Engin
 def test_a_misspelt_part_of_a_request_is_named(engine):
     with pytest.raises(TypeError, match=r"request\(\) got an unexpected .* 'limit': did you mean 'limits'"):
         engine.request(limit=None)
+    with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected .* 'limit': did you mean 'limits'"):
+        engine.evaluate(limit=None)
