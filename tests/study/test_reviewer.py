@@ -145,7 +145,7 @@ def test_wrong_arguments_are_refused_before_the_search(game: Game, tmp_path: Pat
             review(source, **options)
     with pytest.raises(FileNotFoundError):
         review(tmp_path / "nosuch.sgf")
-    with pytest.raises(SgfError, match="no moves to review"):
+    with pytest.raises(SgfError, match=r"^game record: there are no moves to review$"):
         review(Game(5), SETTINGS)
     (tmp_path / "bad.sgf").write_text("(;SZ[5];B[bb];W[bb])")
     with pytest.raises(SgfError, match="move 2"):

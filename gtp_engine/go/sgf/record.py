@@ -115,7 +115,7 @@ class GameRecord:
     overtime = _Info("OT", str)
     application = _Info("AP", str)
 
-    def __init__(self, width: int = 19, height: int = 19, *, source: str = "SGF", **info: Any) -> None:
+    def __init__(self, width: int = 19, height: int = 19, *, source: str = "game record", **info: Any) -> None:
         """Begins with the root alone, and with the attributes in `info` that tell about the game."""
         self.width = int(_SIDE.parse("width", width, from_text=False))
         self.height = int(_SIDE.parse("height", height, from_text=False))
