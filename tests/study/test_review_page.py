@@ -434,6 +434,10 @@ def test_labels_of_the_graphs_are_readable_on_their_ground_in_light_and_dark() -
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ink, ground)  # WCAG's level AA for text of this size
 
 
-def test_a_page_needs_a_review() -> None:
-    with pytest.raises(UserError, match="no review to show: give at least one"):
-        review_page([])
+def test_a_page_needs_reviews_and_a_language_that_it_has() -> None:
+    one: Any = game_of(MOVES)
+    for reviews in ([], one):
+        with pytest.raises(UserError, match=r"^invalid reviews .*: expected at least one, such as \[review\(game\)\]$"):
+            review_page(reviews)
+    with pytest.raises(UserError, match=r"^unknown language 'xx': expected en, "):
+        review_page([one], "xx")

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from ...base import VERSION
-from ...base.errors import UserError
-from ...base.languages.texts import DEFAULT, texts
+from ...base.fields import invalid, unknown
+from ...base.languages.texts import DEFAULT, LANGUAGES, texts
 from ...base.web_page import web_page
 from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
@@ -39,10 +39,12 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
         language: One of `base.languages.texts.LANGUAGES`.
 
     Raises:
-        UserError: There is no review.
+        UserError: There is no review, or the language is unknown.
     """
-    if not reviews:
-        raise UserError("there is no review to show: give at least one, as review() returns it")
+    if isinstance(reviews, GameReview) or not reviews:
+        raise invalid("reviews", reviews, "at least one, such as [review(game)]")
+    if language not in LANGUAGES:
+        raise unknown("language", language, LANGUAGES)
     text = texts(language)
     many = len(reviews) > 1
     sections = [
