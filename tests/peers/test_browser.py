@@ -296,6 +296,18 @@ def test_boards_of_other_sizes(page: Any) -> None:
     expect(page.locator("#new-dialog [name=size]")).to_have_value("7x5")
 
 
+def test_a_pass_does_not_squeeze_the_name_of_its_player(page: Any) -> None:
+    paste(page, "(;GM[1]SZ[9]PB[Ann]PW[engine of a long name];B[ee];W[])")
+    name, mark = page.locator("[data-colour=white] .name"), page.locator("[data-colour=white] .passed")
+    expect(name).to_contain_text("engine of a long name")
+    page.click("#last")
+    expect(mark).to_be_visible()
+    beside = name.evaluate("element => element.offsetHeight")
+    page.click("#previous")
+    expect(mark).to_be_hidden()
+    assert name.evaluate("element => element.offsetHeight") == beside
+
+
 def test_two_people_finish_a_game(page: Any) -> None:
     begin(page, size="9", colour="both")
     wait_for_status(page, "Black to move")
