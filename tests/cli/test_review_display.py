@@ -15,7 +15,7 @@ from gtp_engine.clients.cli.review_display import (
     show_game,
     show_total,
 )
-from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.study.game_review import PlayerFigures
 from gtp_engine.study.move_review import MoveReview, find_mistakes
 
@@ -106,6 +106,13 @@ def test_the_first_reason_is_shown_below_the_mistakes(capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "11 D4 [3] is a neutral point: it gains no territory.\n" in re.sub(" +", " ", shown)
     assert "the second" not in shown and "12 G7" not in shown
+
+
+def test_the_points_of_the_reasons_stand_below_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    mistakes = [loss(1, BLACK, PASS, D4, 3.0, 0.2), loss(2, WHITE, E5, D4, 3.0, 0.2)]
+    show_game(game_of(mistakes, reasons={1: (reason((D4,), "[1]"),), 2: (reason((D4,), "[2]"),)}), all_moves=False)
+    first, second = (line for line in capsys.readouterr().out.splitlines() if "neutral" in line)
+    assert first.index("pass") == second.index("E5")
 
 
 def test_names_cannot_change_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

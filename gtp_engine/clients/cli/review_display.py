@@ -102,9 +102,10 @@ def _show_reasons(review: GameReview) -> None:
     explained = [(move, review.reasons[move.number][0]) for move in worst if review.reasons.get(move.number)]
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
     table.add_column()
     for move, reason in explained:
-        table.add_row(f"{move.number} {_played(move)}", Text(reason.text))
+        table.add_row(str(move.number), _played(move), Text(reason.text))
     if explained:
         Console(highlight=False).print(table, "")
 
