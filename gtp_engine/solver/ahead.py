@@ -1,8 +1,9 @@
 """Compiling the solver in another process, before anybody asks it something.
 
 It takes half a minute, once on a machine, in which numba would keep this process from answering and from ending.
-Programs that offer the solver begin it as soon as the engine is ready. The process has a low priority and ends with the
-program; the first question waits for it instead of compiling the same again.
+Programs that offer the solver begin it as soon as the engine is ready. The process ends with the program, and has its
+priority, since on a busy machine a question would wait for minutes otherwise: the first one waits for it instead of
+compiling the same again.
 """
 
 import logging

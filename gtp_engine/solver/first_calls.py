@@ -3,7 +3,6 @@
 As a program, `python -m gtp_engine.solver.first_calls`, it compiles the solver into the cache (`ahead`).
 """
 
-import os
 import time
 from contextlib import ExitStack
 
@@ -16,8 +15,6 @@ from .local_board import ATTACKER, DEFENDER, NO_KO
 from .part import find_part
 from .reading import Memory, Position, Reading
 
-# A quarter of the time of a CPU that somebody else wants: it cannot be raised again for a question that waits.
-_NICENESS = 5
 _LOCK = "solver.lock"
 
 
@@ -34,8 +31,6 @@ def use_solver(memory: Memory) -> None:
 def main() -> None:
     """Compiles the solver, or waits until another process has done it."""
     end_with_parent()
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
     with ExitStack() as stack:
         while CACHE_FOLDER is not None:
             try:
