@@ -97,6 +97,20 @@ def test_a_game_with_help_does_not_count(open_desk: Open, file: RatingFile, help
     assert desk.state["rating"]["result"] is None and file.rating is not None and file.rating.games == 0
 
 
+def test_a_new_game_begins_without_help_and_counts(open_desk: Open, file: RatingFile) -> None:
+    file.keep(first_rating(parse_rank("12k")))
+    desk = open_desk()
+    desk.send("teach", on=True)
+    assert not desk.state["rating"]["counts"]
+    desk.send("new", **AUTO)
+    assert desk.state["rating"]["counts"] and not desk.state["isTeaching"]
+    desk.play_and_wait("C3")
+    assert desk.state["rating"]["counts"]
+    desk.send("teach", on=True)
+    desk.send("new", **NEW | {"rank": "12k"})
+    assert desk.state["isTeaching"]
+
+
 def test_a_mark_that_is_taken_back_ends_nothing(open_desk: Open, file: RatingFile) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()

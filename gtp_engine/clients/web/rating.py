@@ -8,7 +8,7 @@ from ...table.player_rating import first_rating
 from ...table.rated_games import RatedGames
 from .opening import Opening
 from .session import Document, Message, Part, Session, text_of
-from .studying import Values
+from .studying import Searches, Values
 
 _UNKNOWN = "unknown"
 # Messages that have the engine help, or another network play.
@@ -18,9 +18,11 @@ _HELP = ("analyse", "get-network", "hint", "network", "review", "score", "solve"
 class Rating(Part):
     """Games in which the engine's rank follows the person's results. One that the engine helps in does not count."""
 
-    def __init__(self, session: Session, values: Values, opening: Opening, rated: RatedGames | None) -> None:
+    def __init__(
+        self, session: Session, values: Values, searches: Searches, opening: Opening, rated: RatedGames | None
+    ) -> None:
         super().__init__(session, values)
-        self._opening, self._rated = opening, rated
+        self._searches, self._opening, self._rated = searches, opening, rated
         self._has_counted = False
         self._tell()
 
@@ -68,6 +70,8 @@ class Rating(Part):
 
     def forget_game(self, *, is_aside: bool) -> None:
         self._has_counted = False
+        if self._rated is not None and self._rated.counts:
+            self._searches.is_teaching = False  # or the game would not count, and nobody would have been asked
 
     @property
     def _ends(self) -> list[str]:

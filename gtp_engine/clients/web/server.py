@@ -81,7 +81,7 @@ def new_session(
     searches = Searches(session, values)
     playing = Playing(session, values, searches)
     opening = Opening(session, values, rated)
-    Rating(session, values, opening, rated)
+    Rating(session, values, searches, opening, rated)
     reviewing = Reviewing(session, values, opening, playing.forget_guesses)
     solving = Solving(session, values)
     Editing(session, values)

@@ -1,6 +1,7 @@
 // The person's own rank: the questions before the first game, and before what ends the counting of one, and what is said.
 import {fillList, find} from "./elements.js";
 import {rankChoices, rankName} from "./new_game.js";
+import {treeNumber} from "./study.js";
 import {number, text} from "./words.js";
 
 export class Strength {
@@ -32,13 +33,16 @@ export class Strength {
   // Whether a message waits until the user has said that the game need not count.
   holds(message) {
     if (!this.ends.includes(message.type) || message.on === false) return false;
-    this.held = message;
+    Object.assign(this, {held: message, asked: this.tree});
     this.question.showModal();
     return true;
   }
 
-  show({rating}) {
+  show({rating, tree}) {
     this.ends = rating?.ends ?? [];
+    this.tree = treeNumber(tree);
+    // Another page may have answered meanwhile, or begun another game.
+    if (this.question.open && !(this.asked === this.tree && this.ends.includes(this.held.type))) this.question.close();
     if (!rating?.asks) this.dialog.close();
     else if (!this.dialog.open && !this.isClosed) this.dialog.showModal();
   }

@@ -156,7 +156,7 @@ export class Study {
 }
 
 // Nodes are numbered anew in each game. version: of a tree.
-const treeNumber = (version) => Number(version.split(".")[0]);
+export const treeNumber = (version) => Number(version.split(".")[0]);
 
 function guessText({guessed: guessedVertex, played: playedVertex, lost, playedLost}) {
   const isRight = guessedVertex === playedVertex, guessed = moveName(guessedVertex), played = moveName(playedVertex);
