@@ -87,9 +87,12 @@ def test_integers_are_made_once(
 ) -> None:
     assert find_quantised(network, file) is None
     cache_folder.mkdir(parents=True)
-    (cache_folder / f"other.points.{FORMAT - 1}.npz").touch()
+    old, later = (cache_folder / f"other.points.{number}.npz" for number in (FORMAT - 1, FORMAT + 1))
+    old.touch()
+    later.touch()
     made = find_or_make_quantised(network, file)
-    assert list(made.layers) == quantisable(network.config, integer_kinds()) and len(list(cache_folder.iterdir())) == 1
+    assert list(made.layers) == quantisable(network.config, integer_kinds())
+    assert not old.exists() and later.exists() and len(list(cache_folder.iterdir())) == 2
     monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("made twice"))
     again = find_or_make_quantised(network, file)
     assert list(again.layers) == list(made.layers) and again.loss == pytest.approx(made.loss)

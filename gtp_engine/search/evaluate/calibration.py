@@ -8,6 +8,7 @@ are asked for and there is none. What they lose is measured with other positions
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,10 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
                 save_quantised(found, network, folder / _name(network))
-                _remove_old_formats(folder)
         except OSError as error:
             logger.warning(f"the 8-bit integers of {name} are not kept: {error_text(error)}")
+        if folder is not None:
+            _remove_old_formats(folder)
         return found
 
 
@@ -104,10 +106,12 @@ def _name(network: StoredNetwork) -> str:
 
 
 def _remove_old_formats(folder: Path) -> None:
-    """Removes the files of earlier versions of the program, which are not read any more."""
+    """Removes the files of earlier versions of the program, but not those of later ones, which may be in use too."""
     for file in folder.glob("[!.]*.npz"):
-        if not file.match(f"*.{FORMAT}.npz"):
-            file.unlink(missing_ok=True)
+        number = file.stem.rpartition(".")[2]
+        if not number.isdecimal() or int(number) < FORMAT:
+            with suppress(OSError):  # another program is removing it, or Windows has it open
+                file.unlink()
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:
