@@ -272,7 +272,7 @@ def test_a_driver_shows_that_there_may_be_a_gpu(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(devices.ctypes, "CDLL", Mock(side_effect=OSError))
     assert not devices.may_have_gpu() and find_device("auto") == "cpu"
     for refuse in (check_device, find_device, lambda name: EngineSettings(device=name)):
-        with pytest.raises(UserError, match="device 'cuda' is not available: this machine has no driver of a GPU"):
+        with pytest.raises(UserError, match="device 'cuda' is not available: this machine has no GPU driver"):
             refuse("cuda")
     for device in ("/dev/kfd", "/dev/nvidiactl"):
         present |= {device}

@@ -165,4 +165,4 @@ def test_a_gpu_is_asked_for_before_anything_is_made(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(devices, "may_have_gpu", lambda: False)
     begun = CliRunner().invoke(main, ["learn", str(tmp_path), "--out", str(tmp_path / "run"), "--device", "cuda"])
     assert begun.exit_code == 1 and not (tmp_path / "run" / "settings.toml").exists()
-    assert begun.stderr.startswith("Error: device 'cuda' is not available: this machine has no driver")
+    assert begun.stderr.startswith("Error: device 'cuda' is not available: this machine has no GPU driver")

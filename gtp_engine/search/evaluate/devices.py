@@ -10,9 +10,9 @@ from .choices import AUTO, DEVICES
 
 
 def check_device(name: str) -> None:
-    """Raises UserError for a GPU on a machine that has no driver for one, before anything is loaded."""
+    """Raises UserError for a GPU on a machine without a driver for one, before anything is loaded."""
     if name not in (AUTO, "cpu") and not may_have_gpu():
-        raise UserError(f"device {name!r} is not available: this machine has no driver of a GPU; use {AUTO} or cpu")
+        raise UserError(f"device {name!r} is not available: this machine has no GPU driver; use {AUTO} or cpu")
 
 
 def find_device(name: str) -> str:
