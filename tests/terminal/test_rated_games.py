@@ -46,9 +46,9 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
     terminal.answer("new", r"the engine plays at 2\dk and follows")
     terminal.answer("C3", "white plays")
     for line, reply in (("hint", "n"), ("why", ""), ("undo", "n"), ("rank 9k", "no")):
-        terminal.answer(line, r"after this the game does not count for your rank: go on\? \[y/N\] ")
+        terminal.answer(line, r"after this, the game will not count for your rank: go on\? \[y/N\] ")
         terminal.send(f"{reply}\r")
-        terminal.expect("nothing was done: the game counts")
+        terminal.expect("nothing has changed: the game still counts")
     terminal.answer("hint", r"go on\? \[y/N\] ")
     terminal.send("y\r")
     terminal.expect("the engine helped: this game does not count for your rank")

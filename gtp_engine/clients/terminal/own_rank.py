@@ -91,21 +91,27 @@ class OwnRank:
         self._screen.say(f"your rank by {games} here: about {rating.rank}, give or take {within}")
         self._show_notice(self._rated.file)
 
+    @property
+    def _counting(self) -> RatedGames | None:
+        """The rated games, if the present one will count."""
+        counts = self._rated is not None and self._rated.counts and not self._played.result
+        return self._rated if counts else None
+
     def end_counting(self, why: str) -> None:
-        """Asks before what has the present game not count, if it does, and says that it does not then.
+        """Asks whether the present game may stop counting, if it counts, and says so once it has.
 
         Raises:
             UserError: The person wants it to count.
         """
-        counts = self._rated is not None and self._rated.counts and not self._played.result
-        if counts and not self._screen.confirm("after this the game does not count for your rank: go on?"):
-            raise UserError("nothing was done: the game counts")
+        question = "after this, the game will not count for your rank: go on?"
+        if self._counting is not None and not self._screen.confirm(question):
+            raise UserError("nothing has changed: the game still counts")
         self.stop_counting(why)
 
     def stop_counting(self, why: str) -> None:
         """Says that the present game does not count, if it did and has not ended."""
-        if self._rated is not None and self._rated.counts and not self._played.result:
-            self._rated.stop_counting()
+        if self._counting is not None:
+            self._counting.stop_counting()
             self._screen.say(f"{why}: this game does not count for your rank", "dim")
 
     def stop_following(self) -> None:
