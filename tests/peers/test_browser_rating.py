@@ -1,4 +1,4 @@
-"""The question before what has a game not count for the rank, in Chromium."""
+"""The question before a game stops counting for the rank, in Chromium."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,3 +43,15 @@ def test_a_game_that_counts_is_ended_only_after_a_question(rated: Any) -> None:
     rated.click("#score")  # nothing is asked twice
     expect(rated.locator("#opinion")).to_contain_text("estimate")
     expect(question).to_be_hidden()
+
+
+def test_the_question_closes_when_another_page_answers_it(rated: Any) -> None:
+    question = rated.locator("#counting-dialog")
+    rated.click("#hint")
+    expect(question).to_be_visible()
+    other = rated.context.new_page()
+    other.goto(rated.url)
+    other.click("#undo")
+    other.click("#end-counting")
+    expect(question).to_be_hidden()
+    expect(rated.locator("#facts")).to_contain_text("move 0")
