@@ -339,3 +339,17 @@ def _would_do(point: int, review: MoveReview, by: Unit) -> bool:
         return False
     loss = best.lead - other.lead if by == "points" else best.winrate - other.winrate
     return loss <= review.cost(by) / 2
+
+
+def left_out_note(mistakes: Sequence[Mistake], listed: int = LISTED) -> str:
+    """Returns a sentence about those behind the listed ones that lost more points than the last of them, or ""."""
+    shown, others = mistakes[:listed], mistakes[listed:]
+    worse = [other.worst for other in others if other.worst.points_loss > shown[-1].worst.points_loss]
+    if not worse:
+        return ""
+    worst = max(worse, key=lambda move: move.points_loss)
+    count = "1 mistake" if len(worse) == 1 else f"{len(worse)} mistakes"
+    return (
+        f"Counted but not listed, nor looked at again: {count} of more points than the last one here, up to "
+        f"{worst.points_loss:.1f} by move {worst.number}, but of less than {LEAST_WINRATE:.0%} of the win rate."
+    )

@@ -26,6 +26,7 @@ from gtp_engine.study.move_review import (
     Worth,
     class_label,
     find_mistakes,
+    left_out_note,
     loss_class,
     order_note,
     worth,
@@ -99,6 +100,11 @@ def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
     assert order_note(find_mistakes(moves[:3])).startswith("The last one cost less")
     assert order_note(find_mistakes(decided)).startswith("All of these cost less")
     assert order_note(find_mistakes(moves[:2])) == order_note([]) == ""
+    assert left_out_note(find_mistakes(moves), 2) == (
+        "Counted but not listed, nor looked at again: 2 mistakes of more points than the last one here, up to 30.0 by "
+        "move 50, but of less than 1% of the win rate."
+    )
+    assert left_out_note(find_mistakes(moves), 3) == left_out_note(find_mistakes(moves)) == left_out_note([]) == ""
     assert summary(replace(game_of([]), moves=tuple(moves))).split("\n")[2:] == [
         "White (Bob): 4.00 points lost per move, accuracy 32%, engine's first choice 0%",
         "Move 2: W D4, better F6 (4.0 points, 10.0% win rate)",

@@ -14,7 +14,17 @@ from ...base.log import NOTICE
 from ...base.messages import duration_text, plural, printable
 from ...go.coords import BLACK, WHITE, colour_letter, colour_name
 from ...study.game_review import GameReview, PlayerFigures, PlayStatistics
-from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, order_note, with_minus
+from ...study.move_review import (
+    LISTED,
+    Mistake,
+    MoveReview,
+    Phase,
+    class_label,
+    left_out_note,
+    loss_class,
+    order_note,
+    with_minus,
+)
 from ...study.reviewer import ReviewStep
 
 logger = logging.getLogger(__name__)
@@ -81,8 +91,9 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))
-        if note := order_note(mistakes):
-            console.print(Text(note), "")
+        notes = list(filter(None, [order_note(mistakes), left_out_note(review.mistakes)]))
+        if notes:
+            console.print(*map(Text, notes), "", sep="\n")
         _show_reasons(review)
     figures = review.figures()
     if figures:
