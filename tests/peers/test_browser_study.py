@@ -134,8 +134,8 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     expect(page.locator("#review")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it", timeout=LIMIT * 1000)
     assert page.locator("#graph .lead").get_attribute("d").count("L") == 8
-    page.locator("#mistakes li > button", has_text="7. Black pass").first.click()
-    wait_for_status(page, "move 7 of 8")
+    page.locator("#mistakes li > button", has_text="5. Black A9").first.click()
+    wait_for_status(page, "move 5 of 8")
     expect(page.locator("#drawing .candidates circle")).to_have_count(1)
     before = page.locator("#drawing svg").inner_html()
     page.locator("#mistakes .reason").first.focus()
