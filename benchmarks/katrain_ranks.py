@@ -28,7 +28,7 @@ from gtp_engine.search.evaluate.batch import load_network
 SIZE = 19  # the only board on which it was calibrated
 RANKS = ("15k", "12k", "9k", "6k", "3k", "1k", "3d")
 _FIRST = -100.0  # in place of a strength: this minus the bot's kyu
-_NEAR_TOP = 5  # a pass among so many first moves of the policy means that the game is over
+_NEAR_TOP = 5  # the game is over once a pass is among this many of the policy's first moves
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
+from ..base.messages import plural
 from ..go.coords import BLACK, PASS, colour_name
 from ..go.game import Move
 from ..search.report import SearchReport
@@ -78,7 +79,7 @@ class MoveReview:
             was left to play, so the move costs nothing.
         longer: What longer searches have found the move to be worth, and the better one; None without any.
         repeats: The number of the most costly move of the same mistake (`Mistake.worst`), with which it counts; None
-            for that move itself and for those that are no mistakes.
+            for that move itself, and for moves that are not mistakes.
     """
 
     number: int
@@ -304,7 +305,7 @@ def order_note(mistakes: Sequence[Mistake]) -> str:
 
 
 def with_repeats(moves: Iterable[MoveReview], mistakes: Iterable[Mistake]) -> tuple[MoveReview, ...]:
-    """Returns the moves of a game, each of which knows whether it repeats one of these mistakes."""
+    """Returns the moves of a game, with `MoveReview.repeats` set on those that repeat one of these mistakes."""
     repeated = {
         miss.number: mistake.worst.number
         for mistake in mistakes
@@ -348,7 +349,7 @@ def left_out_note(mistakes: Sequence[Mistake], listed: int = LISTED) -> str:
     if not worse:
         return ""
     worst = max(worse, key=lambda move: move.points_loss)
-    count = "1 mistake" if len(worse) == 1 else f"{len(worse)} mistakes"
+    count = plural(len(worse), "mistake")
     return (
         f"Counted but not listed, nor looked at again: {count} of more points than the last one here, up to "
         f"{worst.points_loss:.1f} by move {worst.number}, but of less than {LEAST_WINRATE:.0%} of the win rate."

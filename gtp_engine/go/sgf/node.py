@@ -97,7 +97,7 @@ class TreeNode:
         return node
 
     def place(self, played: int) -> Phrase:
-        """Returns where it is, after so many moves."""
+        """Returns where the node is in the game, by the number of moves played before it."""
         if not self.properties.keys().isdisjoint(_MOVES):
             return Phrase("error.move", {"number": str(played + 1)})
         return Phrase("error.afterMove", {"number": str(played)}) if played else Phrase("error.start")

@@ -39,7 +39,7 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
         language: One of `base.languages.texts.LANGUAGES`.
 
     Raises:
-        UserError: There is no review, or the language is unknown.
+        UserError: No review is given, or the language is unknown.
     """
     if isinstance(reviews, GameReview) or not reviews:
         raise invalid("reviews", reviews, "at least one, such as [review(game)]")

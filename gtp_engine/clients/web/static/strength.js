@@ -1,4 +1,4 @@
-// The person's own rank: the questions before the first game, and before what ends the counting of one, and what is said.
+// The player's own rank: what is asked before the first game and before a game stops counting, and what is shown.
 import {fillList, find} from "./elements.js";
 import {rankChoices, rankName} from "./new_game.js";
 import {treeNumber} from "./study.js";
