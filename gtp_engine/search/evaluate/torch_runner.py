@@ -11,6 +11,7 @@ from torch import Tensor
 from ...base.system import configure_torch
 from ...nets.model import ModelOutputs, prepare_for_inference
 from ...nets.stored import RawOutputs, StoredNetwork
+from .cuda_graphs import SIZES, GraphedModel
 from .features import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class TorchRunner:
         self.largest_batch = sys.maxsize
         self._takes_metadata = network.config.metadata_version > 0
         self.model = prepare_for_inference(network, getattr(torch, precision), device)
+        self._graphed = GraphedModel(self.model) if device == "cuda" else None
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
         """See `Runner.new_inputs`."""
@@ -68,7 +70,7 @@ class TorchRunner:
 
     def close(self) -> None:
         """See `Runner.close`."""
-        del self.model
+        del self.model, self._graphed
         if self.device == "cuda":
             torch.cuda.empty_cache()
 
@@ -93,7 +95,14 @@ class TorchRunner:
         tensors = inputs.pinned if isinstance(inputs, _PinnedInputs) else self._tensors(inputs)
         chosen = as_slice(positions)
         indices = chosen if isinstance(chosen, slice) else torch.from_numpy(chosen)
-        planes, *others = (tensor[indices].to(self.device, non_blocking=True) for tensor in tensors)
+        batch = [tensor[indices] for tensor in tensors]
+        if self._graphed is not None and len(positions) <= SIZES[-1]:
+            try:
+                return self._graphed(batch)
+            except RuntimeError as error:
+                logger.warning(f"{self._name} cannot be recorded as a CUDA graph, so small batches are slower: {error}")
+                self._graphed = None
+        planes, *others = (tensor.to(self.device, non_blocking=True) for tensor in batch)
         outputs: ModelOutputs = self.model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True)
         return outputs.raw
 
