@@ -82,6 +82,7 @@ class RootMoves:
                     raise invalid(f"entry of {name}", move, _ROOT_MOVE)
                 if move[2] < 1:
                     raise invalid(f"depth in {name}", move[2], "a whole number of 1 or more")
+                as_colour(move[0])
             object.__setattr__(self, name, tuple(map(tuple, moves)))
 
     def on_board(self, width: int, height: int) -> "RootMoves":

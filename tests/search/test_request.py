@@ -79,6 +79,8 @@ def test_wrong_root_moves(name: str) -> None:
     for depth in (0, -1, -(2**20)):
         with pytest.raises(UserError, match=rf"invalid depth in {name} {depth}: expected a whole number of 1 or more"):
             RootMoves(**{name: (("black", "D4", depth),)})
+    with pytest.raises(UserError, match="invalid colour 'blak'"):
+        RootMoves(**{name: (("blak", "D4", 1),)})
 
 
 def test_options_are_those_of_a_request() -> None:

@@ -145,6 +145,12 @@ def test_messages_are_wrapped_between_words_and_names_stay_whole(screen: Screen,
     assert window.rows() == ["one", "saved to", "/a/long/name/of/a/file.sgf", "in the end"]
 
 
+def test_a_wrapped_line_keeps_its_indent(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.print(Text("a list:\n   1. cut off and dead\nend"))
+    assert window.rows() == ["one", "a list:", "   1. cut off and", "   dead", "end"]
+
+
 def test_the_step_of_a_compilation_is_shown_as_long_as_it_lasts(
     screen: Screen, window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:

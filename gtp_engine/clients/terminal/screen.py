@@ -195,11 +195,14 @@ class _Doing:
 
 
 def _wrapped(message: RenderableType, width: int) -> RenderableType:
-    """Returns a text of one style with its lines broken between words; names of files stay whole."""
+    """Returns a text of one style with its lines broken between words, which keep its indent; file names stay whole."""
     if not isinstance(message, Text) or message.spans or message.no_wrap:
         return message
-    lines = message.plain.split("\n")
-    filled = (textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in lines)
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    filled = []
+    for line in message.plain.split("\n"):
+        wrapper.subsequent_indent = line[: len(line) - len(line.lstrip())]
+        filled.append(wrapper.fill(line))
     return Text("\n".join(filled), message.style)
 
 
