@@ -37,6 +37,8 @@ def begin() -> None:
         if not _has_begun and jit.CACHE_FOLDER is not None and sys.executable and not jit.is_kept(LAST):
             with suppress(OSError):  # then this process compiles it
                 _helper = warm_up.start_helper(f"{__package__}.first_calls")
+                # Nobody may ever ask whether it has ended, without which it stays in the list of processes.
+                threading.Thread(target=_helper.wait, daemon=True).start()
         _has_begun = True
 
 
