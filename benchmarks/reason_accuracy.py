@@ -222,9 +222,6 @@ def holds(fact: Fact, judged: Study) -> bool:
     if fact.name == "sente":
         gain, less = judged.better.gain_if_ignored or 0.0, judged.played.gain_if_ignored or 0.0
         return gain >= _LEAST_SHARE * fact.amounts[0] and gain > less
-    if fact.name in REGIONS and len(fact.amounts) > 1:
-        in_return = len(fact.points) * judged.change(fact.points) - judged.points_loss
-        return fact.holds(judged, _LEAST_SHARE) and in_return >= _LEAST_SHARE * fact.amounts[1]
     return fact.holds(judged, _LEAST_SHARE)
 
 

@@ -165,11 +165,6 @@ def early_pass(played: str = "pass", lead: float = -4.0) -> Study:
     return study(variation(game, [played], lead=lead), variation(game, ["D4"], lead=3.0))
 
 
-def in_return() -> Study:
-    """A study of a move that brings six points in one corner, and two in all."""
-    return region("D2", owned=(0.0, 1.0), lead=2.0)
-
-
 def sente(better: float | None = 15.0, played: float | None = 4.0) -> Study:
     game, _ = drawn(CUT)
     about = study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better))

@@ -21,7 +21,6 @@ from studies import (
     cut,
     early_pass,
     filled,
-    in_return,
     inverted,
     ko,
     ladder,
@@ -156,16 +155,11 @@ def test_what_is_said(name: str) -> None:
         assert len(end) == len(fact.line) + 1 and end[-1].stone_at("C5") == EMPTY  # the line ends with the capture
 
 
-def test_what_a_region_costs_elsewhere_is_told_if_it_exceeds_the_loss() -> None:
-    (fact,) = find_regions_changed(in_return())
-    text = "With C3, Black's territory in the lower left corner is 6 points bigger than after D2."
-    assert in_return().reason(fact).text == f"{text} In return, Black has 4 points fewer elsewhere."
-    other = region("D2", owned=(0.0, 0.8), lead=1.8)  # the search whose loss is told
-    seen = as_seen_by(other, fact)
-    assert [round(amount, 3) for amount in seen.amounts] == [4.8, 3.0]
-    assert "is 5 points bigger" in other.reason(seen).text
-    assert len(as_seen_by(region("D2", lead=3.5), fact).amounts) == 1, "less than the loss is not told"
-    assert len(as_seen_by(region("D2", owned=(0.0, 0.4), lead=0.5), fact).amounts) == 1, "nor less than two points"
+def test_the_points_of_a_region_are_those_of_the_search_whose_loss_is_told() -> None:
+    (fact,) = find_regions_changed(region("D2", owned=(0.0, 1.0)))
+    other = region("D2", owned=(0.0, 0.8), lead=3.0)
+    assert as_seen_by(other, fact).amounts == (pytest.approx(4.8),)
+    assert "is 5 points bigger" in other.reason(as_seen_by(other, fact)).text
 
 
 def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:
@@ -192,7 +186,6 @@ def all_reasons() -> list[Reason]:
     """A reason with each sentence."""
     found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
     found.append((sente(), *find_sente(sente())))
-    found.append((in_return(), *find_regions_changed(in_return())))
     return [about.reason(fact) for about, fact in found]
 
 

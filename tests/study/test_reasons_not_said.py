@@ -138,6 +138,12 @@ def test_regions_that_do_not_count() -> None:
     assert nothing(find_regions_changed, far_from_both, too_few_points, small_part_of_the_loss)
 
 
+def test_a_region_of_which_more_than_half_is_given_back_elsewhere() -> None:
+    half, more = (region("D2", owned=(0.0, 1.0), lead=lead) for lead in (3.0, 2.9))
+    assert [fact.name for fact in find_regions_changed(half)] == ["bigger"]
+    assert nothing(find_regions_changed, more)
+
+
 def test_at_most_three_reasons_and_no_stone_twice() -> None:
     def group(*points: int) -> Fact:
         return Fact("dies", (1,), frozenset(points))

@@ -23,7 +23,6 @@ from .facts import (
     find_missed_atari,
     find_regions_changed,
     find_sente,
-    is_return_agreed,
 )
 from .fates import find_fates
 from .ko_facts import find_ko
@@ -137,8 +136,7 @@ def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
         searches: How to search.
         studies: Studies of the mistake by different searches.
     """
-    seen = [fact for fact in find_facts(studies[0]) if all(fact.holds(study, _AGREED) for study in studies[1:])]
-    found = [fact for fact in seen if is_return_agreed(studies, fact)]
+    found = [fact for fact in find_facts(studies[0]) if all(fact.holds(study, _AGREED) for study in studies[1:])]
     # A threat is told only if nothing else is: two more searches.
     return choose(found) or [*find_sente(with_threats(searches, studies[0]))]
 

@@ -1,6 +1,6 @@
 """The facts about a mistake, and how they are found in the two lines that show it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
@@ -23,9 +23,8 @@ LEAST_GAIN = 2.0
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Of the gain that any other search has to find too, and of it the part that is one player's territory.
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
-# The cost elsewhere is the difference of two estimates. It is stated only if it is at least the loss, and if every
-# search finds at least this share of the largest figure.
-_AGREED_RETURN = 0.8
+# Of the gain what every search has to find in the loss: the rest is given back elsewhere.
+_KEPT = 0.5
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
@@ -127,7 +126,7 @@ def find_filled(study: Study) -> Iterator[Fact]:
 
 
 def find_regions_changed(study: Study) -> Iterator[Fact]:
-    """Yields the region in which the better move gains most, if that is a good part of the loss.
+    """Yields the region in which the better move gains most, if that is a good part of the loss and mostly kept.
 
     The player's territory there gets "bigger", the opponent's "smaller", or both ("region"); the name is "elsewhere" if
     it is far from the move played. The amount is the gain.
@@ -151,8 +150,9 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
         if steps[0] < _FAR <= steps[1] and study.move != PASS:
             name = "elsewhere"
         values: dict[str, Value] = {"side": _side(change, mask)}
-        claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points))
-        yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
+        claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), kept=_KEPT)
+        if claim.holds(study):
+            yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
 
 
 def _signed(study: Study) -> tuple[tuple[Variation, int], ...]:
@@ -167,33 +167,11 @@ def _side(change: np.ndarray, mask: np.ndarray) -> Phrase:
 
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:
-    """Returns a fact with the points that a study finds, those of its loss: what a region brings, and what it costs."""
-    if fact.name == EARLY_PASS:
-        return replace(fact, values={"count": round(study.points_loss)}, amounts=(study.points_loss,))
-    if fact.name not in REGIONS:
+    """Returns a fact with the points that a study finds: those of its loss, or what a region brings."""
+    if fact.name != EARLY_PASS and fact.name not in REGIONS:
         return fact
-    gain, in_return = _region_amounts(study, fact)
-    amounts = (gain, in_return) if _is_told(study, in_return) else (gain,)
-    return replace(fact, values={**fact.values, "count": round(gain)}, amounts=amounts)
-
-
-def is_return_agreed(studies: Sequence[Study], fact: Fact) -> bool:
-    """Returns whether the studies of a mistake agree on what a region costs elsewhere, if one of them tells it."""
-    if fact.name not in REGIONS:
-        return True
-    returns = [_region_amounts(study, fact)[1] for study in studies]
-    is_told = any(map(_is_told, studies, returns))
-    return not is_told or min(returns) >= _AGREED_RETURN * max(returns)
-
-
-def _region_amounts(study: Study, fact: Fact) -> tuple[float, float]:
-    """Returns the points that a region brings, and those that the player has less elsewhere."""
-    gain = len(fact.points) * study.change(fact.points)
-    return gain, gain - study.points_loss
-
-
-def _is_told(study: Study, in_return: float) -> bool:
-    return in_return >= max(LEAST_GAIN, study.points_loss)
+    amount = study.points_loss if fact.name == EARLY_PASS else study.gain(fact.points)
+    return replace(fact, values={**fact.values, "count": round(amount)}, amounts=(amount,))
 
 
 def find_sente(study: Study) -> Iterator[Fact]:

@@ -33,12 +33,14 @@ class Claim(NamedTuple):
         better: The least mean ownership after the better move, in -1..1, + for the player of the mistake.
         played: The most after the move played.
         change: The least difference between the two.
+        kept: The least share of the points gained there that the player has more in all.
     """
 
     points: frozenset[int]
     better: float | None = None
     played: float | None = None
     change: float | None = None
+    kept: float | None = None
 
     def holds(self, study: "Study", share: float = 1.0) -> bool:
         """Returns whether a study sees it, or at least this share of the change, and the owners with as much doubt."""
@@ -48,6 +50,7 @@ class Claim(NamedTuple):
             (self.better is None or better >= self.better - slack)
             and (self.played is None or played <= self.played + slack)
             and (self.change is None or better - played >= share * self.change)
+            and (self.kept is None or study.points_loss >= self.kept * study.gain(self.points))
         )
 
 
@@ -61,8 +64,7 @@ class Fact:
             played, or with the better one.
         points: The stones or the points that it is about; two facts about the same are told only once.
         values: What the sentence is filled in with, besides the two moves and the two players.
-        amounts: The points that it states, those of the better move first; for a region what it brings, and what the
-            player has less elsewhere, if that is told.
+        amounts: The points that it states, those of the better move first.
         claim: What any other search has to see, too; None if the rules alone prove the fact.
     """
 
@@ -176,6 +178,10 @@ class Study:
         """Returns by how much more the player owns points after the better move, as a mean from -2 to 2."""
         return self.better.owned(points) - self.played.owned(points)
 
+    def gain(self, points: frozenset[int]) -> float:
+        """Returns how many of these points, and of the stones on them, the player has more after the better move."""
+        return len(points) * self.change(points)
+
     def line_against(self, colour: int) -> tuple[int, ...]:
         """Returns the line that shows what a colour loses by this mistake: the player by the move played."""
         return self.played.line if colour == self.colour else self.better.line
@@ -205,10 +211,7 @@ class Study:
         }
         # Of a pass players say what happens if nobody plays there, whether it was played or is only what a move avoids.
         known["otherwise"] = Phrase("reason.unplayed" if self.move == PASS else "reason.after", {**known})
-        sentence = Phrase(f"reason.{fact.name}", {**known, **fact.values})
-        if "side" in fact.values and len(fact.amounts) > 1:
-            sentence = Phrase("reason.inReturn", {**known, "sentence": sentence, "count": round(fact.amounts[1])})
-        return Reason(sentence, fact.line)
+        return Reason(Phrase(f"reason.{fact.name}", {**known, **fact.values}), fact.line)
 
     def _vertex(self, point: int) -> Value:
         return Phrase("reason.pass") if point == PASS else vertex(point, self.game.width, self.game.height)
