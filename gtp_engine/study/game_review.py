@@ -20,9 +20,9 @@ from .move_review import (
     Unit,
     Worth,
     cost_text,
+    counted_once,
     find_mistakes,
     loss_class,
-    with_repeats,
 )
 from .rank_estimate import RankEstimate
 
@@ -227,6 +227,7 @@ class GameReview:
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
         is_checked: Whether a second look has been completed: only what it has confirmed is a mistake.
         ranks: What rank the players play like, by colour, as far as it can be estimated (`rank_estimate`).
+        mistakes: The mistakes of these players, the most important first (`Mistake.importance`).
     """
 
     record: GameRecord
@@ -237,21 +238,18 @@ class GameReview:
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
     is_checked: bool = False
     ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(init=False)
 
     def __post_init__(self) -> None:
-        repeated = with_repeats(self.moves, find_mistakes(self.moves, self.by, self.player))
-        object.__setattr__(self, "moves", repeated)
+        moves, found = counted_once(self.moves, find_mistakes(self.moves, self.by, self.player))
+        object.__setattr__(self, "moves", tuple(moves))
+        confirmed = [mistake for mistake in found if mistake.worst.is_checked or not self.is_checked]
+        object.__setattr__(self, "mistakes", confirmed)
 
     @property
     def players(self) -> tuple[int, ...]:
         """The players whose moves are judged."""
         return BOTH_PLAYERS if self.player is None else (self.player,)
-
-    @cached_property
-    def mistakes(self) -> list[Mistake]:
-        """The mistakes of these players, the most important first (`MoveReview.importance`)."""
-        found = find_mistakes(self.moves, self.by, self.player)
-        return [mistake for mistake in found if mistake.worst.is_checked] if self.is_checked else found
 
     @cached_property
     def worths(self) -> tuple[Worth, ...]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
 from ..base.messages import plural
-from ..go.coords import BLACK, PASS, colour_name
+from ..go.coords import BLACK, colour_name
 from ..go.game import Move
 from ..search.report import SearchReport
 
@@ -16,8 +16,11 @@ from ..search.report import SearchReport
 CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 # A move that costs less does not count as a mistake: the first class of losses, or the noise of small searches.
 LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
-# If the search prefers other points for longer than this many moves, the same point counts as missed anew.
+# A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
+# Shares of what a move costs: what the better point of an earlier one may cost more than its own if it would still do,
+# and what the opponent has to have given back if it is to be the same mistake (`_Misses.include`).
+_WOULD_DO, _GIVEN_BACK = 0.25, 0.5
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
@@ -98,6 +101,11 @@ class MoveReview:
         return self.before.moves[0].point if self.before.moves else self.move.point
 
     @property
+    def answer(self) -> int | None:
+        """The point of the opponent's best answer; None if the search after the move has none."""
+        return self.after.moves[0].point if self.after.moves else None
+
+    @property
     def better_line(self) -> tuple[int, ...]:
         """The points of the line that begins with the preferred move; empty if that move was played."""
         return () if self.move.point == self.best else self.before.moves[0].pv
@@ -128,9 +136,10 @@ class MoveReview:
         """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises."""
         if self.has_setup or self.ends_game:
             return 0.0
-        return self._fall(worth(self.after), worth(self.before), by)
+        return self.fall(worth(self.after), worth(self.before), by)
 
-    def _fall(self, played: Worth, better: Worth, by: Unit) -> float:
+    def fall(self, played: Worth, better: Worth, by: Unit) -> float:
+        """Returns by how much less one position is worth to the mover than another, as `drop`."""
         fall = better.lead - played.lead if by == "points" else better.winrate - played.winrate
         return fall if self.before.to_move == BLACK else -fall
 
@@ -143,7 +152,7 @@ class MoveReview:
         """Returns what the move by itself has cost, as `drop`; 0 if the search would have played it too."""
         if self.move.point == self.best:
             return 0.0
-        return max(0.0, self.drop(by) if self.longer is None else self._fall(*self.longer, by))
+        return max(0.0, self.drop(by) if self.longer is None else self.fall(*self.longer, by))
 
     @property
     def winrate_loss(self) -> float:
@@ -156,7 +165,7 @@ class MoveReview:
         return self.cost("points") if self.repeats is None else 0.0
 
     def importance(self, by: Unit) -> tuple[bool, float]:
-        """Returns what mistakes are ordered by: whether the move has cost some win rate, and then what it has cost."""
+        """Returns what moves are ordered by: whether they have cost some win rate, and then what they have cost."""
         return self.cost("winrate") >= LEAST_WINRATE, self.cost(by)
 
     @property
@@ -221,21 +230,27 @@ def worth(report: SearchReport) -> Worth:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A point that a player missed, once or several times, or neighbouring points that can replace each other.
+    """A mistake that a player made, once or several times.
 
     Attributes:
-        misses: The moves that cost their player something while the search preferred such a point, in order.
-        worst: The most important one, of those that a second look has checked if there are any.
+        misses: The moves that made it, in order.
+        worst: The most costly one, of those that a second look has checked if there are any.
+        matters: Whether one of these, and not only the worst, has cost some win rate.
     """
 
     misses: tuple[MoveReview, ...]
     worst: MoveReview
+    matters: bool
 
     @property
     def span(self) -> str:
         """The numbers of the moves as text: "65", or "127-136"."""
         first, last = self.misses[0].number, self.misses[-1].number
         return str(first) if first == last else f"{first}-{last}"
+
+    def importance(self, by: Unit) -> tuple[bool, float]:
+        """Returns what mistakes are ordered by: whether they matter, and then what they have cost."""
+        return self.matters, self.worst.cost(by)
 
     def __repr__(self) -> str:
         place = "" if len(self.misses) == 1 else f"moves {self.span}; worst: "
@@ -263,83 +278,100 @@ def least_cost(by: Unit) -> float:
 
 
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
-    """Returns the mistakes, the most important first (`MoveReview.importance`).
+    """Returns the mistakes, the most important first (`Mistake.importance`).
 
-    A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
-    than `LONGEST_GAP` moves. A point beside the first one counts as the same if the first would still have saved at
-    least half of the cost: a group can often be saved at several points.
+    A move makes a mistake again if it misses the same point, or if the opponent's best answer is the same, the opponent
+    has given back the loss meanwhile, and the point missed before would still have done. Points that somebody has
+    played since are missed no longer. A mistake ends when stones are set up, or when it has not been made for more than
+    `LONGEST_GAP` moves.
 
     Args:
         moves: The reviewed moves of a game, in order.
         by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
     """
-    found: list[list[MoveReview]] = []
-    still_open: list[list[MoveReview]] = []
+    found: list[_Misses] = []
+    still_open: list[_Misses] = []
     for review in moves:
-        still_open = [misses for misses in still_open if review.number - misses[-1].number <= LONGEST_GAP]
+        still_open = [each for each in still_open if review.number - each.all[-1].number <= LONGEST_GAP]
         if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
-            same = [misses for misses in still_open if _is_missed_again(misses, review, by)]
-            misses = max(same, key=lambda misses: any(miss.best == review.best for miss in misses), default=[])
-            if not misses:
-                found.append(misses)
-                still_open.append(misses)
-            misses.append(review)
+            same = [each for each in still_open if each.include(review, by)]
+            earlier = sorted((miss for each in same for miss in each.all), key=lambda miss: miss.number)
+            made = _Misses([*earlier, review], [review, *(miss for each in same for miss in each.possible)])
+            found = [*(each for each in found if each not in same), made]
+            still_open = [*(each for each in still_open if each not in same), made]
         if review.has_setup:
             still_open = []
-        still_open = [misses for misses in still_open if all(miss.best != review.move.point for miss in misses)]
-    mistakes = [
-        Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, review.importance(by))))
-        for misses in found
-    ]
-    return sorted(mistakes, key=lambda mistake: mistake.worst.importance(by), reverse=True)
+        for each in still_open:
+            each.possible = [miss for miss in each.possible if miss.best != review.move.point]
+    mistakes = [each.mistake(by) for each in found]
+    return sorted(mistakes, key=lambda mistake: (mistake.importance(by), -mistake.misses[0].number), reverse=True)
 
 
-def order_note(mistakes: Sequence[Mistake]) -> str:
-    """Returns a sentence about the mistakes at a list's end that cost hardly any win rate; "" without any."""
-    minor = sum(mistake.worst.winrate_loss < LEAST_WINRATE for mistake in mistakes)
-    if not minor:
-        return ""
-    which = "All of these" if minor == len(mistakes) else "The last one" if minor == 1 else f"The last {minor}"
-    return f"{which} cost less than {LEAST_WINRATE:.0%} of the win rate, and hardly changed who wins."
+@dataclass(eq=False)
+class _Misses:
+    """The moves that have made a mistake so far, and those of them whose better point nobody has played since."""
 
+    all: list[MoveReview]
+    possible: list[MoveReview]
 
-def with_repeats(moves: Iterable[MoveReview], mistakes: Iterable[Mistake]) -> tuple[MoveReview, ...]:
-    """Returns the moves of a game, with `MoveReview.repeats` set on those that repeat one of these mistakes."""
-    repeated = {
-        miss.number: mistake.worst.number
-        for mistake in mistakes
-        for miss in mistake.misses
-        if miss is not mistake.worst
-    }
-    return tuple(
-        move if move.repeats == repeated.get(move.number) else replace(move, repeats=repeated.get(move.number))
-        for move in moves
-    )
+    def include(self, review: MoveReview, by: Unit) -> bool:
+        """Returns whether a move makes the mistake again."""
+        if review.move.colour != self.all[-1].move.colour:
+            return False
+        return any(
+            miss.best == review.best
+            or (
+                miss.answer == review.answer is not None
+                and _would_do(miss.best, review, by)
+                and self._is_given_back(review, by)
+            )
+            for miss in self.possible
+        )
 
+    def _is_given_back(self, review: MoveReview, by: Unit) -> bool:
+        """Returns whether the opponent has given back a good part of what a move costs since the mistake was made."""
+        gain = review.fall(worth(self.all[-1].after), worth(review.before), by)
+        return gain >= _GIVEN_BACK * review.cost(by)
 
-def _is_missed_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:
-    """Returns whether a move misses a point of a mistake again, or one beside the first that this one can replace."""
-    first = misses[0].best
-    return misses[0].move.colour == review.move.colour and (
-        any(miss.best == review.best for miss in misses)
-        or (_are_beside(first, review) and _would_do(first, review, by))
-    )
-
-
-def _are_beside(point: int, review: MoveReview) -> bool:
-    """Returns whether a point is next to the preferred one, or diagonal to it."""
-    row = review.before.width + 1
-    return PASS not in (point, review.best) and abs(point - review.best) in (1, row - 1, row, row + 1)
+    def mistake(self, by: Unit) -> Mistake:
+        """Returns the mistake."""
+        known = [miss for miss in self.all if miss.is_checked] or self.all
+        matters = any(miss.cost("winrate") >= LEAST_WINRATE for miss in known)
+        return Mistake(tuple(self.all), max(known, key=lambda miss: miss.cost(by)), matters)
 
 
 def _would_do(point: int, review: MoveReview, by: Unit) -> bool:
-    """Returns whether a move would have saved at least half of what the one played has cost."""
+    """Returns whether a move would have saved most of what the one played has cost."""
     best, other = review.before.moves[0], review.before.move_at(point)
     if other is None:
         return False
     loss = best.lead - other.lead if by == "points" else best.winrate - other.winrate
-    return loss <= review.cost(by) / 2
+    return loss <= _WOULD_DO * review.cost(by)
+
+
+def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:
+    """Returns the moves of a game and its mistakes, with `MoveReview.repeats` set on the moves that repeat one."""
+    others = ((mistake.worst, miss) for mistake in mistakes for miss in mistake.misses if miss is not mistake.worst)
+    repeats = {miss.number: worst.number for worst, miss in others}
+    counted = [
+        move if move.repeats == (first := repeats.get(move.number)) else replace(move, repeats=first) for move in moves
+    ]
+    known = {move.number: move for move in counted}
+    found = [
+        replace(each, misses=tuple(known[miss.number] for miss in each.misses), worst=known[each.worst.number])
+        for each in mistakes
+    ]
+    return counted, found
+
+
+def order_note(mistakes: Sequence[Mistake]) -> str:
+    """Returns a sentence about the mistakes at a list's end that cost hardly any win rate; "" without any."""
+    minor = sum(not mistake.matters for mistake in mistakes)
+    if not minor:
+        return ""
+    which = "All of these" if minor == len(mistakes) else "The last one" if minor == 1 else f"The last {minor}"
+    return f"{which} cost less than {LEAST_WINRATE:.0%} of the win rate, and hardly changed who wins."
 
 
 def left_out_note(mistakes: Sequence[Mistake], listed: int = LISTED) -> str:

@@ -27,7 +27,7 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
     """Returns the main line with the review in it; variations, marks, clocks and earlier judgements are left out.
 
     A mistake is marked if it is among the most costly ones or has a mark by its class. Its worst move gets a comment
-    and the better line as a variation; the other moves that missed the same point refer to that one.
+    and the better line as a variation; the other moves that made it refer to that one.
 
     Args:
         review: The review.

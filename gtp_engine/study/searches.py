@@ -20,7 +20,7 @@ from ..search.report import SearchReport
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import Scheduler, run_in_order
 from ..search.search import Search
-from .move_review import LEAST_WINRATE, LISTED, MoveReview, Unit, find_mistakes, least_cost
+from .move_review import LEAST_WINRATE, LISTED, Mistake, MoveReview, Unit, find_mistakes, least_cost
 
 SECOND_LOOK_FACTOR = 4  # times the limits of the first look
 # The positions that may be looked at again: the work is then about that of the first look. If only a few moves are
@@ -240,15 +240,15 @@ def _updated(move: MoveReview, reports: dict[int, SearchReport], checked: set[in
 def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most: int) -> list[MoveReview]:
     """Returns the moves that would be listed but have not been checked, the most important first.
 
-    Of a point missed several times the worst move is enough, unless it has turned out to cost less than another: the
-    others would take the second look from other mistakes.
+    Of a mistake made several times the worst move is enough, unless another one seems to cost more, or some win rate if
+    it costs none: the others would take the second look from other mistakes.
     """
     listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:most]
-    least = listed[-1].worst.importance(by) if len(listed) == most else (False, 0.0)
+    least = listed[-1].importance(by) if len(listed) == most else (False, 0.0)
     known = {move.number for move in moves if move.is_checked}
     for mistake in find_mistakes(moves, by, player):
         others = (miss for miss in mistake.misses if miss is not mistake.worst)
-        known |= {miss.number for miss in others if miss.importance(by) <= mistake.worst.importance(by)}
+        known |= {miss.number for miss in others if not _may_change(mistake, miss, by)}
     judged = (move for move in moves if move.number not in known and player in (None, move.move.colour))
 
     def fall(move: MoveReview) -> tuple[bool, float]:
@@ -256,6 +256,12 @@ def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most:
 
     doubtful = [move for move in judged if move.drop(by) >= least_cost(by) and fall(move) >= least]
     return sorted(doubtful, key=fall, reverse=True)[:most]
+
+
+def _may_change(mistake: Mistake, miss: MoveReview, by: Unit) -> bool:
+    """Returns whether the mistake would count more if a second look confirmed what one of its moves has cost."""
+    matters, cost = miss.importance(by)
+    return matters > mistake.matters or cost > mistake.worst.cost(by)
 
 
 def _next_positions(candidates: Sequence[MoveReview], checked: set[int], most: int) -> list[int]:

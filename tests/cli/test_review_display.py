@@ -84,7 +84,7 @@ def test_players_by_phase_and_class() -> None:
 def test_a_move_that_repeats_a_mistake_costs_nothing_more(capsys: pytest.CaptureFixture[str]) -> None:
     show_game(game_of([loss(9, WHITE, G7, E5, 1, 0.1), *MOVES]), all_moves=True)
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["the", "same", "point", "missed", "again", "0", "1"] in shown
+    assert ["the", "same", "mistake", "again", "0", "1"] in shown
     assert ["9", "W", "G7", "60.0%", "B+1.0", "as", "move", "11", "E5"] in shown
 
 

@@ -34,8 +34,7 @@ from gtp_engine.study.move_review import (
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
 
-E6 = parse_vertex("E6", 9, 9)
-ROW = [parse_vertex(name, 9, 9) for name in ("B2", "C2", "D2", "E2")]
+B2 = parse_vertex("B2", 9, 9)
 
 
 def spans(moves: list[MoveReview], **options: object) -> list[tuple[str, int]]:
@@ -115,8 +114,15 @@ def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
     ]
 
 
-def test_of_a_point_missed_again_the_move_that_mattered_is_the_worst() -> None:
-    assert spans([loss(1, BLACK, D4, E5, 5.0, 0.3), loss(3, BLACK, D4, E5, 9.0, 0.0)]) == [("1-3", 1)]
+def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_of_them_did() -> None:
+    again = [loss(1, BLACK, D4, E5, 1.6, 0.3), loss(3, BLACK, D4, E5, 10.0, 0.0)]
+    moves = [*again, loss(4, WHITE, D4, F6, 20.0), loss(5, BLACK, D4, G7, 2.0, 0.1)]
+    assert spans(moves) == [("1-3", 3), ("5", 5), ("4", 4)]
+    assert order_note(find_mistakes(moves)).startswith("The last one cost less")
+    first_checked = [replace(again[0], is_checked=True), again[1]]
+    assert spans(first_checked) == [("1-3", 1)], "what the other one seems to have cost has not been confirmed"
+    last_checked = [again[0], replace(again[1], is_checked=True)]
+    assert not find_mistakes(last_checked)[0].matters
 
 
 def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
@@ -136,21 +142,28 @@ def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
     assert spans(moves, player=BLACK) == [("11-13", 11)]
 
 
-def test_a_point_beside_the_missed_one_that_would_do_as_well_is_the_same_mistake() -> None:
-    def miss(number: int, best: int, other: int, lost: float) -> MoveReview:
-        others = ((other, 0.1, lost),)
-        return review(BLACK, D4, best, (0.5, 0.5), (0.0, 8.0), number=number, others=others)
+def again(number: int, best: int, other: int, lost: float = 0.0, *, answer: int = F6, lead: float = 0.0) -> MoveReview:
+    """A move of Black that costs 8 points from this lead, with another point that loses so many, and White's answer."""
+    others = ((other, 0.1, lost),)
+    made = review(BLACK, D4, best, (0.5, 0.5), (lead, 8.0 - lead), number=number, others=others)
+    return replace(made, after=replace(made.after, moves=(made.after.moves[0]._replace(point=answer),)))
 
+
+def test_a_mistake_is_made_again_with_another_better_point_if_the_same_answer_is_left_open() -> None:
     first = loss(1, BLACK, D4, E5, 8)
-    assert spans([first, miss(3, E6, E5, 4.0), loss(5, BLACK, D4, E5, 6)]) == [("1-5", 1)]
-    assert spans([first, miss(3, E6, E5, 4.1)]) == [("1", 1), ("3", 3)]  # the first point saves less than half now
-    assert spans([first, miss(3, G7, E5, 0.0)]) == [("1", 1), ("3", 3)]  # a point elsewhere
-    assert spans([first, miss(3, PASS, E5, 0.0)]) == [("1", 1), ("3", 3)]
-    along = [miss(number, point, last, 0.0) for number, (last, point) in enumerate(pairwise(ROW), 3)]
-    row = [loss(1, BLACK, D4, ROW[0], 8), *(replace(move, number=2 * move.number - 3) for move in along)]
-    assert spans(row) == [("1-3", 1), ("5-7", 5)], "a row of neighbours does not lead away from the first point"
-    answered = loss(4, WHITE, E6, E6, 0)
-    assert spans([first, miss(3, E6, E5, 0.0), answered, loss(5, BLACK, D4, E5, 6)]) == [("1-3", 1), ("5", 5)]
+    assert spans([first, again(3, G7, E5, 2.0), loss(5, BLACK, D4, E5, 6)]) == [("1-5", 1)]
+    assert spans([first, again(3, G7, E5, 2.1)]) == [("1", 1), ("3", 3)], "the point missed before would not do"
+    assert spans([first, again(3, G7, B2)]) == [("1", 1), ("3", 3)], "nor one that was not searched"
+    assert spans([first, again(3, G7, E5, answer=B2)]) == [("1", 1), ("3", 3)], "another answer"
+    unanswered = replace(again(3, G7, E5), after=replace(first.after, moves=()))
+    assert spans([replace(first, after=replace(first.after, moves=())), unanswered]) == [("1", 1), ("3", 3)]
+    assert spans([first, again(3, G7, E5, lead=-4.0)]) == [("1-3", 1)]
+    assert spans([first, again(3, G7, E5, lead=-4.1)]) == [("1", 1), ("3", 3)], "White has given back too little"
+    for point, found in ((E5, [("1-3", 1), ("5", 5)]), (G7, [("1-5", 1)])):
+        played = loss(4, WHITE, point, point, 0)
+        assert spans([first, again(3, G7, E5), played, loss(5, BLACK, D4, E5, 6)]) == found
+    apart = [first, again(3, G7, B2)]
+    assert spans([*apart, again(5, G7, E5)]) == [("1-5", 1)], "a move that makes both again joins them"
 
 
 def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:

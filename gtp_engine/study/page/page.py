@@ -119,7 +119,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
 def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
     """Returns what the template of the index shows."""
     worst = [
-        (mistake.worst.importance(review.by), number, review.title_in(language), mistake.worst)
+        (mistake.importance(review.by), number, review.title_in(language), mistake.worst)
         for number, review in enumerate(reviews, start=1)
         for mistake in review.mistakes[:_WORST_OF_ALL]
     ]
