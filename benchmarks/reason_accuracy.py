@@ -43,7 +43,10 @@ from gtp_engine.study.searches import Searches
 _LEAST_SHARE = 0.5  # of what is stated
 _COSTLY = 5.0  # points
 # Names of facts that do not name stones.
-_POINTS = {"passed", "own", "others", "dame", "sente", "koTaken", "koEnded", "koIgnored", "koThreat", *REGIONS}
+_POINTS = {"passed", "own", "others", "dame", "sente", *REGIONS}
+_POINTS |= {
+    f"ko{kind}" for kind in ("Taken", "Ended", "ThreatMade", "TakenInstead", "EndedInstead", "Ignored", "Threat")
+}
 
 Told = list[tuple[Fact, str]]  # facts with their sentences
 
@@ -222,7 +225,8 @@ def holds(fact: Fact, judged: Study) -> bool:
     if fact.name == "sente":
         gain, less = judged.better.gain_if_ignored or 0.0, judged.played.gain_if_ignored or 0.0
         return gain >= _LEAST_SHARE * fact.amounts[0] and gain > less
-    return fact.holds(judged, _LEAST_SHARE)
+    claim = fact.claim and fact.claim._replace(kept=None)  # what is lost elsewhere is not stated
+    return claim is None or claim.holds(judged, _LEAST_SHARE)
 
 
 if __name__ == "__main__":

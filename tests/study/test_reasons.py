@@ -112,7 +112,13 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "connected": (lambda: cut("A1 D3", "D3"), "D3 cuts White's 2 stones at B3 from the 2 stones at E3."),
     "koTaken": (lambda: ko("G1", "B3", WHITE), "B3 takes the ko."),
-    "koEnded": (lambda: ko("G1 B3", "B3"), "B3 ends the ko, which White takes after G1."),
+    "koEnded": (lambda: ko("G1", "B3"), "B3 ends the ko, which White can take after G1."),
+    "koThreatMade": (
+        lambda: ko("G5", "G1 G2 C3", is_taken=True),
+        "G1 is a ko threat: White answers at G2, and Black takes the ko back at C3.",
+    ),
+    "koTakenInstead": (lambda: ko("B3", "G1", WHITE), "B3 takes the ko, but G1 is worth more."),
+    "koEndedInstead": (lambda: ko("B3", "G1"), "B3 ends the ko, but G1 is worth more."),
     "koIgnored": (
         lambda: ko("G1 C3", "G5", is_taken=True),
         "G1 is too small as a ko threat: White ends the ko at C3.",

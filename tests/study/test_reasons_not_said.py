@@ -10,6 +10,7 @@ from drawn_positions import drawn
 from studies import (
     CAPTURE,
     FAILING,
+    KO,
     LADDER,
     OPEN,
     WORKING,
@@ -49,9 +50,10 @@ def nothing(find: Callable[[Study], Iterable[Fact]], *studies: Study) -> bool:
 
 
 def test_moves_that_have_nothing_to_do_with_a_ko() -> None:
-    beside, cannot_connect = ko("G1 G2", "B3"), ko("G1 B3", "C1")
+    beside, cannot_connect = ko("G1 G2", "C1"), ko("G1 B3", "C1")
     not_answered, elsewhere = ko("G1 pass C3", "G5", is_taken=True), ko("G1 G2 G3", "G5", is_taken=True)
     assert nothing(find_ko, beside, cannot_connect, not_answered, elsewhere)
+    assert nothing(find_ko, ko("G5", "G1 pass C3", is_taken=True), ko("G5", "G1 G2 G3", is_taken=True))
 
 
 def test_groups_that_stay_as_they_are() -> None:
@@ -90,6 +92,10 @@ def test_a_capture_is_told_with_the_line_that_proves_it() -> None:
 def test_an_atari_that_is_not_missed() -> None:
     taken_later, given_up = capture("F1 E1 E6 D4", "D4", colour=WHITE), capture("F1 D4", "E1", colour=WHITE)
     assert nothing(find_missed_atari, taken_later, given_up)
+    game, _ = drawn(KO)
+    taken = study(variation(game, ["G1", "B3"], {"C3": -1.0}), variation(game, ["B3"], {"C3": 1.0}))
+    assert nothing(find_missed_atari, taken), "it is a ko"
+    assert [fact.name for fact in find_ko(taken)] == ["koEnded"]
 
 
 def test_ladders_that_do_not_count() -> None:

@@ -45,14 +45,15 @@ _MOST_SENTENCES = 3
 _SAME = 0.5
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
-# The most telling first: what the rules prove, then life and death, then where the points lie.
+# The most telling first: what the rules prove, then life and death, then where the points lie. A ko comes before the
+# stones that it is about, which are told beside it.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_early_pass,
     find_missed_atari,
+    find_ko,
     find_ladder_facts,
     find_fates,
     find_connections,
-    find_ko,
     find_filled,
     find_regions_changed,
 )

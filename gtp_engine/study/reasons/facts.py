@@ -9,6 +9,7 @@ import numpy as np
 from ...base.languages.texts import Phrase, Value
 from ...go.coords import PASS, opponent
 from ...go.regions import chain_at, chains_of, find_regions, neighbours
+from .ko_facts import ko_of
 from .variation import LEAST_CAPTURE_CHANGE, Claim, Fact, Study, Variation, cell_of, distance, points_at
 
 # How much more the player owns the points of one of two chains that are cut or not, in ownership (-1 to 1): chains that
@@ -50,8 +51,11 @@ def find_early_pass(study: Study) -> Iterator[Fact]:
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:
-    """Yields the player's chains in atari that the opponent takes right after the move, but not after the better."""
-    if len(study.played.line) < 2:
+    """Yields the player's chains in atari that the opponent takes right after the move, but not after the better.
+
+    A ko that the better move ends is none of them: `find_ko` tells it.
+    """
+    if len(study.played.line) < 2 or (study.best == study.played.line[1] and ko_of(study.played.games[2]) != PASS):
         return
     taken = study.played.removals()[1]
     saved = chains_of(study.better.games[1].board[0])
