@@ -9,7 +9,7 @@ import judged_mistakes
 import pytest
 import reason_accuracy
 from judged_mistakes import Case, packed, unpacked
-from studies import in_return, region
+from studies import region
 
 from gtp_engine.study.reasons.facts import find_regions_changed
 from gtp_engine.study.reasons.variation import Study
@@ -26,12 +26,12 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fol
 def test_what_was_judged_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    about, asked = in_return(), []
+    about, asked = region("D2", owned=(0.0, 1.0)), []
     case = Case(1, about.colour, about.move, about.best, packed(about))
 
     def judged(*_: object) -> Study:
         asked.append(1)
-        return region("D2", owned=(0.0, 1.0), lead=4.5)  # which has less to say of what it costs elsewhere
+        return region("D2", owned=(0.0, 0.3), lead=4.5)  # which has less to say of what it brings
 
     monkeypatch.setattr(judged_mistakes, "explained_cases", lambda *_: [replace(case), replace(case, number=2)])
     monkeypatch.setattr(reason_accuracy, "seen_deeper", lambda _, study: study)
@@ -42,7 +42,7 @@ def test_what_was_judged_is_kept(
     assert "sentences: 0" in run(monkeypatch, capsys, tmp_path, "--show")
     assert "sentences: 1, that fail: 1 of 1" in run(monkeypatch, capsys, tmp_path, "--sentences", "1")
     whole = run(monkeypatch, capsys, tmp_path)
-    assert "sentences: 4, that fail: 4 of 4" in whole and "some-00.sgfs:2 move 2: 2.0 points lost, 4.5 by the" in whole
+    assert "sentences: 4, that fail: 4 of 4" in whole and "some-00.sgfs:2 move 2: 6.0 points lost, 4.5 by the" in whole
     assert run(monkeypatch, capsys, tmp_path) == whole == run(monkeypatch, capsys, tmp_path, "--show")
     assert len(asked) == 4
 
@@ -64,14 +64,13 @@ def test_what_was_found_with_other_options_does_not_count(tmp_path: Path, monkey
 
 
 def test_a_study_is_kept_without_its_positions() -> None:
-    about = in_return()
+    about = region("D2")
     found = unpacked(about.game, about.colour, packed(about))
     assert found.better.line == about.better.line and found.points_loss == about.points_loss
     assert [len(line.games) for line in (found.played, found.better)] == [2, 2]
 
 
-def test_what_a_region_costs_elsewhere_has_to_hold_too() -> None:
-    (fact,) = find_regions_changed(in_return())
-    assert reason_accuracy.holds(fact, in_return())
-    assert not reason_accuracy.holds(fact, region("D2", owned=(0.0, 1.0), lead=4.5))
-    assert not reason_accuracy.holds(fact, region("D2", owned=(0.0, 0.3), lead=-1.0))
+def test_what_a_region_brings_has_to_hold_and_not_what_it_costs_elsewhere() -> None:
+    (fact,) = find_regions_changed(region("D2", owned=(0.0, 1.0)))
+    assert reason_accuracy.holds(fact, region("D2", owned=(0.0, 1.0), lead=1.0))
+    assert not reason_accuracy.holds(fact, region("D2", owned=(0.0, 0.3)))

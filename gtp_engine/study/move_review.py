@@ -18,9 +18,9 @@ CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
-# Shares of what a move costs: what the better point of an earlier one may cost more than its own if it would still do,
-# and what the opponent has to have given back if it is to be the same mistake (`_Misses.include`).
-_WOULD_DO, _GIVEN_BACK = 0.25, 0.5
+# Of what a move costs: what the opponent has to have given back since a mistake if the move makes it again, and what
+# the point missed before may cost if it would still do.
+_SHARE = 0.25
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
@@ -280,10 +280,10 @@ def least_cost(by: Unit) -> float:
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most important first (`Mistake.importance`).
 
-    A move makes a mistake again if it misses the same point, or if the opponent's best answer is the same, the opponent
-    has given back the loss meanwhile, and the point missed before would still have done. Points that somebody has
-    played since are missed no longer. A mistake ends when stones are set up, or when it has not been made for more than
-    `LONGEST_GAP` moves.
+    A move makes a mistake again if it misses the same point, or leaves the opponent the same best answer where the
+    point missed before would still do, and if the opponent has given back some of the loss meanwhile: what has not been
+    given back is lost in addition. Points that somebody has played since are missed no longer. A mistake ends when
+    stones are set up, or when it has not been made for more than `LONGEST_GAP` moves.
 
     Args:
         moves: The reviewed moves of a game, in order.
@@ -317,22 +317,13 @@ class _Misses:
 
     def include(self, review: MoveReview, by: Unit) -> bool:
         """Returns whether a move makes the mistake again."""
-        if review.move.colour != self.all[-1].move.colour:
-            return False
-        return any(
-            miss.best == review.best
-            or (
-                miss.answer == review.answer is not None
-                and _would_do(miss.best, review, by)
-                and self._is_given_back(review, by)
-            )
+        last = self.all[-1]
+        if review.move.colour != last.move.colour or not any(
+            miss.best == review.best or (miss.answer == review.answer is not None and _would_do(miss.best, review, by))
             for miss in self.possible
-        )
-
-    def _is_given_back(self, review: MoveReview, by: Unit) -> bool:
-        """Returns whether the opponent has given back a good part of what a move costs since the mistake was made."""
-        gain = review.fall(worth(self.all[-1].after), worth(review.before), by)
-        return gain >= _GIVEN_BACK * review.cost(by)
+        ):
+            return False
+        return review.fall(worth(last.after), worth(review.before), by) >= _SHARE * review.cost(by)
 
     def mistake(self, by: Unit) -> Mistake:
         """Returns the mistake."""
@@ -347,7 +338,7 @@ def _would_do(point: int, review: MoveReview, by: Unit) -> bool:
     if other is None:
         return False
     loss = best.lead - other.lead if by == "points" else best.winrate - other.winrate
-    return loss <= _WOULD_DO * review.cost(by)
+    return loss <= _SHARE * review.cost(by)
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:

@@ -115,7 +115,7 @@ def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
 
 
 def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_of_them_did() -> None:
-    again = [loss(1, BLACK, D4, E5, 1.6, 0.3), loss(3, BLACK, D4, E5, 10.0, 0.0)]
+    again = [loss(1, BLACK, D4, E5, 2.5, 0.3), loss(3, BLACK, D4, E5, 10.0, 0.0)]
     moves = [*again, loss(4, WHITE, D4, F6, 20.0), loss(5, BLACK, D4, G7, 2.0, 0.1)]
     assert spans(moves) == [("1-3", 3), ("5", 5), ("4", 4)]
     assert order_note(find_mistakes(moves)).startswith("The last one cost less")
@@ -157,8 +157,9 @@ def test_a_mistake_is_made_again_with_another_better_point_if_the_same_answer_is
     assert spans([first, again(3, G7, E5, answer=B2)]) == [("1", 1), ("3", 3)], "another answer"
     unanswered = replace(again(3, G7, E5), after=replace(first.after, moves=()))
     assert spans([replace(first, after=replace(first.after, moves=())), unanswered]) == [("1", 1), ("3", 3)]
-    assert spans([first, again(3, G7, E5, lead=-4.0)]) == [("1-3", 1)]
-    assert spans([first, again(3, G7, E5, lead=-4.1)]) == [("1", 1), ("3", 3)], "White has given back too little"
+    for point in (E5, G7):
+        assert spans([first, again(3, point, E5, lead=-6.0)]) == [("1-3", 1)]
+        assert spans([first, again(3, point, E5, lead=-6.1)]) == [("1", 1), ("3", 3)], "White has given back too little"
     for point, found in ((E5, [("1-3", 1), ("5", 5)]), (G7, [("1-5", 1)])):
         played = loss(4, WHITE, point, point, 0)
         assert spans([first, again(3, G7, E5), played, loss(5, BLACK, D4, E5, 6)]) == found
