@@ -220,11 +220,12 @@ class Tally:
 
 def holds(fact: Fact, judged: Study) -> bool:
     """Returns whether a fact holds by the judge's study of the same two moves."""
-    if fact.name == "passed":
-        return judged.points_loss >= _LEAST_SHARE * fact.amounts[0]
-    if fact.name == "sente":
+    if fact.name in ("passed", "sente"):
+        stated = fact.values["count"]
+        assert isinstance(stated, int)
         gain, less = judged.better.gain_if_ignored or 0.0, judged.played.gain_if_ignored or 0.0
-        return gain >= _LEAST_SHARE * fact.amounts[0] and gain > less
+        found = judged.points_loss if fact.name == "passed" else gain if gain > less else 0.0
+        return found >= _LEAST_SHARE * stated
     claim = fact.claim and fact.claim._replace(kept=None)  # what is lost elsewhere is not stated
     return claim is None or claim.holds(judged, _LEAST_SHARE)
 

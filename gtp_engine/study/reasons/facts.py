@@ -175,18 +175,15 @@ def as_seen_by(study: Study, fact: Fact) -> Fact:
     if fact.name != EARLY_PASS and fact.name not in REGIONS:
         return fact
     amount = study.points_loss if fact.name == EARLY_PASS else study.gain(fact.points)
-    return replace(fact, values={**fact.values, "count": round(amount)}, amounts=(amount,))
+    return replace(fact, values={**fact.values, "count": round(amount)})
 
 
 def find_sente(study: Study) -> Iterator[Fact]:
-    """Yields that the better move has to be answered more urgently than the move played.
-
-    The amounts are the points that the player gains with each of them if the opponent passes.
-    """
+    """Yields that the better move has to be answered more urgently than the move played."""
     better, played = study.better.gain_if_ignored, study.played.gain_if_ignored
     if better is None or played is None:
         return
     if better >= played + LEAST_THREAT_LEAD and better >= LEAST_THREAT_RATIO * played:
-        line, played = (study.best, PASS, *study.better.threat), max(0.0, played)
-        values = {"count": round(better), "less": round(played)}
-        yield Fact("sente", line, frozenset((study.best,)), values, (better, played))
+        line = (study.best, PASS, *study.better.threat)
+        values = {"count": round(better), "less": round(max(0.0, played))}
+        yield Fact("sente", line, frozenset((study.best,)), values)

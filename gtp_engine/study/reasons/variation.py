@@ -64,7 +64,6 @@ class Fact:
             played, or with the better one.
         points: The stones or the points that it is about; two facts about the same are told only once.
         values: What the sentence is filled in with, besides the two moves and the two players.
-        amounts: The points that it states, those of the better move first.
         claim: What any other search has to see, too; None if the rules alone prove the fact.
     """
 
@@ -72,7 +71,6 @@ class Fact:
     line: tuple[int, ...]
     points: frozenset[int] = frozenset()
     values: Mapping[str, Value] = field(default_factory=dict)
-    amounts: tuple[float, ...] = ()
     claim: Claim | None = None
 
     def holds(self, study: "Study", share: float = 1.0) -> bool:
@@ -181,10 +179,6 @@ class Study:
     def gain(self, points: frozenset[int]) -> float:
         """Returns how many of these points, and of the stones on them, the player has more after the better move."""
         return len(points) * self.change(points)
-
-    def line_against(self, colour: int) -> tuple[int, ...]:
-        """Returns the line that shows what a colour loses by this mistake: the player by the move played."""
-        return self.played.line if colour == self.colour else self.better.line
 
     def stones(self, stones: Iterable[int], colour: int | None = None) -> Phrase:
         """Returns stones by their number and the one that is nearest to their middle: "Black's 5 stones at K10".
