@@ -167,6 +167,17 @@ def test_of_a_point_missed_several_times_one_move_is_looked_at() -> None:
     assert {6, 7} <= set(looked.asked) and known[6].is_checked
 
 
+def test_another_move_of_a_mistake_is_looked_at_if_it_may_count_more() -> None:
+    moves = chain({3: 4.0, 4: 4.0, 5: 6.0, 6: 6.0, 7: 5.0}, 100)
+    cheaper = replace(moves[4].after, lead=4.5 - moves[4].before.lead)
+    known = last(look_again(searches(moves, {5: cheaper}), Numbers(), moves, player=BLACK))
+    assert [move.number for move in known if move.is_checked and move.move.colour == BLACK] == [5, 7]
+    better = replace(moves[2].before, winrate=0.6)
+    moves[1:3] = [replace(moves[1], after=better), replace(moves[2], before=better)]
+    known = last(look_again(searches(moves, {}), Numbers(), moves, player=BLACK))
+    assert [move.number for move in known if move.is_checked and move.move.colour == BLACK] == [3, 5]
+
+
 def test_moves_follow_until_the_list_is_full_of_checked_ones() -> None:
     # The worst ten turn out to cost nothing, so that the next ones are looked at.
     losses = dict.fromkeys(range(1, 2 * LISTED, 2), 5.0) | dict.fromkeys(range(101, 141, 4), 2.0)
