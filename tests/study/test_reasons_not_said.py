@@ -62,6 +62,20 @@ def test_groups_that_stay_as_they_are() -> None:
     assert fact.line == corner(-0.9, 0.9, WHITE).better.line
 
 
+@pytest.mark.parametrize(("corner_stone", "is_said"), [("X", False), (".", True)])
+def test_large_groups_are_not_said_to_be_in_danger(corner_stone: str, is_said: bool) -> None:
+    board, _ = drawn(f"""
+        . . . . . . .
+        {corner_stone} X X . . . .
+        X X X . . . .
+        X X X . . . .
+        . . . . . . .""")
+    in_danger = study(variation(board, ["F1"], rest=0.0), variation(board, ["G1"], rest=0.9))
+    assert [fact.name for fact in find_fates(in_danger)] == ["weaker"] * is_said
+    dead = study(variation(board, ["F1"], rest=-0.9), variation(board, ["G1"], rest=0.9))
+    assert [fact.name for fact in find_fates(dead)] == ["dies"]
+
+
 def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> None:
     apart, _ = drawn("""
         . . . . . . .

@@ -21,12 +21,15 @@ ENDANGERED, _CHANGE = 0.4, 0.4
 _PROVED = 0.2
 # Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
 _LEAST_STONES = 2
+# Stones of a group that is said to be in danger. Of groups with more, b18c384nbt denied 4 of 7, and none of 13 smaller
+# ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
+_MOST_IN_DANGER = 8
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
 # Moves of a line, the mistake's included, that end in a capture worth its name: after more of them a group has died.
 _SOON = 6
 # What is said of the opponent's stones and of the player's, after "taken" and "lost".
-_NAMES = (("lives", "stronger", "hopeful"), ("dies", "weaker", "hopeless"))
+_NAMES = (("lives", "stronger"), ("dies", "weaker"))
 # Groups that the solver reads for a mistake, the largest first, and the positions that it reads of each: about 0.1 s.
 # A limit of time would not repeat.
 _MOST_READ, _POSITIONS, _SECONDS = 3, 20_000, 5.0
@@ -35,10 +38,9 @@ _MOST_READ, _POSITIONS, _SECONDS = 3, 20_000, 5.0
 def find_fates(study: Study) -> Iterator[Fact]:
     """Yields the groups that change owners, or are safe after one move and in danger after the other.
 
-    The player's are "lost" (captured in the line), or it "dies", or is "weaker" or "hopeless" after the move played;
-    the opponent's are "taken", or it "lives", or is "stronger" or "hopeful". A capture from a distance "nets" them, and
-    a point that decides the life of a group for both players has its own names, "eyes" and "eye". Of two groups that
-    touch, one wins a "race".
+    The player's are "lost" (captured in the line), or it "dies", or is "weaker" after the move played; the opponent's
+    are "taken", or it "lives", or is "stronger". A capture from a distance "nets" them, and a point that decides the
+    life of a group for both players has its own names, "eyes" and "eye". Of two groups that touch, one wins a "race".
     """
     groups = sorted(_changed_groups(study), key=lambda group: -sum(len(chain.stones) for chain in group))
     read = [(group, number < _MOST_READ) for number, group in enumerate(groups)]
@@ -102,9 +104,10 @@ def _fate(study: Study, group: list[Chain], is_read: bool) -> Fact | None:
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
     endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
-    hopeless = (-ENDANGERED, -LIVING) if is_own else (LIVING, ENDANGERED)
-    claims = [sure, sure, Claim(stones, *endangered, _CHANGE), Claim(stones, *hopeless, _CHANGE)]
-    fates = zip(names, claims, (is_captured and len(line) <= _SOON, *[len(stones) >= _LEAST_STONES] * 3), strict=True)
+    claims = (sure, sure, Claim(stones, *endangered, _CHANGE))
+    is_group = len(stones) >= _LEAST_STONES
+    possible = (is_captured and len(line) <= _SOON, is_group, is_group and len(stones) <= _MOST_IN_DANGER)
+    fates = zip(names, claims, possible, strict=True)
     name, claim = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), ("", sure))
     if not name:
         return None
