@@ -1,7 +1,9 @@
-"""Batches by CUDA graphs against the same network without them, on a GPU."""
+"""Batches by CUDA graphs against the same network without them, mostly on a GPU."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,14 +13,14 @@ from gtp_engine.nets.library import load_network
 from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.search.evaluate.cuda_graphs import SIZES
 from gtp_engine.search.evaluate.features import Inputs
-from gtp_engine.search.evaluate.torch_runner import TorchRunner
+from gtp_engine.search.evaluate.torch_runner import TorchRunner, _evaluate
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no NVIDIA GPU")
 
 
-def new_runner() -> TorchRunner:
-    return TorchRunner(load_network(TINY), "tiny", "cuda", "float32")
+def new_runner(device: str = "cuda") -> TorchRunner:
+    return TorchRunner(load_network(TINY), "tiny", device, "float32")
 
 
 def random_inputs(runner: TorchRunner, count: int, side: int, seed: int) -> Inputs:
@@ -36,17 +38,34 @@ def outputs_of(runner: TorchRunner, inputs: Inputs, chosen: np.ndarray) -> RawOu
     return raw
 
 
+def test_halves_of_a_batch_keep_their_outputs_though_graphs_share_memory() -> None:
+    runner = new_runner("cpu")
+    inputs = random_inputs(runner, 4, 9, 1)
+    expected = runner.run(inputs, np.arange(4))
+    memory = [torch.empty((2, *output.shape[1:])) for output in expected]
+
+    def evaluate_in_place(tensors: Sequence[torch.Tensor]) -> RawOutputs[torch.Tensor]:
+        for place, output in zip(memory, _evaluate(runner.model, tensors), strict=True):
+            place.copy_(output)
+        return RawOutputs(*memory)
+
+    runner._graphs = Mock(side_effect=evaluate_in_place)
+    runner.largest_batch = 2  # as after a lack of memory
+    for one, other in zip(runner.run(inputs, np.arange(4)), expected, strict=True):
+        assert np.abs(one - other).max() < 1e-5
+
+
 @needs_gpu
 def test_graphs_compute_what_the_network_does() -> None:
     runner, plain = new_runner(), new_runner()
-    plain._graphed = None
+    plain._graphs = None
     for seed, (count, side) in enumerate(
         [(3, 9), (1, 9), (5, 7), (3, 9), (SIZES[-1] + 1, 9), (SIZES[-1], 9), (2, 7), (4, 9)]
     ):
         inputs = random_inputs(runner, count, side, seed)
         every_other = np.arange(0, count, 2) if seed % 2 else np.arange(count)
         found, expected = (outputs_of(each, inputs, every_other) for each in (runner, plain))
-        assert runner._graphed is not None
+        assert runner._graphs is not None
         for one, other in zip(found, expected, strict=True):
             assert one.shape == other.shape and np.abs(one - other).max() < 1e-4
 

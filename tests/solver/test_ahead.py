@@ -1,7 +1,10 @@
 """Compiling the solver in another process, before it is asked something."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -55,6 +58,15 @@ def test_one_helper_is_started_once_the_engine_is_ready(started: list["subproces
     ready.set_result(None)
     again.set_result(None)
     assert len(started) == 1
+
+
+def test_a_helper_that_ends_is_no_zombie_though_nobody_asks(started: list["subprocess.Popen[bytes]"]) -> None:
+    ahead.begin()
+    os.kill(started[0].pid, signal.SIGTERM)
+    until = time.monotonic() + LIMIT
+    while started[0].returncode is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert started[0].returncode == -signal.SIGTERM
 
 
 def test_nothing_is_started_if_the_solver_is_there(

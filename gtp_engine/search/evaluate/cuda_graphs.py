@@ -3,17 +3,21 @@
 A GPU computes a small batch in less time than PyTorch needs to start its operations one by one.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from ...nets.model import Model
 from ...nets.stored import RawOutputs
+
+Evaluate = Callable[[Sequence[Tensor]], RawOutputs[Tensor]]
 
 # A batch is padded to the next of these sizes. Larger ones keep a GPU busy without a graph.
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+
+_lock = threading.Lock()  # torch records one graph at a time in a process
 
 
 @dataclass
@@ -25,11 +29,15 @@ class _Recorded:
     outputs: RawOutputs[Tensor]
 
 
-class GraphedModel:
-    """Evaluates batches of up to SIZES[-1] positions by graphs, which are recorded when their size is first needed."""
+class Graphs:
+    """Evaluates batches of up to SIZES[-1] positions by graphs, which are recorded when their size is first needed.
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    Args:
+        evaluate: Evaluates tensors on the GPU.
+    """
+
+    def __init__(self, evaluate: Evaluate) -> None:
+        self._evaluate = evaluate
         self._recorded: dict[tuple[torch.Size, ...], _Recorded] = {}
         self._pool = torch.cuda.graph_pool_handle()
 
@@ -37,11 +45,10 @@ class GraphedModel:
         """Evaluates tensors in host memory.
 
         Args:
-            tensors: planes [n, h, w, 22] of full boards, scalars [n, 19], and metadata [n, 192] if the network takes
-                them.
+            tensors: What `evaluate` takes, but for the device: each has a row for each position.
 
         Returns:
-            The raw outputs in float32 on the GPU, which the next call overwrites.
+            The raw outputs on the GPU, which the next call overwrites.
 
         Raises:
             RuntimeError: the GPU cannot record them, or has not enough memory.
@@ -51,7 +58,8 @@ class GraphedModel:
         shapes = tuple(torch.Size((size, *tensor.shape[1:])) for tensor in tensors)
         if shapes not in self._recorded:
             inputs = [_zeros(shape, tensor) for shape, tensor in zip(shapes, tensors, strict=True)]
-            self._recorded[shapes] = self._record(inputs)
+            with _lock:
+                self._recorded[shapes] = self._record(inputs)
         recorded = self._recorded[shapes]
         for memory, tensor in zip(recorded.inputs, tensors, strict=True):
             memory[:count].copy_(tensor, non_blocking=True)
@@ -72,11 +80,6 @@ class GraphedModel:
         with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
             outputs = self._evaluate(inputs)
         return _Recorded(graph, inputs, outputs)
-
-    def _evaluate(self, inputs: list[Tensor]) -> RawOutputs[Tensor]:
-        planes, *others = inputs
-        raw = self._model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True).raw
-        return RawOutputs(*(output.float().contiguous() for output in raw))
 
 
 def _zeros(shape: torch.Size, like: Tensor) -> Tensor:

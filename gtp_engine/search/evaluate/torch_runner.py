@@ -2,16 +2,17 @@
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ...base.system import configure_torch
-from ...nets.model import ModelOutputs, prepare_for_inference
+from ...nets.model import Model, prepare_for_inference
 from ...nets.stored import RawOutputs, StoredNetwork
-from .cuda_graphs import SIZES, GraphedModel
+from .cuda_graphs import SIZES, Graphs
 from .features import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class TorchRunner:
         self.largest_batch = sys.maxsize
         self._takes_metadata = network.config.metadata_version > 0
         self.model = prepare_for_inference(network, getattr(torch, precision), device)
-        self._graphed = GraphedModel(self.model) if device == "cuda" else None
+        self._graphs = Graphs(partial(_evaluate, self.model)) if device == "cuda" else None
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
         """See `Runner.new_inputs`."""
@@ -49,7 +50,7 @@ class TorchRunner:
     @torch.inference_mode()
     def run(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[np.ndarray]:
         """See `Runner.run`."""
-        raw = [output.float().contiguous() for output in self._forward_in_halves(inputs, positions)]
+        raw = self._forward_in_halves(inputs, positions)
         if self.device != "cuda":
             return RawOutputs(*(output.cpu().numpy() for output in raw))
         pinned = (torch.empty(output.shape, pin_memory=True) for output in raw)
@@ -70,7 +71,7 @@ class TorchRunner:
 
     def close(self) -> None:
         """See `Runner.close`."""
-        del self.model, self._graphed
+        del self.model, self._graphs
         if self.device == "cuda":
             torch.cuda.empty_cache()
 
@@ -87,7 +88,10 @@ class TorchRunner:
             self.largest_batch = len(positions) // 2
             memory = f"not enough memory on {self.device} for batches of {len(positions)}"
             logger.warning(f"{memory}: using batches of {self.largest_batch} from now on")
-        halves = (self._forward_in_halves(inputs, half) for half in np.array_split(positions, 2))
+        halves = (  # copied, since a graph writes the second half where it has written the first
+            [output.clone() for output in self._forward_in_halves(inputs, half)]
+            for half in np.array_split(positions, 2)
+        )
         return RawOutputs(*(torch.cat(parts) for parts in zip(*halves, strict=True)))
 
     def _forward(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[Tensor]:
@@ -96,18 +100,28 @@ class TorchRunner:
         chosen = as_slice(positions)
         indices = chosen if isinstance(chosen, slice) else torch.from_numpy(chosen)
         batch = [tensor[indices] for tensor in tensors]
-        if self._graphed is not None and len(positions) <= SIZES[-1]:
+        if self._graphs is not None and len(positions) <= SIZES[-1]:
             try:
-                return self._graphed(batch)
+                return self._graphs(batch)
             except RuntimeError as error:
                 logger.warning(f"{self._name} cannot be recorded as a CUDA graph, so small batches are slower: {error}")
-                self._graphed = None
-        planes, *others = (tensor.to(self.device, non_blocking=True) for tensor in batch)
-        outputs: ModelOutputs = self.model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True)
-        return outputs.raw
+                self._graphs = None
+        return _evaluate(self.model, [tensor.to(self.device, non_blocking=True) for tensor in batch])
 
     @staticmethod
     def _tensors(inputs: Inputs) -> list[Tensor]:
         """Returns tensors that share the inputs' memory."""
         arrays = (inputs.planes, inputs.scalars, inputs.metadata)
         return [torch.from_numpy(array) for array in arrays if array is not None]
+
+
+def _evaluate(model: Model, tensors: Sequence[Tensor]) -> RawOutputs[Tensor]:
+    """Returns the raw outputs in float32 for tensors on the device.
+
+    Args:
+        model: The network.
+        tensors: planes [n, h, w, 22] of full boards, scalars [n, 19], and metadata [n, 192] if the network takes them.
+    """
+    planes, *others = tensors
+    raw = model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True).raw
+    return RawOutputs(*(output.float().contiguous() for output in raw))
