@@ -14,6 +14,8 @@ from ..search.request import Limits
 from .agreed_values import agreed_worths
 from .move_review import (
     CLASSES,
+    LEAST_WINRATE,
+    LISTED,
     Mistake,
     MoveReview,
     Phase,
@@ -322,3 +324,22 @@ class GameReview:
             for mistake in self.mistakes[:_SHOWN]
         ]
         return f"<p>{escape(repr(self)[1:-1])}</p>{''.join(figures)}"
+
+
+def left_out_note(review: GameReview) -> str:
+    """Returns a sentence about moves that lost more points than the last listed mistake, but hardly win rate, or ""."""
+    listed = [mistake.worst for mistake in review.mistakes[:LISTED]]
+    if not listed or review.by == "winrate":
+        return ""
+    larger = [
+        move
+        for move in review.judged()
+        if move.points_loss > listed[-1].points_loss and move.winrate_loss < LEAST_WINRATE and move not in listed
+    ]
+    if not larger:
+        return ""
+    worst = max(larger, key=lambda move: move.points_loss)
+    return (
+        f"Counted but not listed: {plural(len(larger), 'move')} that lost more points than the last one here, up to "
+        f"{worst.points_loss:.1f} by move {worst.number}, but less than {LEAST_WINRATE:.0%} of the win rate."
+    )

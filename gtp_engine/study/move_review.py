@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
-from ..base.messages import plural
 from ..go.coords import BLACK, colour_name
 from ..go.game import Move
 from ..search.report import SearchReport
@@ -363,17 +362,3 @@ def order_note(mistakes: Sequence[Mistake]) -> str:
         return ""
     which = "All of these" if minor == len(mistakes) else "The last one" if minor == 1 else f"The last {minor}"
     return f"{which} cost less than {LEAST_WINRATE:.0%} of the win rate, and hardly changed who wins."
-
-
-def left_out_note(mistakes: Sequence[Mistake], listed: int = LISTED) -> str:
-    """Returns a sentence about those behind the listed ones that lost more points than the last of them, or ""."""
-    shown, others = mistakes[:listed], mistakes[listed:]
-    worse = [other.worst for other in others if other.worst.points_loss > shown[-1].worst.points_loss]
-    if not worse:
-        return ""
-    worst = max(worse, key=lambda move: move.points_loss)
-    count = plural(len(worse), "mistake")
-    return (
-        f"Counted but not listed, nor looked at again: {count} of more points than the last one here, up to "
-        f"{worst.points_loss:.1f} by move {worst.number}, but of less than {LEAST_WINRATE:.0%} of the win rate."
-    )

@@ -13,8 +13,8 @@ from ..go.game import Move
 from ..go.sgf import GameRecord, Properties, TreeNode
 from ..go.sgf.values import escaped
 from ..search.report import SearchReport
-from .game_review import GameReview, Reason
-from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, Worth, left_out_note, loss_class, order_note
+from .game_review import GameReview, Reason, left_out_note
+from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, Worth, loss_class, order_note
 
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
@@ -100,7 +100,7 @@ def summary(review: GameReview) -> str:
             f"accuracy {numbers.accuracy:.0f}%, engine's first choice {choice:.0f}%"
         )
     listed = review.mistakes[:LISTED]
-    lines += [*map(_mistake_line, listed), order_note(listed), left_out_note(review.mistakes)]
+    lines += [*map(_mistake_line, listed), order_note(listed), left_out_note(review)]
     return "\n".join(filter(None, lines))
 
 

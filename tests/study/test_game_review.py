@@ -19,14 +19,13 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
-from gtp_engine.study.game_review import GameReview, accuracy, statistics
+from gtp_engine.study.game_review import GameReview, accuracy, left_out_note, statistics
 from gtp_engine.study.move_review import (
     MoveReview,
     Phase,
     Worth,
     class_label,
     find_mistakes,
-    left_out_note,
     loss_class,
     order_note,
     worth,
@@ -99,11 +98,6 @@ def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
     assert order_note(find_mistakes(moves[:3])).startswith("The last one cost less")
     assert order_note(find_mistakes(decided)).startswith("All of these cost less")
     assert order_note(find_mistakes(moves[:2])) == order_note([]) == ""
-    assert left_out_note(find_mistakes(moves), 2) == (
-        "Counted but not listed, nor looked at again: 2 mistakes of more points than the last one here, up to 30.0 by "
-        "move 50, but of less than 1% of the win rate."
-    )
-    assert left_out_note(find_mistakes(moves), 3) == left_out_note(find_mistakes(moves)) == left_out_note([]) == ""
     assert summary(replace(game_of([]), moves=tuple(moves))).split("\n")[2:] == [
         "White (Bob): 4.00 points lost per move, accuracy 32%, engine's first choice 0%",
         "Move 2: W D4, better F6 (4.0 points, 10.0% win rate)",
@@ -112,6 +106,25 @@ def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
         "Move 52: B D4, better F6 (20.0 points, 0.0% win rate)",
         "The last 2 cost less than 1% of the win rate, and hardly changed who wins.",
     ]
+
+
+def test_what_is_counted_but_not_listed_is_said_with_a_second_look_too() -> None:
+    points = [parse_vertex(f"A{number}", 9, 9) for number in range(1, 10)]
+    listed = [replace(loss(n, BLACK, D4, points[n - 1], 2.0, 0.1), is_checked=True) for n in range(1, 10)]
+    listed.append(replace(loss(10, WHITE, D4, G7, 1.0, 0.1), is_checked=True))
+    decided = [loss(50, BLACK, D4, E5, 30.0, 0.009), loss(52, BLACK, D4, F6, 20.0), loss(54, BLACK, D4, B2, 0.9)]
+    doubtful = loss(56, BLACK, D4, E5, 8.0, 0.2)
+    note = (
+        "Counted but not listed: 2 moves that lost more points than the last one here, up to 30.0 by move 50, but less "
+        "than 1% of the win rate."
+    )
+    for is_checked in (False, True):
+        game = game_of([*listed, *decided], is_checked=is_checked)
+        assert left_out_note(game) == note
+        assert summary(game).endswith(note)
+    assert left_out_note(game_of([*listed, *decided, doubtful], is_checked=True)) == note, "it cost some win rate"
+    assert left_out_note(game_of([*listed, *decided], player=WHITE)) == ""
+    assert left_out_note(game_of([*listed, *decided], by="winrate")) == left_out_note(game_of(decided[1:])) == ""
 
 
 def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_of_them_did() -> None:

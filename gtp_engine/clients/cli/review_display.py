@@ -13,14 +13,13 @@ from ...base.languages.texts import texts
 from ...base.log import NOTICE
 from ...base.messages import duration_text, plural, printable
 from ...go.coords import BLACK, WHITE, colour_letter, colour_name
-from ...study.game_review import GameReview, PlayerFigures, PlayStatistics
+from ...study.game_review import GameReview, PlayerFigures, PlayStatistics, left_out_note
 from ...study.move_review import (
     LISTED,
     Mistake,
     MoveReview,
     Phase,
     class_label,
-    left_out_note,
     loss_class,
     order_note,
     with_minus,
@@ -91,7 +90,7 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))
-        notes = list(filter(None, [order_note(mistakes), left_out_note(review.mistakes)]))
+        notes = list(filter(None, [order_note(mistakes), left_out_note(review)]))
         if notes:
             console.print(*map(Text, notes), "", sep="\n")
         _show_reasons(review)
