@@ -37,11 +37,11 @@ def lines(*shown: RenderableType) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 
-def test_a_point_missed_again_is_the_line_of_its_worst_move() -> None:
+def test_a_mistake_made_again_is_the_line_of_its_worst_move() -> None:
     moves = [loss(9, WHITE, G7, E5, 2, 0.1), *MOVES]
     head, _, *rows = lines(mistakes_table(find_mistakes(moves)))
     assert head == ["move", "player", "played", "better", "points", "win", "rate"]
-    again = ["D4;", "missed", "2", "times", "from", "move", "9", "on"]
+    again = ["D4;", "worst", "of", "2", "from", "move", "9", "on"]
     assert rows[0] == ["11", "White", *again, "E5", "F6", "-7.0", "-30.0%"]
     assert rows[1] == ["10", "Black", "D4", "E5", "F6", "-3.0", "-10.0%"]
     assert rows[2] == ["12", "Black", "G7", "F6", "F6", "-1.0", "-2.0%"]

@@ -90,7 +90,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
     The visits are chosen so that the review of a game takes up to 19 s on 9x9, 39 s on 13x13 and 83 s on 19x19. A
     thorough one takes --minutes 5, or --visits or --seconds for each position. The summary lists the most costly
     mistakes with better lines and reasons, and each player's losses by phase and size; --all adds a list of all moves.
-    A point missed several times by a player counts as one mistake. --html writes a page with boards to step through,
+    A mistake that a player makes several times counts once. --html writes a page with boards to step through,
     graphs and the turning points, for the browser and the printer: one file that needs no other, which begins with an
     index of the games if there are several. Several files, folders and collections are reviewed one after the other; -
     reads from standard input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With

@@ -150,7 +150,7 @@ def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
     table.add_column("win rate", justify="right", no_wrap=True)
     for mistake in mistakes:
         worst, misses = mistake.worst, len(mistake.misses)
-        again = f"; missed {misses} times from move {mistake.misses[0].number} on" if misses > 1 else ""
+        again = f"; worst of {misses} from move {mistake.misses[0].number} on" if misses > 1 else ""
         table.add_row(
             str(worst.number),
             colour_name(worst.move.colour).capitalize(),
