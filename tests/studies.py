@@ -139,8 +139,8 @@ def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 
     return compared(EMPTY_BOARD, "A1 B1 C1 A2 B2 C2", played, better, owned, lead=lead)
 
 
-def cut(played: str, better: str, rest: float = 0.55) -> Study:
-    game, _ = drawn(CUT)
+def cut(played: str, better: str, rest: float = 0.55, diagram: str = CUT) -> Study:
+    game, _ = drawn(diagram)
     return study(variation(game, played.split(), rest=-0.3), variation(game, better.split(), rest=rest))
 
 

@@ -9,6 +9,7 @@ import pytest
 from drawn_positions import drawn
 from studies import (
     CAPTURE,
+    CUT,
     FAILING,
     KO,
     LADDER,
@@ -141,6 +142,11 @@ def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.M
 def test_chains_that_nobody_cuts_or_that_do_not_matter() -> None:
     assert nothing(find_connections, cut("A1 D4", "D4", rest=0.4), cut("A1 D3", "D4"), cut("A1 D4", "B1"))
     assert [fact.line for fact in find_connections(cut("A1 D3", "D3"))] == [cut("A1 D3", "D3").better.line]
+
+
+def test_chains_that_the_cutting_move_captures() -> None:
+    in_atari = CUT.replace(". . . . . .", ". . . . O O", 1)
+    assert nothing(find_connections, cut("A1 D4", "D4", diagram=in_atari))
 
 
 def test_points_that_are_not_settled() -> None:

@@ -79,14 +79,15 @@ def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Ite
     """Yields the chains of a colour that the other colour's first move in a line cuts, and in the other line does not.
 
     At the end of the cutting line they are apart, and no single move joins them. What the player prevents is a cut at
-    a point that its own stone takes in the other line.
+    a point that its own stone takes in the other line. Chains that the cutting move captures are not cut.
     """
     number = 1 if colour == study.colour else 0  # of the cutting move: it is the opponent's answer, or the player's
     if len(cutting.line) <= number or cutting.line[number] == PASS:
         return
     point, board = cutting.line[number], cutting.games[number].board[0]
     chains = [chain for chain in chains_of(board) if chain.colour == colour and point in chain.liberties]
-    chains = [chain for chain in chains if study.game.stone_at(min(chain.stones)) == colour]
+    known = (study.game, cutting.games[number + 1])  # in which the chains are on the board
+    chains = [chain for chain in chains if all(game.stone_at(min(chain.stones)) == colour for game in known)]
     for first, second in combinations(sorted(chains, key=lambda chain: -len(chain.stones)), 2):
         ends = [chain_at(cutting.end.board[0], min(chain.stones)) for chain in (first, second)]
         owner = other.end.stone_at(point)
