@@ -48,6 +48,11 @@ def test_a_mistake_made_again_is_the_line_of_its_worst_move() -> None:
     assert len(rows) == 3
 
 
+def test_long_names_leave_the_names_of_the_rows_whole() -> None:
+    players = {letter * 60: PlayerFigures("Ann", MOVES) for letter in "ab"}
+    assert "middle game, from move 12" in {" ".join(row[:5]) for row in lines(players_table(players, (9, 9)))}
+
+
 @pytest.mark.parametrize(("points", "style"), [(0.4, 0), (0.5, 1), (2, 2), (3, 3), (6, 4), (12, 5)])
 def test_colours_by_points_lost(points: float, style: int) -> None:
     assert move_line(loss(1, BLACK, D4, E5, points)).style == CLASS_STYLES[style]

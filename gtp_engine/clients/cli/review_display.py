@@ -166,7 +166,7 @@ def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
 def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] | None = None) -> Table:
     """Returns a table with a column for each player, by its head; for one board the phases show their moves."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for name in players:
         table.add_column(Text(name), justify="right", overflow="fold")  # a name may contain brackets
     every = [figures.all for figures in players.values()]
