@@ -18,7 +18,7 @@ LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
 # Of what a move costs: what the opponent has to have given back since a mistake if the move makes it again, and what
-# the point missed before may cost if it would still do.
+# another point may cost that would do as well.
 _SHARE = 0.25
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
@@ -279,10 +279,10 @@ def least_cost(by: Unit) -> float:
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most important first (`Mistake.importance`).
 
-    A move makes a mistake again if it misses the same point, or leaves the opponent the same best answer where the
-    point missed before would still do, and if the opponent has given back some of the loss meanwhile: what has not been
-    given back is lost in addition. Points that somebody has played since are missed no longer. A mistake ends when
-    stones are set up, or when it has not been made for more than `LONGEST_GAP` moves.
+    A move makes a mistake again if it misses the same point, or leaves the opponent the same best answer where each of
+    the two points missed would do for the other, and if the opponent has given back some of the loss meanwhile: what
+    has not been given back is lost in addition. Points that somebody has played since are missed no longer. A mistake
+    ends when stones are set up, or when it has not been made for more than `LONGEST_GAP` moves.
 
     Args:
         moves: The reviewed moves of a game, in order.
@@ -318,8 +318,7 @@ class _Misses:
         """Returns whether a move makes the mistake again."""
         last = self.all[-1]
         if review.move.colour != last.move.colour or not any(
-            miss.best == review.best or (miss.answer == review.answer is not None and _would_do(miss.best, review, by))
-            for miss in self.possible
+            _miss_the_same(miss, review, by) for miss in self.possible
         ):
             return False
         return review.fall(worth(last.after), worth(review.before), by) >= _SHARE * review.cost(by)
@@ -331,8 +330,16 @@ class _Misses:
         return Mistake(tuple(self.all), max(known, key=lambda miss: miss.cost(by)), matters)
 
 
+def _miss_the_same(first: MoveReview, second: MoveReview, by: Unit) -> bool:
+    """Returns whether two moves miss the same point, or points against the same answer that would do for each other."""
+    if first.best == second.best:
+        return True
+    is_same_answer = first.answer == second.answer is not None
+    return is_same_answer and _would_do(first.best, second, by) and _would_do(second.best, first, by)
+
+
 def _would_do(point: int, review: MoveReview, by: Unit) -> bool:
-    """Returns whether a move would have saved most of what the one played has cost."""
+    """Returns whether a point would have saved most of what the move played has cost."""
     best, other = review.before.moves[0], review.before.move_at(point)
     if other is None:
         return False

@@ -163,8 +163,9 @@ def again(number: int, best: int, other: int, lost: float = 0.0, *, answer: int 
 
 
 def test_a_mistake_is_made_again_with_another_better_point_if_the_same_answer_is_left_open() -> None:
-    first = loss(1, BLACK, D4, E5, 8)
+    first = again(1, E5, G7, 2.0)
     assert spans([first, again(3, G7, E5, 2.0), loss(5, BLACK, D4, E5, 6)]) == [("1-5", 1)]
+    assert spans([again(1, E5, G7, 2.1), again(3, G7, E5)]) == [("1", 1), ("3", 3)], "G7 would not have done before"
     assert spans([first, again(3, G7, E5, 2.1)]) == [("1", 1), ("3", 3)], "the point missed before would not do"
     assert spans([first, again(3, G7, B2)]) == [("1", 1), ("3", 3)], "nor one that was not searched"
     assert spans([first, again(3, G7, E5, answer=B2)]) == [("1", 1), ("3", 3)], "another answer"
