@@ -77,6 +77,17 @@ def test_large_groups_are_not_said_to_be_in_danger(corner_stone: str, is_said: b
     assert [fact.name for fact in find_fates(dead)] == ["dies"]
 
 
+def test_parts_of_large_groups_are_not_said_to_be_in_danger() -> None:
+    board, _ = drawn("""
+        . . . . . . .
+        X X X . X X .
+        X X X . X X .
+        . . . . . . .
+        . . . . . . .""")
+    in_danger = study(variation(board, ["F1"], rest=0.0), variation(board, ["G1"], rest=0.9))
+    assert nothing(find_fates, in_danger)
+
+
 def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> None:
     apart, _ = drawn("""
         . . . . . . .

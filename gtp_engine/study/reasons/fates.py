@@ -21,8 +21,8 @@ ENDANGERED, _CHANGE = 0.4, 0.4
 _PROVED = 0.2
 # Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
 _LEAST_STONES = 2
-# Stones of a group that is said to be in danger. Of groups with more, b18c384nbt denied 4 of 7, and none of 13 smaller
-# ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
+# Stones of a group that is said to be in danger, whole or in part. Of groups with more, b18c384nbt denied 4 of 7, and
+# none of 13 smaller ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
 _MOST_IN_DANGER = 8
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
@@ -42,11 +42,11 @@ def find_fates(study: Study) -> Iterator[Fact]:
     are "taken", or it "lives", or is "stronger". A capture from a distance "nets" them, and a point that decides the
     life of a group for both players has its own names, "eyes" and "eye". Of two groups that touch, one wins a "race".
     """
-    groups = sorted(_changed_groups(study), key=lambda group: -sum(len(chain.stones) for chain in group))
-    read = [(group, number < _MOST_READ) for number, group in enumerate(groups)]
+    groups = sorted(_changed_groups(study), key=_size, reverse=True)
+    read = [(group, _size(group), number < _MOST_READ) for number, group in enumerate(groups)]
     # If it is not certain for the whole group it may be for one of its chains.
-    read += [([chain], False) for group in groups if len(group) > 1 for chain in group]
-    facts = [(group, fact) for group, is_read in read if (fact := _fate(study, group, is_read))]
+    read += [([chain], _size(group), False) for group in groups if len(group) > 1 for chain in group]
+    facts = [(part, fact) for part, size, is_read in read if (fact := _fate(study, part, size, is_read))]
     for group, fact in facts:
         for other, fate in facts:
             if group[0].colour == study.colour != other[0].colour and _touch(group, other, study.game.width):
@@ -69,6 +69,10 @@ def _changed_groups(study: Study) -> list[list[Chain]]:
     return groups
 
 
+def _size(group: list[Chain]) -> int:
+    return sum(len(chain.stones) for chain in group)
+
+
 def _is_near(chain: Chain, other: Chain, width: int) -> bool:
     if chain.colour != other.colour:
         return False
@@ -89,8 +93,15 @@ def _race(study: Study, lost: Fact, taken: Fact) -> Iterator[Fact]:
         yield Fact("race", lost.line, claim.points, values, claim=claim)
 
 
-def _fate(study: Study, group: list[Chain], is_read: bool) -> Fact | None:
-    """Returns what becomes of a group after the two moves; None if that is not certain, or much alike."""
+def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | None:
+    """Returns what becomes of a group, or of a part of one, after the two moves; None if not certain, or much alike.
+
+    Args:
+        study: The mistake.
+        group: The chains.
+        size: The stones of the whole group.
+        is_read: Whether the solver reads it.
+    """
     colour, largest = group[0].colour, max(group, key=lambda chain: len(chain.stones))
     is_own = colour == study.colour
     losing = study.played if is_own else study.better
@@ -106,7 +117,7 @@ def _fate(study: Study, group: list[Chain], is_read: bool) -> Fact | None:
     endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
     claims = (sure, sure, Claim(stones, *endangered, _CHANGE))
     is_group = len(stones) >= _LEAST_STONES
-    possible = (is_captured and len(line) <= _SOON, is_group, is_group and len(stones) <= _MOST_IN_DANGER)
+    possible = (is_captured and len(line) <= _SOON, is_group, is_group and size <= _MOST_IN_DANGER)
     fates = zip(names, claims, possible, strict=True)
     name, claim = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), ("", sure))
     if not name:
