@@ -57,7 +57,7 @@ class Graphs:
         size = next(size for size in SIZES if size >= count)
         shapes = tuple(torch.Size((size, *tensor.shape[1:])) for tensor in tensors)
         if shapes not in self._recorded:
-            inputs = [_zeros(shape, tensor) for shape, tensor in zip(shapes, tensors, strict=True)]
+            inputs = [tensor.new_zeros(shape, device="cuda") for shape, tensor in zip(shapes, tensors, strict=True)]
             with _lock:
                 self._recorded[shapes] = self._record(inputs)
         recorded = self._recorded[shapes]
@@ -80,7 +80,3 @@ class Graphs:
         with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
             outputs = self._evaluate(inputs)
         return _Recorded(graph, inputs, outputs)
-
-
-def _zeros(shape: torch.Size, like: Tensor) -> Tensor:
-    return torch.zeros(shape, dtype=like.dtype, device="cuda")
