@@ -156,7 +156,7 @@ def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
 
 
 def again(number: int, best: int, other: int, lost: float = 0.0, *, answer: int = F6, lead: float = 0.0) -> MoveReview:
-    """A move of Black that costs 8 points from this lead, with another point that loses so many, and White's answer."""
+    """A move of Black that costs 8 points from this lead, another point's loss, and White's best answer."""
     others = ((other, 0.1, lost),)
     made = review(BLACK, D4, best, (0.5, 0.5), (lead, 8.0 - lead), number=number, others=others)
     return replace(made, after=replace(made.after, moves=(made.after.moves[0]._replace(point=answer),)))

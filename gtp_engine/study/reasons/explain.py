@@ -46,7 +46,7 @@ _SAME = 0.5
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
 # The most telling first: what the rules prove, then life and death, then where the points lie. A ko comes before the
-# stones that it is about, which are told beside it.
+# capture of its stones.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_early_pass,
     find_missed_atari,
