@@ -15,6 +15,7 @@ from ..base.errors import UserError
 from ..base.languages.texts import Phrase
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.engine import Decision, Engine
+from ..engine.ranks import NAMES_VERSION
 from ..engine.settings import EngineSettings
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, opponent
 from ..go.game import Game, Move, count_handicap
@@ -395,7 +396,9 @@ class PlayedGame:
         used, limits = dict[int, float](), Limits(settings.visits, settings.seconds)
         if self.time == NO_LIMIT:  # otherwise the moves say what is left, and the engine needs no limit of its own
             used, limits = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}, settings.limits()
-        return Notes(used, limits.seconds, limits.visits) if self.mode is Mode.GAME else Notes(used)
+        if self.mode is not Mode.GAME:
+            return Notes(used)
+        return Notes(used, limits.seconds, limits.visits, ranks=NAMES_VERSION if rank else None)
 
     def _handicap_stones(self) -> int:
         """Returns how many handicap stones the root has now."""

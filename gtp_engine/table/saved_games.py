@@ -19,11 +19,12 @@ from ..base.fields import Range
 from ..base.files import files_with, is_same_file, remove_leftovers, write_atomically
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
-from ..engine.ranks import Rank, as_rank
+from ..engine.ranks import NAMES_VERSION, Rank, as_rank, present_rank
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.rules import Rules
 from ..go.sgf import GameRecord, Properties, TreeNode, read_number, read_sgf, read_text, shown_result, write_sgf
+from ..search.evaluate.choices import ROLLOUTS
 from .game_clock import read_time_settings
 
 BOTH = frozenset((BLACK, WHITE))
@@ -35,7 +36,7 @@ _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P
 _ROOT = re.compile(rb"\(\s*;(?>[^\[\];()]+|\[(?>[^\\\]]+|\\.)*+\])*+", re.DOTALL)
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
 _USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
-_SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
+_SECONDS, _VISITS, _EDITED, _RANKS = "GESEC", "GEVIS", "GEDIT", "GERANKS"
 # Those of the options --seconds and --visits; of the time used, 0 is valid too.
 _SECONDS_RANGE, _VISITS_RANGE, _USED_RANGE = Range(0, above=True), Range(1, whole=True), Range(0)
 _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
@@ -50,12 +51,14 @@ class Notes:
         seconds: The engine's longest time for a move; None if it is not known, or had no limit.
         visits: The largest number of visits for one; None as for `seconds`.
         is_edited: Whether it is somebody's record that is edited here.
+        ranks: Which names of ranks the engine's is one of (`NAMES_VERSION`); None if it has no rank or an older one.
     """
 
     used: dict[int, float] = field(default_factory=dict)
     seconds: float | None = None
     visits: int | None = None
     is_edited: bool = False
+    ranks: int | None = None
 
     def added_to(self, properties: Properties) -> Properties:
         """Returns the properties of a root with these notes instead of those that it has."""
@@ -68,11 +71,13 @@ class Notes:
             values[_VISITS] = str(self.visits)
         if self.is_edited:
             values[_EDITED] = "1"
+        if self.ranks is not None:
+            values[_RANKS] = str(self.ranks)
         others = {name: found for name, found in properties.items() if name not in _NAMES}
         return others | {name: [value.encode()] for name, value in values.items()}
 
 
-_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED}
+_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED, _RANKS}
 
 
 def read_notes(properties: Properties) -> Notes:
@@ -82,9 +87,12 @@ def read_notes(properties: Properties) -> Notes:
         value = read_number(read_text(properties, name))
         return None if value is None or value not in accepted else value
 
-    visits = number(_VISITS, _VISITS_RANGE)
+    def whole(name: str) -> int | None:
+        value = number(name, _VISITS_RANGE)
+        return None if value is None else int(value)
+
     used = {colour: number(name, _USED_RANGE) or 0.0 for colour, name in _USED.items()}
-    return Notes(used, number(_SECONDS, _SECONDS_RANGE), None if visits is None else int(visits), _EDITED in properties)
+    return Notes(used, number(_SECONDS, _SECONDS_RANGE), whole(_VISITS), _EDITED in properties, whole(_RANKS))
 
 
 @dataclass(frozen=True)
@@ -96,12 +104,14 @@ class Opponent:
         rank: Its rank; None for full strength.
         seconds: Its longest time for a move; None if it is not known, or had no limit.
         visits: Its largest number of visits for a move; None as for `seconds`.
+        former: The rank that the file names, if the engine's ranks have been renamed since: `rank` is the nearest one.
     """
 
     network: str | None
     rank: Rank | None
     seconds: float | None = None
     visits: int | None = None
+    former: Rank | None = None
 
     @property
     def has_limits(self) -> bool:
@@ -154,8 +164,12 @@ class SavedGame:
 
     @property
     def notice(self) -> str | None:
-        """That the file has other games too, which were not opened; None if it has none."""
-        return None if self.tree.is_whole_file else "only the first game in the file was opened"
+        """That the file has other games too, or the engine another rank now, in one line; None if neither is so."""
+        parts = [] if self.tree.is_whole_file else ["only the first game in the file was opened"]
+        if self.opponent is not None and (former := self.opponent.former) is not None:
+            renamed = "the engine's ranks on this board have been renamed since it was saved"
+            parts.append(f"{renamed}: the nearest to its {former} is {self.opponent.rank} now")
+        return "; ".join(parts) or None
 
 
 def open_game(
@@ -309,9 +323,14 @@ def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     if match is None:
         return None
     try:
-        return Opponent(match["network"], as_rank(match["rank"]), notes.seconds, notes.visits)
+        rank = as_rank(match["rank"])
     except UserError:
         return None  # a rank of another version
+    network, former = match["network"], None
+    if rank is not None and notes.ranks != NAMES_VERSION:
+        present = present_rank(rank, network or ROLLOUTS, record.width, record.height)
+        rank, former = (rank, None) if present is None else (present, rank)
+    return Opponent(network, rank, notes.seconds, notes.visits, former)
 
 
 def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
