@@ -42,7 +42,7 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
         terminal.answer(move, "white plays")
     terminal.answer("resign", r"\[y/N\] ")
     terminal.send("y\r")
-    terminal.expect("your rank by 1 game here: about (19|20|21)k, give or take [4-6] ranks")
+    terminal.expect("on the engine's scale you are about (19|20|21)k by 1 game here, give or take [4-6] ranks")
     terminal.answer("new", r"the engine plays at 2\dk and follows")
     terminal.answer("C3", "white plays")
     for line, reply in (("hint", "n"), ("why", ""), ("undo", "n"), ("rank 9k", "no")):
@@ -97,7 +97,7 @@ def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
     said = play("C3\n", tmp_path / "one", *OPTIONS)
     assert "your win rate" in said and rating(data) is None
     said = play("A1\nA9\nJ1\nJ9\nA4\nJ6\nresign\n", tmp_path / "two", *OPTIONS, "--rank", "auto")
-    assert "your rank by 1 game here: about " in said
+    assert "on the engine's scale you are about " in said
     found = RatingFile(data / "rating.json").rating
     assert found is not None and found.rank < Rank(-14)
     said = play("C3\nundo\nA1\nA9\nJ1\nJ9\nA4\nJ6\nresign\n", tmp_path / "three", *OPTIONS, "--rank", "auto")

@@ -88,7 +88,8 @@ class OwnRank:
         if self._rated is None or not self._rated.count() or (rating := self._rated.file.rating) is None:
             return
         games, within = plural(rating.games, "game"), plural(rating.within, "rank")
-        self._screen.say(f"your rank by {games} here: about {rating.rank}, give or take {within}")
+        # On all boards, and only on 19x19 have the engine's ranks been compared with people's.
+        self._screen.say(f"on the engine's scale you are about {rating.rank} by {games} here, give or take {within}")
         self._show_notice(self._rated.file)
 
     @property
