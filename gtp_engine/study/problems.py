@@ -15,7 +15,7 @@ from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import find_regions, points_of
-from ..go.sgf import GameRecord, TreeNode, read_sgf
+from ..go.sgf import GameRecord, TreeNode
 from ..solver.part import enclosed_groups
 from ..solver.refutations import Outcome
 from ..solver.solution import Solution, solve
@@ -43,11 +43,6 @@ class Problem:
     node: TreeNode
     game: Game
     missed: Missed | None = None
-
-
-def read_problem(sgf: bytes, missed: Missed | None = None) -> Problem:
-    """Reads a problem, as `problem_of` takes it from its record; raises SgfError if it cannot be read."""
-    return problem_of(read_sgf(sgf), missed)
 
 
 def problem_of(record: GameRecord, missed: Missed | None = None) -> Problem:

@@ -7,15 +7,16 @@ import pytest
 
 from gtp_engine import Outcome
 from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.leitner import Missed
-from gtp_engine.study.problems import find_goal, judge, judge_by_record, key_of, read_problem
+from gtp_engine.study.problems import find_goal, judge, judge_by_record, key_of, problem_of
 
 # White's bulky five in a corner, as in tests/solver; and beside it a Black stone more on the vital point.
 STONES = "SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]"
 
 
 def goal(text: str, missed: Missed | None = None) -> Any:
-    problem = read_problem(f"(;{text})".encode(), missed)
+    problem = problem_of(read_sgf(f"(;{text})".encode()), missed)
     return problem, find_goal(problem, 5.0, threading.Event(), lambda number, count: None)
 
 
@@ -32,7 +33,7 @@ def goal(text: str, missed: Missed | None = None) -> Any:
     ],
 )
 def test_whose_turn_it_is(text: str, player: int) -> None:
-    assert read_problem(f"(;{STONES}{text})".encode()).game.to_move == player
+    assert problem_of(read_sgf(f"(;{STONES}{text})".encode())).game.to_move == player
 
 
 def test_the_group_whose_fate_depends_on_the_first_move_is_found() -> None:
@@ -73,16 +74,16 @@ def test_moves_are_right_if_they_lead_to_what_is_sought() -> None:
 
 
 def test_what_the_record_says() -> None:
-    problem = read_problem(f"(;{STONES}(;B[ba];W[ca];B[aa])(;B[ca]))".encode())
+    problem = problem_of(read_sgf(f"(;{STONES}(;B[ba];W[ca];B[aa])(;B[ca]))".encode()))
     named = {vertex: problem.game.point(vertex) for vertex in ("A7", "B7", "C7")}
     first = judge_by_record(problem, [named["B7"]])
     assert first.is_right and first.reply == named["C7"] and not first.is_decided
     assert judge_by_record(problem, [named["B7"], named["C7"], named["A7"]]).is_decided
     assert judge_by_record(problem, [named["C7"]]).is_right is None
     assert judge_by_record(problem, [named["A7"]]).is_right is False
-    assert judge_by_record(read_problem(f"(;{STONES})".encode()), [named["B7"]]).is_right is None
+    assert judge_by_record(problem_of(read_sgf(f"(;{STONES})".encode())), [named["B7"]]).is_right is None
 
 
 def test_a_problem_is_the_same_in_every_file() -> None:
-    one, same, other = (read_problem(f"(;{STONES}{text})".encode()) for text in ("", "C[x];B[ba]", "PL[W]"))
+    one, same, other = (problem_of(read_sgf(f"(;{STONES}{text})".encode())) for text in ("", "C[x];B[ba]", "PL[W]"))
     assert key_of(one.game) == key_of(same.game) != key_of(other.game)

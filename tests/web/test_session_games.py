@@ -278,6 +278,8 @@ def test_a_record_with_more_positions_than_pages_can_show_is_refused(
     desk.send("open", sgf="(;SZ[9];B[aa];B[bb];B[cc])")
     desk.refuse("a game of more than 4 nodes is too large", "open", sgf="(;SZ[9];B[aa];B[bb](;B[cc])(;B[dd]))")
     assert desk.state["moves"] == 3
+    desk.send("open", sgf="(;SZ[9]C[;;;;];B[aa];B[bb])(;SZ[9];B[aa];B[bb])")  # the first game's own nodes count
+    assert desk.state["moves"] == 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

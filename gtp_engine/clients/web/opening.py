@@ -16,7 +16,7 @@ from ...engine.settings import DEFAULT_SECONDS
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
 from ...go.game import Game
 from ...go.rules import RULESETS, rules_name
-from ...go.sgf import TreeNode, read_sgf
+from ...go.sgf import GameRecord, TreeNode, read_sgf
 from ...nets.library import list_networks, network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
@@ -225,14 +225,12 @@ def _listed(path: Path) -> Document:
 
 def read_shown(data: bytes, path: Path | None = None) -> SavedGame:
     """Reads the first game of a file, from this path if any; raises UserError if it is too large for pages to show."""
-    check_size(data)
-    return open_tree(read_sgf(data), path)
+    return open_tree(read_tree(data), path)
 
 
-def check_size(data: bytes) -> None:
-    """Raises UserError if the SGF of a game may have more positions than pages can show, before it is read."""
-    if data.count(b";") > _MOST_POSITIONS:
-        raise UserError(Phrase("error.nodes", {"number": _MOST_POSITIONS}))
+def read_tree(data: bytes) -> GameRecord:
+    """Reads the first game of an SGF; raises UserError if it has more nodes than pages can show, before it is read."""
+    return read_sgf(data, most_nodes=_MOST_POSITIONS)
 
 
 def _positions(node: TreeNode) -> list[TreeNode]:

@@ -24,11 +24,11 @@ from ...base.languages.texts import Phrase
 from ...base.threads import in_background
 from ...go.coords import PASS, colour_name
 from ...go.game import Move
-from ...go.sgf import GameRecord, TreeNode, read_sgf, split_games
+from ...go.sgf import GameRecord, TreeNode, split_games
 from ...solver import USUAL_SECONDS
 from ...study.leitner import Boxes, Card, Missed
 from ...table.saved_games import SavedGame, open_tree
-from .opening import Opening, check_size, read_shown
+from .opening import Opening, read_shown, read_tree
 from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
@@ -158,12 +158,11 @@ class Problems(Part):
 
     def _show(self, sources: Sequence[_Source], place: int) -> Reading:
         """Returns what reads a problem and then shows it; if it cannot be read an empty board says so."""
-        from ...study.problems import Problem, read_problem  # later than the first board
+        from ...study.problems import Problem, problem_of  # later than the first board
 
         def read() -> Problem | UserError:
             try:
-                check_size(sources[place].sgf)
-                return read_problem(sources[place].sgf, sources[place].missed)
+                return problem_of(read_tree(sources[place].sgf), sources[place].missed)
             except UserError as error:
                 return error
 
@@ -525,7 +524,6 @@ def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
 
 def _is_problem(source: _Source) -> bool:
     try:
-        check_size(source.sgf)
-        return read_sgf(source.sgf).is_problem
+        return read_tree(source.sgf).is_problem
     except UserError:
         return False

@@ -23,20 +23,28 @@ _ZIP_MAGIC = b"PK\x03\x04"
 _NO_GAME = UserError(Phrase("error.noGame"))
 
 
-def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation: Sequence[int] = ()) -> GameRecord:
+def read_sgf(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    game: int = 0,
+    variation: Sequence[int] = (),
+    most_nodes: int | None = None,
+) -> GameRecord:
     """Reads one game of a file, with all its variations.
 
     Args:
         source: The file, or its content.
         game: The game's index in a collection.
         variation: The index of the child to follow at each branching in turn, which becomes the main line.
+        most_nodes: The most nodes that a game may have; 300,000 if None.
 
     Raises:
-        SgfError: The main line cannot be read, or the source is an archive; the message names the file and the reason.
+        SgfError: The main line cannot be read, the game has too many nodes, or the source is an archive; the message
+            names the file and the reason.
         OSError: The file cannot be opened.
     """
     data, name = (source, SGF_DATA) if isinstance(source, bytes) else (_read_data(source), str(source))
-    games = parse_games(data)
+    games = parse_games(data, most_nodes)
     found = 0
     try:
         for tree in games:

@@ -78,20 +78,22 @@ def split_games(content: bytes) -> list[bytes]:
     return games
 
 
-def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
+def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[sgf_grammar.Coarse_game_tree]:
     """Yields the games of a file of any charset; text between them is skipped.
 
     Values are raw, in UTF-8.
 
     Raises:
-        UserError: A game cannot be read. This ends the iteration.
+        UserError: A game cannot be read, or has more nodes than `most_nodes` (`MOST_NODES` if None). This ends the
+            iteration.
     """
     corrected, names = _normalised(decode_sgf(content))
     data = corrected.encode("utf-8", "replace")
-    position, is_large = 0, data.count(b";") > MOST_NODES
+    most = MOST_NODES if most_nodes is None else most_nodes
+    position, is_large = 0, data.count(b";") > most
     while start := _CORRECTED_GAME_START.search(data, position):
         if is_large:
-            _check_size(data, start.start())
+            _check_size(data, start.start(), most)
         tokens, position = sgf_grammar.tokenise(data, start.start())
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
@@ -105,13 +107,13 @@ def parse_games(content: bytes) -> Iterator[sgf_grammar.Coarse_game_tree]:
             yield tree
 
 
-def _check_size(data: bytes, start: int) -> None:
-    """Raises UserError if the game at `start` has too many nodes, before its tokens take a hundred times its size."""
+def _check_size(data: bytes, start: int, most: int) -> None:
+    """Raises UserError if the game at `start` has more nodes, before its tokens take a hundred times its size."""
     nodes = depth = 0
     for found in _TOKEN_OR_END.finditer(data, start):
         nodes += found[0] == b";"
-        if nodes > MOST_NODES:
-            raise UserError(Phrase("error.nodes", {"number": MOST_NODES}))
+        if nodes > most:
+            raise UserError(Phrase("error.nodes", {"number": most}))
         depth += {b"(": 1, b")": -1}.get(found[0], 0)
         if not depth or found["end"]:
             return
