@@ -19,7 +19,7 @@ import miniature
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
+from in_process import invoke
 from making import Kept, finished_game
 from running import check_whole, children_of, curves
 
@@ -27,7 +27,6 @@ from gtp_engine.arena.elo import elo_difference
 from gtp_engine.arena.network_match import play_networks
 from gtp_engine.base import interrupts
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.cli import main
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
@@ -71,7 +70,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def train(run: Path, *options: str, status: int = 0) -> str:
-    ran = CliRunner().invoke(main, ["train", str(run), *options])
+    ran = invoke("train", str(run), *options)
     assert ran.exit_code == status, ran.output
     assert "Traceback" not in ran.output
     return ran.output
