@@ -42,13 +42,18 @@ def begin() -> None:
         _has_begun = True
 
 
+def is_compiling() -> bool:
+    """Whether the other process is still compiling."""
+    return _helper is not None and _helper.poll() is None
+
+
 def wait_until_compiled(is_stopped: Callable[[], bool]) -> bool:
     """Begins to compile the solver, if nobody has, and waits for it; returns False if it was stopped meanwhile."""
     from ..base import warm_up
 
     begin()
-    if _helper is not None and _helper.poll() is None:
+    if _helper is not None and is_compiling():
         logger.warning("compiling the solver, which is done once on this machine")
         warm_up.wait_for_helper(_helper, "the solver", is_stopped)
-        return _helper.poll() is not None
+        return not is_compiling()
     return True

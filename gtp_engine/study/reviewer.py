@@ -17,6 +17,7 @@ from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from ..solver.ahead import begin as begin_solver
+from ..solver.ahead import is_compiling
 from ..solver.solution import prepare as prepare_solver
 from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
@@ -68,8 +69,8 @@ class ReviewStep:
     """How far a review is.
 
     Attributes:
-        stage: What is done now: "moves", "again" for the second look at the worst of them, "reasons" for them; then
-            "done", or "stopped" if `Reviewer.stopped` ended the review early.
+        stage: What is done now: "moves", "again" for the second look at the worst of them, "compiling" while the solver
+            is not ready, "reasons" for them; then "done", or "stopped" if `Reviewer.stopped` ended the review early.
         done: How many moves, positions or reasons have been found in this stage.
         total: How many there are; 0 if that is not known.
         review: What has been found so far.
@@ -159,9 +160,12 @@ class Reviewer:
         review = replace(step.review, is_checked=not self.stopped)
         total = min(len(review.mistakes), task.listed)
         plan.begin("reasons", REASON_WORK * total)
-        yield (step := replace(step, stage="reasons", done=0, total=total, review=review))
+        step = replace(step, stage="compiling", done=0, total=total, review=review)
+        if is_compiling():
+            yield step
         with plan.paused():
             prepare_solver(lambda: self.stopped)
+        yield (step := replace(step, stage="reasons"))
         while not self.stopped and (step.done < task.listed or not plan.is_over):
             worst = next_to_explain(step.review.mistakes[: task.most], step.review.reasons)
             if worst is None:

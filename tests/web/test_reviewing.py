@@ -1,10 +1,11 @@
 """The review on the page: the main line, the lesson at the end of a game, and the way back to both."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from web.conftest import NEW, RECORD, Desk
+from web.conftest import LIMIT, NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
@@ -78,6 +79,16 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     assert answer is not None and answer["drawn"] == desk.state["drawn"]
     desk.play("C7")  # another variation, in which the third move is not a mistake
     assert desk.state["place"] == 3 and desk.state["review"]["mistakes"][0]["place"] is None
+
+
+def test_a_review_that_waits_for_the_solver_says_so(study: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_ready = threading.Event()
+    monkeypatch.setattr("gtp_engine.study.reviewer.is_compiling", lambda: True)
+    monkeypatch.setattr("gtp_engine.study.reviewer.prepare_solver", lambda is_stopped: is_ready.wait(LIMIT))
+    study.send("review", visits=2)
+    study.wait(lambda: study.state["review"]["stage"] == "compiling")
+    is_ready.set()
+    study.wait(lambda: study.state["review"]["stage"] == "done")
 
 
 def test_a_review_finds_values_for_moves_before_nodes_that_change_nothing(desk: Desk) -> None:

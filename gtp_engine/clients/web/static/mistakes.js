@@ -81,7 +81,7 @@ function sentence({name, values}) {
 
 function stageText({stage, done, total, mistakes, isLesson}) {
   const values = {done: number(done), total: number(total)};
-  const names = {moves: "reviewMoves", again: "reviewAgain", reasons: "reviewReasons", stopped: "reviewStopped"};
+  const names = {moves: "reviewMoves", again: "reviewAgain", compiling: "compiling", reasons: "reviewReasons", stopped: "reviewStopped"};
   return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
