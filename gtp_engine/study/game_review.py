@@ -245,7 +245,7 @@ class GameReview:
     def __post_init__(self) -> None:
         moves, found = counted_once(self.moves, find_mistakes(self.moves, self.by, self.player))
         object.__setattr__(self, "moves", tuple(moves))
-        confirmed = [mistake for mistake in found if mistake.worst.is_checked or not self.is_checked]
+        confirmed = [mistake for mistake in found if mistake.is_checked or not self.is_checked]
         object.__setattr__(self, "mistakes", confirmed)
 
     @property

@@ -233,13 +233,18 @@ class Mistake:
 
     Attributes:
         misses: The moves that made it, in order.
-        worst: The most costly one, of those that a second look has checked if there are any.
-        matters: Whether one of these, and not only the worst, has cost some win rate.
+        worst: The most costly one.
+        matters: Whether one of them, and not only the worst, has cost some win rate.
     """
 
     misses: tuple[MoveReview, ...]
     worst: MoveReview
     matters: bool
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether a second look has confirmed one of the moves."""
+        return any(miss.is_checked for miss in self.misses)
 
     @property
     def span(self) -> str:
@@ -325,9 +330,8 @@ class _Misses:
 
     def mistake(self, by: Unit) -> Mistake:
         """Returns the mistake."""
-        known = [miss for miss in self.all if miss.is_checked] or self.all
-        matters = any(miss.cost("winrate") >= LEAST_WINRATE for miss in known)
-        return Mistake(tuple(self.all), max(known, key=lambda miss: miss.cost(by)), matters)
+        matters = any(miss.cost("winrate") >= LEAST_WINRATE for miss in self.all)
+        return Mistake(tuple(self.all), max(self.all, key=lambda miss: (miss.cost(by), miss.is_checked)), matters)
 
 
 def _miss_the_same(first: MoveReview, second: MoveReview, by: Unit) -> bool:

@@ -25,7 +25,7 @@ from .game_review import Conditions, GameReview, Reason
 from .move_review import LISTED, Unit, least_cost
 from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, explain, find_purpose, next_to_explain
-from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
+from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, not_checked, review_moves, search_again
 
 MINUTES = Range(0, above=True)
 _MEASURED = Limits(visits=128, seconds=0.3)  # before the review, to know the speed
@@ -171,6 +171,11 @@ class Reviewer:
             if worst is None:
                 break
             number, limited = worst.number, replace(searches, limits=plan.limits)
+            if not worst.is_checked:  # the most costly move of the mistake, now that another one costs less
+                plan.advance(2 * SECOND_LOOK_FACTOR)
+                for moves in search_again(limited, positions, step.review.moves, not_checked(worst)):
+                    step = replace(step, review=replace(step.review, moves=moves))
+                continue
             found = explain(limited, positions[number - 1], worst, by)
             plan.advance(REASON_WORK)
             reasons = {**step.review.reasons, number: found.reasons if found else ()}

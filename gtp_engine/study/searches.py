@@ -20,7 +20,7 @@ from ..search.report import SearchReport
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import Scheduler, run_in_order
 from ..search.search import Search
-from .move_review import LEAST_WINRATE, LISTED, Mistake, MoveReview, Unit, find_mistakes, least_cost
+from .move_review import LEAST_WINRATE, LISTED, MoveReview, Unit, find_mistakes, least_cost
 
 SECOND_LOOK_FACTOR = 4  # times the limits of the first look
 # The positions that may be looked at again: the work is then about that of the first look. If only a few moves are
@@ -211,44 +211,55 @@ def look_again(
     Yields:
         All moves with what is known so far, after each position.
     """
-    seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
-    longer = replace(searches.times(SECOND_LOOK_FACTOR), seed=seed)
-    reports = {move.number - 1: move.before for move in moves} | {move.number: move.after for move in moves}
-    most = most_looked_at_again(len(reports))
+    most = most_looked_at_again(len(moves) + 1)
     checked: set[int] = set()
     known = tuple(moves)
     while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
-        found = 0
-        # Who owns the points after each move tells why one is a mistake (`reasons.explain`).
-        for number, report in zip(numbers, _reports(longer, positions, numbers, owned=True), strict=False):
-            reports[number] = report
+        for number, moves in zip(numbers, search_again(searches, positions, known, numbers), strict=False):
             checked.add(number)
-            found += 1
-            known = tuple(_updated(move, reports, checked) for move in known)
-            yield known
-        if found < len(numbers):  # the review was stopped
+            yield (known := tuple(moves))
+        if not checked.issuperset(numbers):  # the review was stopped
             return
 
 
-def _updated(move: MoveReview, reports: dict[int, SearchReport], checked: set[int]) -> MoveReview:
-    """Returns a move with the present reports of the positions before and after it."""
-    ends = (move.number - 1, move.number)
-    before, after = (reports[number] for number in ends)
-    return replace(move, before=before, after=after, is_checked=checked.issuperset(ends))
+def search_again(
+    searches: Searches, positions: Positions, moves: Sequence[MoveReview], numbers: Sequence[int]
+) -> Iterator[tuple[MoveReview, ...]]:
+    """Searches these positions for the second look and yields all moves after each, as `look_again`."""
+    seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
+    longer = replace(searches.times(SECOND_LOOK_FACTOR), seed=seed)
+    # Who owns the points after each move tells why one is a mistake (`reasons.explain`).
+    for number, report in zip(numbers, _reports(longer, positions, numbers, owned=True), strict=False):
+        moves = tuple(_updated(move, number, report) for move in moves)
+        yield moves
+
+
+def not_checked(move: MoveReview) -> list[int]:
+    """Returns which of the positions before and after a move have had no second look, whose reports have owners."""
+    ends = (move.number - 1, move.before), (move.number, move.after)
+    return [number for number, report in ends if report.ownership is None]
+
+
+def _updated(move: MoveReview, number: int, report: SearchReport) -> MoveReview:
+    """Returns a move with the report of the second look at a position."""
+    if number not in (move.number - 1, move.number):
+        return move
+    looked = replace(move, after=report) if number == move.number else replace(move, before=report)
+    return replace(looked, is_checked=not not_checked(looked))
 
 
 def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most: int) -> list[MoveReview]:
     """Returns the moves that would be listed but have not been checked, the most important first.
 
-    Of a mistake made several times the worst move is enough, unless another one seems to cost more, or some win rate if
-    it costs none: the others would take the second look from other mistakes.
+    Of a mistake made several times the most costly move is enough, unless another one costs some win rate and that one
+    none: the others would take the second look from other mistakes.
     """
     listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:most]
     least = listed[-1].importance(by) if len(listed) == most else (False, 0.0)
     known = {move.number for move in moves if move.is_checked}
     for mistake in find_mistakes(moves, by, player):
         others = (miss for miss in mistake.misses if miss is not mistake.worst)
-        known |= {miss.number for miss in others if not _may_change(mistake, miss, by)}
+        known |= {miss.number for miss in others if miss.importance(by) <= mistake.worst.importance(by)}
     judged = (move for move in moves if move.number not in known and player in (None, move.move.colour))
 
     def fall(move: MoveReview) -> tuple[bool, float]:
@@ -256,12 +267,6 @@ def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most:
 
     doubtful = [move for move in judged if move.drop(by) >= least_cost(by) and fall(move) >= least]
     return sorted(doubtful, key=fall, reverse=True)[:most]
-
-
-def _may_change(mistake: Mistake, miss: MoveReview, by: Unit) -> bool:
-    """Returns whether the mistake would count more if a second look confirmed what one of its moves has cost."""
-    matters, cost = miss.importance(by)
-    return matters > mistake.matters or cost > mistake.worst.cost(by)
 
 
 def _next_positions(candidates: Sequence[MoveReview], checked: set[int], most: int) -> list[int]:

@@ -133,9 +133,10 @@ def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_
     assert spans(moves) == [("1-3", 3), ("5", 5), ("4", 4)]
     assert order_note(find_mistakes(moves)).startswith("The last one cost less")
     first_checked = [replace(again[0], is_checked=True), again[1]]
-    assert spans(first_checked) == [("1-3", 1)], "what the other one seems to have cost has not been confirmed"
-    last_checked = [again[0], replace(again[1], is_checked=True)]
-    assert not find_mistakes(last_checked)[0].matters
+    assert spans(first_checked) == [("1-3", 3)], "the dearest move counts, whichever has been checked"
+    assert game_of(first_checked, is_checked=True).mistakes[0].worst.points_loss == 10.0
+    alike = [again[0], replace(again[0], number=3, is_checked=True)]
+    assert spans(alike) == [("1-3", 3)], "of equal ones that which has been checked"
 
 
 def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
@@ -186,7 +187,7 @@ def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() 
     moves[:2] = [replace(move, is_checked=True) for move in moves[:2]]
     listed = [[mistake.span for mistake in game_of(moves, is_checked=done).mistakes] for done in (True, False)]
     assert listed == [["1-3", "2"], ["4", "1-3", "2"]]
-    assert find_mistakes(moves)[1].worst.number == 1  # the one that has been checked, although the other one cost more
+    assert find_mistakes(moves)[1].worst.number == 3, "it is the same mistake, and costs what the dearer move does"
 
 
 def test_a_point_that_has_been_played_is_missed_anew() -> None:

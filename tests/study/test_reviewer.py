@@ -1,23 +1,29 @@
 """The review of a game as a Python program asks for it."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from drawn_positions import game_of
+from reviews import D4, E5, F6, G7, loss
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.go.coords import WHITE
+from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, write_sgf
 from gtp_engine.search.evaluate.evaluator import Evaluator, make_evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.request import Limits
+from gtp_engine.study import reviewer
 from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.move_review import MoveReview, Worth
+from gtp_engine.study.reasons.explain import Explanation
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
 
@@ -191,3 +197,29 @@ def test_an_analysis_values_a_pass_by_the_count_without_dead_stones() -> None:
     passing = next(move for move in report.moves if move.vertex == "pass")
     assert passing.lead == game.score({"B2", "C2"}).points > 0 > game.score().points
     assert report.winrate > 0.9
+
+
+def test_a_mistake_costs_what_its_dearest_move_costs_after_the_longer_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dearest move proves cheaper than another one of the same mistake, which has had no second look so far."""
+    dearest, other = loss(1, BLACK, D4, E5, 8.0, 0.2), loss(3, BLACK, G7, E5, 5.0, 0.2)
+    moves = [dearest, loss(2, WHITE, F6, F6, 0.0), other]
+    first, second = ([replace(move, is_checked=move.number in told) for move in moves] for told in ((1,), (1, 3)))
+    asked, costs = list[list[int]](), {1: 2.0, 3: 4.0}
+
+    def search_again(*arguments: Any) -> Iterator[list[MoveReview]]:
+        asked.append(arguments[3])
+        known = {move.number: move.longer for move in arguments[2]}
+        yield [replace(move, longer=known[move.number]) for move in second]
+
+    def explain(_: object, __: object, move: MoveReview, *___: object) -> Explanation:
+        return Explanation((Worth(-costs[move.number], 0.4), Worth(0.0, 0.5)), ())
+
+    found = {"review_moves": iter(moves), "look_again": iter([first])}
+    for name, values in found.items():
+        monkeypatch.setattr(reviewer, name, lambda *_, values=values: values)
+    monkeypatch.setattr(reviewer, "search_again", search_again)
+    monkeypatch.setattr(reviewer, "explain", explain)
+    done = review(read_sgf(b"(;SZ[9];B[df];W[fd];B[gc])"), SETTINGS)
+    (mistake,) = done.mistakes
+    assert (mistake.span, mistake.worst.number, mistake.worst.points_loss) == ("1-3", 3, 4.0)
+    assert asked == [[2, 3]] and mistake.worst.is_checked and [*done.reasons] == [1, 3]

@@ -90,7 +90,8 @@ class ChosenSearches(Searches):
             if self.is_stopped():
                 return
             self.asked.append(number)
-            yield self.found.get(number) or self.first[number]
+            found = self.found.get(number) or self.first[number]
+            yield replace(found, ownership=np.zeros((9, 9), np.float32)) if ownership else found
 
 
 class Numbers(Positions):
