@@ -138,8 +138,12 @@ class MoveReview:
         return self.fall(worth(self.after), worth(self.before), by)
 
     def fall(self, played: Worth, better: Worth, by: Unit) -> float:
-        """Returns by how much less one position is worth to the mover than another, as `drop`."""
-        fall = better.lead - played.lead if by == "points" else better.winrate - played.winrate
+        """Returns by how much less one position is worth to the mover than another, as `drop`.
+
+        It is rounded to the tenth of a point or of a percent that is shown: what is told has to agree with what is
+        compared, such as the least cost of a mistake.
+        """
+        fall = round(better.lead - played.lead, 1) if by == "points" else round(better.winrate - played.winrate, 3)
         return fall if self.before.to_move == BLACK else -fall
 
     @property
@@ -169,8 +173,8 @@ class MoveReview:
 
     @property
     def has_cost(self) -> bool:
-        """Whether the loss is large enough to show when it is rounded to a tenth of a point or of a percent."""
-        return self.points_loss >= 0.05 or self.winrate_loss >= 0.0005
+        """Whether the move has lost any points or win rate."""
+        return self.points_loss > 0 or self.winrate_loss > 0
 
     @property
     def complexity(self) -> float:

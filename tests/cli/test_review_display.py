@@ -78,8 +78,8 @@ def test_players_by_phase_and_class() -> None:
     table = {row[0]: row[1:] for row in lines(players_table(players, (9, 9)))}
     assert table["A"] == ["[b]", "White"]
     assert table["moves"] == ["by", "points", "lost"]
-    assert table["points"] == ["lost", "per", "move", "2.00", "3.52"]
-    assert table["opening"] == ["3.00", "7.04"]
+    assert table["points"] == ["lost", "per", "move", "2.00", "3.50"]
+    assert table["opening"] == ["3.00", "7.00"]
     assert table["middle"] == ["game,", "from", "move", "12", "1.00", "0.00"]
     assert "endgame" not in table
     assert table["engine's"] == ["first", "choice", "0", "(0%)", "1", "(50%)"]

@@ -124,7 +124,7 @@ def explained(moves: list[MoveReview]) -> list[int]:
 
 def test_listed_and_large_mistakes_are_explained() -> None:
     points = list(all_points(9, 9))
-    moves = [loss(number, BLACK, points[-1], points[number], 4 + number / 20) for number in range(1, 31)]
+    moves = [loss(number, BLACK, points[-1], points[number], 2 + number / 10) for number in range(1, 31)]
     assert explained(moves) == list(range(30, 20, -1))
     large = [loss(number, BLACK, points[-1], points[number], 6 + number / 20) for number in range(1, 31)]
     assert len(explained([*large, loss(31, BLACK, points[-1], points[31], 6.0)])) == 30

@@ -140,9 +140,18 @@ def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_
 
 
 def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
-    moves = [loss(1, BLACK, D4, E5, 0.49, 0.012), loss(2, WHITE, D4, F6, 0.51, 0.008)]
+    moves = [loss(1, BLACK, D4, E5, 0.44, 0.012), loss(2, WHITE, D4, F6, 0.51, 0.008)]
     assert spans(moves) == [("2", 2)]
     assert spans(moves, by="winrate") == [("1", 1)]
+
+
+def test_what_is_compared_is_rounded_as_it_is_shown() -> None:
+    shown, hidden = loss(1, BLACK, D4, E5, 0.46, 0.0096), loss(2, WHITE, D4, F6, 0.44, 0.0094)
+    assert repr(shown) == "<MoveReview: 1 black D4 (-0.5 points, -1.0%; E5 is better)>"
+    (mistake,) = find_mistakes([shown, hidden])
+    assert mistake.worst == shown and mistake.matters and order_note([mistake]) == ""
+    assert loss_class(loss(3, BLACK, D4, E5, 5.96).points_loss) == loss_class(6.0), "the list says 6.0"
+    assert not loss(4, BLACK, D4, E5, 0.04, 0.0004).has_cost
 
 
 def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:

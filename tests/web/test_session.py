@@ -375,6 +375,9 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     desk.session.publish()
     assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
     assert desk.published[-1]["drawn"]["labels"] == {"A1": "4"}
+    values.set(line[1], Value(WHITE, 0.4, -0.46, JUDGED_VISITS, "C3"))
+    desk.session.publish()
+    assert desk.published[-1]["loss"]["points"] == 2.5 and desk.published[-1]["drawn"]["labels"] == {"A1": "3"}
     desk.send("teach", on=False)
     assert desk.published[-1]["loss"] is None
 

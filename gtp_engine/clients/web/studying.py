@@ -134,7 +134,8 @@ class Values:
         before, after = self.get(node.parent) if node.parent else None, self.get(node)
         if node.move is None or before is None or after is None:
             return None
-        return before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
+        lost = round(before.lead - after.lead, 1)  # as it is shown, and as in a review
+        return lost if node.move.colour == BLACK else -lost
 
     def on_stones(self, game: Game, path: Sequence[TreeNode]) -> dict[str, str]:
         """Returns the points lost by the moves that have placed the stones of a position, if half a point or more.
@@ -149,7 +150,7 @@ class Values:
                 losses[node.move.point] = node.move.colour, 0.0 if lost is None or node.ends_game else lost
         losses.pop(PASS, None)
         found = {point: lost for point, (colour, lost) in losses.items() if game.stone_at(point) == colour}
-        return {game.vertex(point): f"{lost:.0f}" for point, lost in found.items() if lost >= _LEAST_SHOWN}
+        return {game.vertex(point): _whole(lost) for point, lost in found.items() if lost >= _LEAST_SHOWN}
 
 
 class Searches(Part):
@@ -338,7 +339,12 @@ class Searches(Part):
 def label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
     """Draws the points that a move has lost on its stone, if it stands in this position."""
     if move.point != PASS and game.stone_at(move.point):
-        drawn.labels[move.point] = f"{points:.0f}"
+        drawn.labels[move.point] = _whole(points)
+
+
+def _whole(points: float) -> str:
+    """Returns points without decimals, for a stone: half a point, which is shown, is no zero."""
+    return str(int(points + 0.5))
 
 
 def _losses(report: SearchReport) -> list[Candidate]:
