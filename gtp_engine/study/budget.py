@@ -50,6 +50,7 @@ class Plan:
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         listed: int = LISTED,
+        spared: Callable[[], int] = lambda: 0,
     ) -> None:
         """Plans the review of so many positions.
 
@@ -60,9 +61,11 @@ class Plan:
             seconds: The budget, without `limits`.
             clock: Returns the time in seconds.
             listed: How many mistakes are explained whatever time is left.
+            spared: Returns the visits that were known before and not made again (`KnownReports.spared`).
         """
         self.left = {"moves": float(positions), "later": float(sum(later_work(positions, listed)))}
         self.seconds, self._clock, self._rate = seconds, clock, rate
+        self._spared, self._spared_before = spared, spared()
         self._started, self._visits, self._done, self._positions = clock(), 0.0, 0.0, positions
         self._fixed = limits
         self._first: float | None = None  # visits of the first look, once it is over
@@ -85,7 +88,8 @@ class Plan:
     def rate(self) -> float:
         """The visits/s so far."""
         trust = _TRUST_SECONDS if self.seconds is None else _TRUST * self.seconds
-        return (self._rate * trust + self._visits) / (trust + self.elapsed)
+        made = self._visits - (self._spared() - self._spared_before)
+        return (self._rate * trust + max(0.0, made)) / (trust + self.elapsed)
 
     @property
     def elapsed(self) -> float:

@@ -15,6 +15,7 @@ from ..go.sgf import GameRecord
 from ..search.evaluate.choices import AUTO
 from .budget import usual_seconds
 from .game_review import GameReview
+from .known_reports import KnownReports
 from .move_review import Mistake
 from .reviewer import Reviewer, ReviewStep, ReviewTask
 
@@ -33,7 +34,13 @@ class GameStudy:
     """
 
     def __init__(
-        self, task: ReviewTask, settings: EngineSettings, *, seconds: float | None = None, visits: int | None = None
+        self,
+        task: ReviewTask,
+        settings: EngineSettings,
+        *,
+        seconds: float | None = None,
+        visits: int | None = None,
+        known: KnownReports | None = None,
     ) -> None:
         """Prepares it.
 
@@ -42,10 +49,13 @@ class GameStudy:
             settings: The engine's; see `_teacher`.
             seconds: How long the searches may take; None for the usual time of a review.
             visits: The visits of each position, instead of a time.
+            known: What reviews of this game have searched, and will have.
         """
         self.task = replace(task, estimates_ranks=False)
         self._reviewer = Reviewer(
-            replace(_teacher(settings), visits=visits, seed=_SEED), None if seconds is None else seconds / 60
+            replace(_teacher(settings), visits=visits, seed=_SEED),
+            None if seconds is None else seconds / 60,
+            known=known,
         )
 
     def start(self, follow: Callable[[ReviewStep], object] = lambda step: None) -> "Future[GameReview]":
@@ -76,11 +86,11 @@ def _teacher(settings: EngineSettings) -> EngineSettings:
     return EngineSettings(AUTO, **machine)
 
 
-def after_game(task: ReviewTask, settings: EngineSettings) -> GameStudy:
+def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
     """Returns the lesson about a finished game: the `MISTAKES` that have cost the player of the task most."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
-    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds)
+    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known and known.copy())
 
 
 def lesson_seconds(width: int, height: int, moves: int) -> float:
@@ -88,11 +98,11 @@ def lesson_seconds(width: int, height: int, moves: int) -> float:
     return _SHARE * usual_seconds(width, height, moves)
 
 
-def about_last_moves(game: Game, settings: EngineSettings) -> GameStudy:
+def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
     """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
     task = ReviewTask(GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True)
-    return GameStudy(task, settings, seconds=_WHY_SECONDS)
+    return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
 
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:

@@ -22,6 +22,7 @@ from ..solver.solution import prepare as prepare_solver
 from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview, Reason
+from .known_reports import KnownReports
 from .move_review import LISTED, Unit, least_cost
 from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, explain, find_purpose, next_to_explain
@@ -102,6 +103,7 @@ class Reviewer:
         settings: Evaluator, limits and search parameters. Without a limit the visits follow from `minutes`.
         minutes: How long the review of a game may take; None for the usual time of its board (`usual_seconds`).
         clock: Returns the time in seconds.
+        known: What reviews of the same game have searched, and will have. It is left alone if the settings have limits.
 
     Attributes:
         stopped: Setting it to True, also from a signal handler, ends the review soon.
@@ -112,11 +114,16 @@ class Reviewer:
     """
 
     def __init__(
-        self, settings: EngineSettings, minutes: float | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        settings: EngineSettings,
+        minutes: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        known: KnownReports | None = None,
     ) -> None:
         self.stopped = False
         self._clock = clock
         self._limits = Limits(settings.visits, settings.seconds)
+        self._known = known if self._limits.is_endless else None
         self._minutes = None if minutes is None else float(MINUTES.parse("minutes", minutes, from_text=False))
         if minutes is not None and not self._limits.is_endless:
             raise UserError("a review has either minutes, or visits and seconds of each position")
@@ -166,6 +173,23 @@ class Reviewer:
         with plan.paused():
             prepare_solver(lambda: self.stopped)
         yield (step := replace(step, stage="reasons"))
+        explained = self._reasons(searches, positions, plan, step, task)
+        for step in explained:
+            yield step
+        if task.purposes and not self.stopped:
+            purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
+            step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
+        whole = not self.stopped and len(numbers) == len(positions.moves)
+        ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
+        conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
+        review = replace(step.review, conditions=conditions, ranks=ranks)
+        yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
+
+    def _reasons(
+        self, searches: Searches, positions: Positions, plan: Plan, step: ReviewStep, task: ReviewTask
+    ) -> Iterator[ReviewStep]:
+        """Explains the worst mistakes and yields a step for each."""
+        total = step.total
         while not self.stopped and (step.done < task.listed or not plan.is_over):
             worst = next_to_explain(step.review.mistakes[: task.most], step.review.reasons)
             if worst is None:
@@ -176,7 +200,7 @@ class Reviewer:
                 for moves in search_again(limited, positions, step.review.moves, not_checked(worst)):
                     step = replace(step, review=replace(step.review, moves=moves))
                 continue
-            found = explain(limited, positions[number - 1], worst, by)
+            found = explain(limited, positions[number - 1], worst, task.by)
             plan.advance(REASON_WORK)
             reasons = {**step.review.reasons, number: found.reasons if found else ()}
             moves = step.review.moves
@@ -184,14 +208,6 @@ class Reviewer:
                 moves = tuple(replace(move, longer=found.longer) if move.number == number else move for move in moves)
             step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
-        if task.purposes and not self.stopped:
-            purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
-            step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
-        whole = not self.stopped and len(numbers) == len(positions.moves)
-        ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
-        conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
-        review = replace(step.review, conditions=conditions, ranks=ranks)
-        yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
 
     def _purposes(self, searches: Searches, positions: Positions, review: GameReview) -> dict[int, tuple[Reason, ...]]:
         """Returns what the moves do that are no mistakes, by their numbers."""
@@ -212,7 +228,10 @@ class Reviewer:
             return Plan(count, self._limits, rate, clock=self._clock, listed=listed)
         usual = usual_seconds(positions.record.width, positions.record.height, len(numbers))
         seconds = usual if self._minutes is None else 60 * self._minutes
-        return Plan(count, None, rate, seconds, self._clock, listed)
+        return Plan(count, None, rate, seconds, self._clock, listed, self._spared)
+
+    def _spared(self) -> int:
+        return self._known.spared if self._known else 0
 
     def _searches(self, record: GameRecord) -> Searches:
         """Returns how the positions of a record are searched: by the evaluator and the parameters of its board."""
@@ -222,7 +241,7 @@ class Reviewer:
         except UserError as error:
             raise SgfError(f"{record.source}: {error}") from error
         begin_solver()
-        return searches
+        return replace(searches, known=self._known)
 
     def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan) -> Conditions:
         """Returns how a record is reviewed."""

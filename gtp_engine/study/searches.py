@@ -20,6 +20,7 @@ from ..search.report import SearchReport
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import Scheduler, run_in_order
 from ..search.search import Search
+from .known_reports import KnownReports
 from .move_review import LEAST_WINRATE, LISTED, MoveReview, Unit, find_mistakes, least_cost
 
 SECOND_LOOK_FACTOR = 4  # times the limits of the first look
@@ -42,6 +43,7 @@ class Searches:
         seed: The seed of the searches; None for a random one.
         is_stopped: Asked between the batches of the searches; there are no more reports once it returns True.
         pace: Returns the limits of the search that begins now, in the place of `limits`; None if they do not change.
+        known: The reports of earlier reviews, which are used and added to with a limit of visits only; None for none.
     """
 
     evaluator: Evaluator
@@ -50,6 +52,7 @@ class Searches:
     seed: int | None = None
     is_stopped: Callable[[], bool] = lambda: False
     pace: Callable[[], Limits] | None = None
+    known: KnownReports | None = None
 
     def reports(
         self, games: Iterable[Game], *, ownership: bool = False, moves_ownership: bool = False
@@ -75,9 +78,15 @@ class Searches:
             )
             for game in games
         )
-        searches = ((kept if one_by_one else self._new_search(), request) for request in requests)
-        scheduler = Scheduler(self.evaluator, slots=1 if one_by_one else None)
-        return run_in_order(scheduler, searches, self.is_stopped)
+
+        def run(requests: Iterable[SearchRequest]) -> Iterator[SearchReport]:
+            searches = ((kept if one_by_one else self._new_search(), request) for request in requests)
+            scheduler = Scheduler(self.evaluator, slots=1 if one_by_one else None)
+            return run_in_order(scheduler, searches, self.is_stopped)
+
+        if self.known is None or one_by_one:
+            return run(requests)
+        return self.known.complete(requests, (self.evaluator.name, self.parameters), run)
 
     def _dead(self, game: Game) -> frozenset[int]:
         return agreed_before_the_end(game, self.evaluator, self.parameters.profile)

@@ -29,6 +29,7 @@ from gtp_engine.clients.cli.review import player_colour
 from gtp_engine.clients.cli.review_display import follow
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import GameRecord, read_sgf, read_sgf_games
+from gtp_engine.study.known_reports import KnownReports
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "gtp_engine", "review", "--network", "none"]
@@ -376,20 +377,20 @@ def test_verbose_reports_network_precision_and_moves(game: Path) -> None:
 def test_the_review_after_a_game_reports_as_the_game_does(
     level: int, profile: str, network: str, option: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    called = Mock(return_value=0)
+    called, known = Mock(return_value=0), KnownReports()
     monkeypatch.setattr("gtp_engine.clients.cli.review.review.main", called)
     search = Mock(network="mine", device="cpu", precision="auto", threads=available_cpus())
     with log_level(level):
-        review_after_game(Path("game.sgf"), search, profile)
+        review_after_game(Path("game.sgf"), search, profile, known)
     arguments = ["--network", network, "--device", "cpu", "--precision", "auto", *option, "--", "game.sgf"]
-    assert called.call_args.args == (arguments,)
+    assert called.call_args.args == (arguments,) and called.call_args.kwargs["obj"] is known
 
 
 def test_ctrl_c_ends_the_review_after_a_game_and_nothing_else(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.clients.cli.review.review.invoke", Mock(side_effect=KeyboardInterrupt))
     search = Mock(network="none", device="cpu", precision="auto", threads=available_cpus())
     with pytest.raises(UserError, match=r"^the review was stopped$"):
-        review_after_game(game, search, "")
+        review_after_game(game, search, "", KnownReports())
 
 
 @pytest.mark.parametrize(

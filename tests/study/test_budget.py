@@ -74,6 +74,16 @@ def test_given_limits_stay_and_their_cost_is_foreseen() -> None:
     assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 10 * REASON_WORK) * 2)
 
 
+def test_what_is_known_is_no_speed() -> None:
+    machine, known = Machine(1000.0), [0]
+    plan = Plan(51, None, 1000.0, 20.0, machine.clock, spared=lambda: known[0])
+    machine.work(plan, 10)
+    for _ in range(20):
+        known[0] += plan.limits.visits or 0
+        plan.advance(1)
+    assert plan.rate == pytest.approx(1000)
+
+
 def test_the_usual_time_of_each_board() -> None:
     assert [round(usual_seconds(size, size, moves)) for size, moves in ((9, 46), (13, 100), (19, 250))] == [19, 39, 83]
     assert usual_seconds(19, 19, 1) < 11

@@ -8,6 +8,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord
 from gtp_engine.study import lesson
 from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.known_reports import KnownReports
 from gtp_engine.study.lesson import MISTAKES, GameStudy, about_last_moves, after_game, worst_mistakes
 from gtp_engine.study.reviewer import ReviewTask
 
@@ -43,14 +44,29 @@ def test_what_cost_a_player_most_is_told_with_reasons(atari: Game, monkeypatch: 
 
 
 @pytest.fixture(scope="module")
-def last_moves(atari: Game) -> GameReview:
-    return about_last_moves(atari, SETTINGS).start().result()
+def known() -> KnownReports:
+    return KnownReports()
+
+
+@pytest.fixture(scope="module")
+def last_moves(atari: Game, known: KnownReports) -> GameReview:
+    return about_last_moves(atari, SETTINGS, known).start().result()
 
 
 def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_moves: GameReview) -> None:
     assert [move.number for move in last_moves.moves] == [17, 18]
     assert worst_mistakes(last_moves)[0].worst.number == 17
     assert last_moves.reasons[17]
+
+
+def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_in_the_lesson(
+    atari: Game, last_moves: GameReview, known: KnownReports
+) -> None:
+    review = after_game(ReviewTask(GameRecord.from_game(atari), range(17, 19), BLACK), SETTINGS, known).start().result()
+    told = worst_mistakes(last_moves)[0].worst
+    (same,) = (mistake.worst for mistake in worst_mistakes(review))
+    assert (same.longer, same.better_line) == (told.longer, told.better_line)
+    assert review.reasons[same.number] == last_moves.reasons[told.number]
 
 
 def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:

@@ -15,6 +15,7 @@ from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluat
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
+from gtp_engine.study.known_reports import KnownReports
 from gtp_engine.study.move_review import LISTED, MoveReview
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
@@ -67,6 +68,31 @@ def test_review_ends_at_a_move_that_cannot_be_played() -> None:
     data = b"(;SZ[5];B[bb];W[bb])"
     assert [move.number for move in reviewed(data, Limits(visits=2))] == [1]
     assert "move 2: illegal move: B4 is occupied" in Positions(read_sgf(data)).problem
+
+
+def test_what_is_known_is_not_searched_again_unless_for_longer() -> None:
+    known, games = KnownReports(), [*read_sgf(b"(;SZ[5];B[cc];W[cb];B[bb])").positions()]
+    options = {"seed": 1, "known": known}
+
+    def reports(visits: int, *games: Game, **asked: bool) -> list[SearchReport]:
+        searches = Searches(UniformEvaluator(8), SearchParameters(), Limits(visits=visits), **options)  # type: ignore[arg-type]
+        return [*searches.reports((game.copy() for game in games), **asked)]
+
+    (second,) = reports(20, games[1])
+    first, again, third = reports(30, *games[:3])
+    assert again.priors is second.priors and [first.visits, third.visits] == [30, 30], "in order"
+    assert known.spared == 30
+    assert [report.visits for report in reports(100, *games[:2])] == [30, 100]
+    (owned,) = reports(12, games[0], ownership=True)
+    assert owned.visits == 12 and owned.ownership is not None, "the longer search does not know the owners"
+    (longest,) = reports(10, games[0])
+    assert (longest.visits, longest.ownership) == (30, None)
+    options["known"] = known.copy()
+    assert [report.visits for report in reports(500, *games[:2])] == [500, 500]
+    options["known"] = known
+    assert reports(10, games[0])[0].visits == 30, "what a copy has found is its own"
+    games[0].set_komi(0.5)
+    assert reports(10, games[0])[0].visits == 10
 
 
 # The second look.

@@ -4,6 +4,7 @@ import logging
 import signal
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
 from .first_game import DEFAULTS, OpponentOptions, PlayersOptions, advice, close_engine, first_game, rated_games
+
+if TYPE_CHECKING:
+    from ...study.known_reports import KnownReports
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def play(
             shown=display.shown,
             advice=advice(first.search, first.engine.width, first.engine.height) if needs_advice else "",
             rated=rated,
-            review=lambda path: _review(path, first.search, first.engine.parameters.profile),
+            review=lambda path, known: _review(path, first.search, first.engine.parameters.profile, known),
         )
         status = 0 if shown.run() else 1
     except KeyboardInterrupt:
@@ -109,10 +113,11 @@ def play(
     context.exit(status)
 
 
-def _review(path: Path, search: EngineSettings, profile: str) -> None:
+def _review(path: Path, search: EngineSettings, profile: str, known: "KnownReports") -> None:
     """Reviews a finished game as `gtp_engine review` does. Ctrl-C ends the review, not the game's prompt.
 
-    The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
+    The network is that of the game, unless it imitated humans with this profile and so their mistakes as well. What
+    has been searched in the game is known.
     """
     from ...search.evaluate.choices import AUTO
     from .review import review
@@ -125,7 +130,7 @@ def _review(path: Path, search: EngineSettings, profile: str) -> None:
         arguments += ["--threads", str(search.threads)]
     on_end = signal.getsignal(signal.SIGTERM)
     try:
-        review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)
+        review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False, obj=known)
     except click.ClickException as error:
         raise UserError(error.format_message()) from error
     except click.Abort:  # click's KeyboardInterrupt

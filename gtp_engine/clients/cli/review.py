@@ -113,7 +113,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
     stopped = False
     if tasks:
         _show_advice(search.network, tasks)
-        reviewer = Reviewer(search, options.minutes)
+        reviewer = Reviewer(search, options.minutes, known=context.obj)
         end_on_signals(reviewer)
         _review_all(reviewer, tasks, options.player, output, errors)
         reviewer.close()

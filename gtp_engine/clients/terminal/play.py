@@ -31,6 +31,7 @@ from ...go.life import area_map
 from ...go.sgf import GameRecord
 from ...search.report import SearchReport
 from ...study.game_review import GameReview
+from ...study.known_reports import KnownReports
 from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
 from ...study.reviewer import ReviewTask
 from ...table.new_game import described_game
@@ -84,7 +85,7 @@ class TerminalGame:
         shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
         advice: What a person is told at the beginning, besides what to type.
         rated: The games in which the engine's rank follows the person's results; None if it does not.
-        review: Shows the mistakes in a finished game, by its file.
+        review: Shows the mistakes in a finished game, by its file and what has been searched in it.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class TerminalGame:
         shown: str = "winrate",
         advice: str = "",
         rated: RatedGames | None = None,
-        review: Callable[[Path], object] = lambda path: None,
+        review: Callable[[Path, KnownReports], object] = lambda path, known: None,
     ) -> None:
         self._played = played
         self._engine = played.engine
@@ -107,6 +108,7 @@ class TerminalGame:
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
         self._is_saved: bool | None = None  # of a finished game
         self._lesson: GameReview | None = None  # about the game that has ended last
+        self._known = KnownReports()  # of `why`, the lesson and the review: one figure for one mistake
         self._opening = "\n".join(filter(None, (self._greeting(), advice)))
 
     def _greeting(self) -> str:
@@ -404,6 +406,7 @@ class TerminalGame:
     def _begin_another(self, opening: str = "") -> None:
         """Begins the game that has been loaded into the engine, with what to say; the one before is on disk."""
         self._is_saved, self._lesson, self._opening = None, None, opening or self._greeting()
+        self._known = KnownReports()
         self._get_ready()
         self._show()
         self._print(self._opening, "dim")
@@ -415,7 +418,8 @@ class TerminalGame:
             raise UserError("there is no saved game to review")
         path = self._played.file.path
         self._screen.keep()
-        self._review(path)
+        self._announce_longer_search()
+        self._review(path, self._known)
         self._print_command("to save the game with this review", f"review {quoted(_near(path))} --sgf reviewed.sgf")
         self._print(self._choices_after_game, "dim")
 
@@ -424,8 +428,14 @@ class TerminalGame:
         if not game.moves:
             raise UserError("no move has been played yet")
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-        for line in why_lines(self._given(about_last_moves(game, self._network_settings())), own):
+        self._announce_longer_search()
+        for line in why_lines(self._given(about_last_moves(game, self._network_settings(), self._known)), own):
             self._print(line)
+
+    def _announce_longer_search(self) -> None:
+        """Says that what follows may have other figures than the lesson that has been shown."""
+        if self._played.result and self._lesson is not None:
+            self._print("this is a longer search than the lesson's: its figures can differ", "dim")
 
     def _command_lesson(self, _: str) -> None:
         game = self._engine.game
@@ -436,7 +446,7 @@ class TerminalGame:
         if self._lesson is None:
             player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
             task = ReviewTask(GameRecord.from_game(game), player=player)
-            self._lesson = self._given(after_game(task, self._network_settings()))
+            self._lesson = self._given(after_game(task, self._network_settings(), self._known))
         for line in lesson_lines(self._lesson):
             self._print(line)
 

@@ -1,0 +1,88 @@
+"""The reports of positions that have been searched, for further reviews of the same game.
+
+`why`, the lesson and the review of a game search the same positions. What `why` has searched is not searched again,
+unless for much longer: else a mistake would have another figure each time, for nothing but chance.
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+
+from ..go.game import Game
+from ..search.report import SearchReport
+from ..search.request import SearchRequest
+
+# Of the visits that are asked for: with the time that is left a review searches up to four times as long as usual.
+_ENOUGH = 0.25
+
+
+class KnownReports:
+    """The reports of searches, by their positions and by how they were searched.
+
+    Attributes:
+        spared: The visits that were asked for and did not have to be made.
+    """
+
+    def __init__(self) -> None:
+        self.spared = 0
+        self._found: dict[Hashable, list[SearchReport]] = {}
+
+    def copy(self) -> "KnownReports":
+        """Returns the same reports for a review that is too short to add to them."""
+        copied = KnownReports()
+        copied._found = {position: [*reports] for position, reports in self._found.items()}
+        return copied
+
+    def complete(
+        self,
+        requests: Iterable[SearchRequest],
+        how: Hashable,
+        search: Callable[[Iterable[SearchRequest]], Iterable[SearchReport]],
+    ) -> Iterator[SearchReport]:
+        """Yields the reports of the requests in order, as far as `search` yields those that are not known.
+
+        Args:
+            requests: What to search, with a number of visits.
+            how: By what it is searched.
+            search: Searches what is not known; it takes requests when their searches begin.
+        """
+        waiting = deque[tuple[SearchRequest, list[SearchReport], SearchReport | None]]()
+
+        def unknown() -> Iterator[SearchRequest]:
+            for request in requests:
+                reports = self._found.setdefault((how, _position(request.game)), [])
+                waiting.append((request, reports, _suitable(reports, request)))
+                if waiting[-1][2] is None:
+                    yield request
+
+        def known() -> Iterator[SearchReport]:
+            while waiting and (report := waiting[0][2]) is not None:
+                self.spared += waiting.popleft()[0].limits.visits or 0
+                yield report
+
+        for report in search(unknown()):
+            yield from known()
+            waiting.popleft()[1].append(report)
+            yield report
+        yield from known()
+
+
+def _suitable(reports: Iterable[SearchReport], request: SearchRequest) -> SearchReport | None:
+    """Returns the longest search that has what is asked for, and only that; None without any."""
+    least = _ENOUGH * (request.limits.visits or 0)
+    suitable = [report for report in reports if report.visits >= least and _has_owners(report, request)]
+    if not suitable:
+        return None
+    longest = max(suitable, key=lambda report: report.visits)
+    return longest if request.ownership else replace(longest, ownership=None)
+
+
+def _has_owners(report: SearchReport, request: SearchRequest) -> bool:
+    """Whether a report has the owners of the points that a request asks for."""
+    has_moves = all(move.ownership is not None for move in report.moves)
+    return (report.ownership is not None or not request.ownership) and (has_moves or not request.moves_ownership)
+
+
+def _position(game: Game) -> Hashable:
+    size = game.width, game.height
+    return size, game.rules, game.komi, frozenset(game.setup_stones), tuple(game.moves), game.to_move
