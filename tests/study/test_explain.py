@@ -40,6 +40,12 @@ def test_a_region_is_said_only_if_no_search_finds_most_of_it_given_back_elsewher
     assert not facts_about(searches(), [kept, given_back]) and not facts_about(searches(), [given_back, kept])
 
 
+def test_points_are_told_only_if_every_search_finds_enough_of_them() -> None:
+    found = [region("D2", owned=(0.0, owned), lead=4.0) for owned in (0.36, 0.35, 0.3)]
+    assert [fact.name for fact in facts_about(searches(), found[:2])] == ["bigger"]
+    assert not facts_about(searches(), found), "which would be 1 points"
+
+
 def test_searches_of_both_players_moves_see_the_same_facts() -> None:
     """The better move captures, by rollouts: ownership and leads are those of the player, Black or White."""
     found = []

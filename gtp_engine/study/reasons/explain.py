@@ -23,6 +23,7 @@ from .facts import (
     find_missed_atari,
     find_regions_changed,
     find_sente,
+    is_enough,
 )
 from .fates import find_fates
 from .ko_facts import find_ko
@@ -137,9 +138,14 @@ def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
         searches: How to search.
         studies: Studies of the mistake by different searches.
     """
-    found = [fact for fact in find_facts(studies[0]) if all(fact.holds(study, _AGREED) for study in studies[1:])]
+    first, *others = studies
+    found = [
+        fact
+        for fact in find_facts(first)
+        if all(fact.holds(study, _AGREED) and is_enough(study, fact) for study in others)
+    ]
     # A threat is told only if nothing else is: two more searches.
-    return choose(found) or [*find_sente(with_threats(searches, studies[0]))]
+    return choose(found) or [*find_sente(with_threats(searches, first))]
 
 
 def study_in(game: Game, move: MoveReview) -> Study:

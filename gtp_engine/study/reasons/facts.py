@@ -173,10 +173,20 @@ def _side(change: np.ndarray, mask: np.ndarray) -> Phrase:
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:
     """Returns a fact with the points that a study finds: those of its loss, or what a region brings."""
-    if fact.name != EARLY_PASS and fact.name not in REGIONS:
-        return fact
-    amount = study.points_loss if fact.name == EARLY_PASS else study.gain(fact.points)
-    return replace(fact, values={**fact.values, "count": round(amount)})
+    amount = _amount(study, fact)
+    return fact if amount is None else replace(fact, values={**fact.values, "count": round(amount)})
+
+
+def is_enough(study: Study, fact: Fact) -> bool:
+    """Returns whether the points that a study finds suffice for the fact, if it tells any."""
+    amount = _amount(study, fact)
+    return amount is None or amount >= LEAST_GAIN
+
+
+def _amount(study: Study, fact: Fact) -> float | None:
+    if fact.name == EARLY_PASS:
+        return study.points_loss
+    return study.gain(fact.points) if fact.name in REGIONS else None
 
 
 def find_sente(study: Study) -> Iterator[Fact]:
