@@ -242,9 +242,9 @@ def test_other_pages_go_on_while_a_record_is_read(during: During, monkeypatch: p
     may_end = threading.Event()
     read_sgf = opening.read_sgf
 
-    def read_slowly(data: bytes) -> GameRecord:
+    def read_slowly(data: bytes, **limits: int) -> GameRecord:
         assert may_end.wait(LIMIT)
-        return read_sgf(data)
+        return read_sgf(data, **limits)
 
     monkeypatch.setattr(opening, "read_sgf", read_slowly)
     record = json.dumps({"type": "open", "sgf": "(;SZ[9];B[ee])"})
