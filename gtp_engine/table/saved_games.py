@@ -51,7 +51,7 @@ class Notes:
         seconds: The engine's longest time for a move; None if it is not known, or had no limit.
         visits: The largest number of visits for one; None as for `seconds`.
         is_edited: Whether it is somebody's record that is edited here.
-        ranks: Which names of ranks the engine's is one of (`NAMES_VERSION`); None if it has no rank or an older one.
+        ranks: The `NAMES_VERSION` of the engine's rank; None if it has no rank or is of the first version.
     """
 
     used: dict[int, float] = field(default_factory=dict)
@@ -327,7 +327,7 @@ def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     except UserError:
         return None  # a rank of another version
     network, former = match["network"], None
-    if rank is not None and notes.ranks != NAMES_VERSION:
+    if rank is not None and (notes.ranks or 1) < NAMES_VERSION:
         present = present_rank(rank, network or ROLLOUTS, record.width, record.height)
         rank, former = (rank, None) if present is None else (present, rank)
     return Opponent(network, rank, notes.seconds, notes.visits, former)
