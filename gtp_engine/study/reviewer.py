@@ -196,8 +196,8 @@ class Reviewer:
                 break
             number, limited = worst.number, replace(searches, limits=plan.limits)
             if not worst.is_checked:  # the most costly move of the mistake, now that another one costs less
-                plan.advance(2 * SECOND_LOOK_FACTOR)
                 for moves in search_again(limited, positions, step.review.moves, not_checked(worst)):
+                    plan.advance(SECOND_LOOK_FACTOR)
                     step = replace(step, review=replace(step.review, moves=moves))
                 continue
             found = explain(limited, positions[number - 1], worst, task.by)
