@@ -156,13 +156,14 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
     assert exercise["missed"] == {"move": "E5", "points": 9.0} and exercise["toMove"] == "black"
     root = desk.session.node
     desk.values.set(root, Value(BLACK, 0.5, 0.0, FAR, "C3"))
-    for vertex, lead, is_right in (("A1", -5.0, False), ("C3", -2.0, True)):
+    tries = ("A1", -5.0, "5.0", False), ("C3", -2.0, "2.0", True), ("D4", 0.04, "0.0", True)
+    for vertex, lead, points, is_right in tries:
         desk.play(vertex)
         desk.values.set(desk.session.node, Value(WHITE, 0.5, lead, FAR, "C3"))
         desk.session.cancel()
         desk.session.go_on()
         verdict = desk.state["exercise"]["verdict"]
-        assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, -lead)
+        assert (verdict["by"], verdict["isRight"], str(verdict["points"])) == ("search", is_right, points)
         desk.send("undo")
     assert desk.state["exercise"]["box"] == 1  # the first try counts
 

@@ -473,7 +473,7 @@ class Problems(Part):
                 "outcome": verdict.outcome.value,
                 "walls": [game.vertex(chain[0]) for chain in verdict.walls],
                 "isDecided": verdict.is_decided,
-                "points": verdict.points and max(0.0, round(verdict.points, 1)),
+                "points": verdict.points and max(0.0, verdict.points),
             }
         return said
 

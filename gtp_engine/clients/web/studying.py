@@ -134,8 +134,8 @@ class Values:
         before, after = self.get(node.parent) if node.parent else None, self.get(node)
         if node.move is None or before is None or after is None:
             return None
-        lost = round(before.lead - after.lead, 1)  # as it is shown, and as in a review
-        return lost if node.move.colour == BLACK else -lost
+        lost = before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
+        return round(lost, 1) + 0.0  # as it is shown, and as in a review: nothing is no -0.0
 
     def on_stones(self, game: Game, path: Sequence[TreeNode]) -> dict[str, str]:
         """Returns the points lost by the moves that have placed the stones of a position, if half a point or more.
