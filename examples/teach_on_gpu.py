@@ -2,16 +2,17 @@
 
     python examples/teach_on_gpu.py positions pieces/a.shard games.zip --records 20000 --seed 1
     python examples/teach_on_gpu.py positions pieces/b.shard --played 3000 --board-size 9 --seed 2
-    python examples/teach_on_gpu.py teach pieces --teacher kata1-b18c384nbt --student b6c64-19x19 --out new.bin.gz
+    python examples/teach_on_gpu.py teach pieces --teacher kata1-b18c384nbt --student FILE --out new.bin.gz
 
-`positions` runs on a CPU, in as many processes as it has cores. It follows records of 19x19, or games that the bundled
-network plays on a smaller board, as `gtp_engine learn --teacher` does, and writes positions without labels. `teach` has
-the teacher label them in float16, one board size after the other, and then teaches the student for the minutes that are
-left. Every batch has one board size; its blocks are compiled by torch, their matrices learn by Muon (Jordan 2024),
-everything else by AdamW; score losses are linear from 3 points on. One game in 20 is held back: how far the student is
-from the teacher there is printed before, now and then, and after. What is written is the average of the last networks.
+`positions` runs on a CPU; several can run at once, with other seeds. It follows records of 19x19, or games that the
+bundled network plays on a smaller board, as `gtp_engine learn --teacher` does, and writes positions without labels.
+`teach` has the teacher label them in float16, one board size after the other, and then teaches the student for the
+minutes that are left. Every batch has one board size; the blocks are compiled by torch. It is made for transformers:
+the matrices of the blocks learn by Muon (Jordan 2024), everything else, convolutions too, by AdamW. Score losses are
+linear from 3 points on. One game in 20 is held back: how far the student is from the teacher there is printed before,
+now and then, and after. What is written is the average of the last networks.
 
-`learn` resumes, checks its files and runs anywhere; this does none of that, and is several times as fast on a GPU.
+`learn` resumes, checks its files and runs anywhere; this does none of that, and is two to three times as fast on a GPU.
 """
 
 import argparse
@@ -257,6 +258,8 @@ class Lesson:
         shares = dict(pair.split("=") for pair in self.options.shares.split(","))
         sizes = [side for side in self.taught if str(side) in shares]
         weights = np.array([float(shares[str(side)]) for side in sizes])
+        if not weights.sum() > 0:
+            raise SystemExit(f"no positions of the board sizes in --shares {self.options.shares}")
         start = self.share
         while (over := self.share) < 1:
             past = (over - start) / (1 - start)
@@ -282,7 +285,7 @@ class Lesson:
             optimizer.zero_grad()
         self.steps += 1
         self.samples += batch.size
-        decay = min(1 - batch.size / self.options.average, (1 + self.steps) / (10 + self.steps))
+        decay = min(1 - batch.size / max(self.options.average, batch.size), (1 + self.steps) / (10 + self.steps))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), 1 - decay)
 

@@ -63,9 +63,10 @@ class MoveReview:
     """One move of a record.
 
     The cost of a move is the amount by which the value of the game falls from the position before it to the position
-    after it. Both values come from searches with the same limits, so the cost is the drop in the game's curve, unless
-    longer searches of the move and of the better one have found a different cost (`reasons.explain`). A move that the
-    search prefers costs nothing even if the value falls, since no better one is known.
+    after it. Both values come from searches with the same limits, or from those of `why` (`known_reports`), so the cost
+    is the drop in the game's curve, unless longer searches of the move and of the better one have found a different
+    cost (`reasons.explain`). A move that the search prefers costs nothing even if the value falls, since no better one
+    is known.
 
     A mistake counts once: a player loses by it what its most costly move has cost, and nothing by the others.
 
