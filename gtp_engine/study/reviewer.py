@@ -198,7 +198,7 @@ class Reviewer:
             if not worst.is_checked:  # the most costly move of the mistake, now that another one costs less
                 for moves in search_again(limited, positions, step.review.moves, not_checked(worst)):
                     plan.advance(SECOND_LOOK_FACTOR)
-                    step = replace(step, review=replace(step.review, moves=moves))
+                    yield (step := replace(step, review=replace(step.review, moves=moves)))
                 continue
             found = explain(limited, positions[number - 1], worst, task.by)
             plan.advance(REASON_WORK)

@@ -199,11 +199,20 @@ def test_an_analysis_values_a_pass_by_the_count_without_dead_stones() -> None:
     assert report.winrate > 0.9
 
 
-def test_a_mistake_costs_what_its_dearest_move_costs_after_the_longer_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dearest move proves cheaper than another one of the same mistake, which has had no second look so far."""
+def reviewed_with_a_cheaper_second_move(
+    monkeypatch: pytest.MonkeyPatch, second_look: float
+) -> tuple[GameReview, list[list[int]]]:
+    """Reviews a mistake made by two moves, of which the dearest one proves cheaper than the other one seems.
+
+    Args:
+        second_look: What the other one, which has had no second look so far, costs by that.
+
+    Returns:
+        The review, and the positions of each further second look.
+    """
     dearest, other = loss(1, BLACK, D4, E5, 8.0, 0.2), loss(3, BLACK, G7, E5, 5.0, 0.2)
-    moves = [dearest, loss(2, WHITE, F6, F6, 0.0), other]
-    first, second = ([replace(move, is_checked=move.number in told) for move in moves] for told in ((1,), (1, 3)))
+    first = [replace(dearest, is_checked=True), loss(2, WHITE, F6, F6, 0.0), other]
+    second = [*first[:2], replace(loss(3, BLACK, G7, E5, second_look, second_look / 25), is_checked=True)]
     asked, costs = list[list[int]](), {1: 2.0, 3: 4.0}
 
     def search_again(*arguments: Any) -> Iterator[list[MoveReview]]:
@@ -214,12 +223,23 @@ def test_a_mistake_costs_what_its_dearest_move_costs_after_the_longer_searches(m
     def explain(_: object, __: object, move: MoveReview, *___: object) -> Explanation:
         return Explanation((Worth(-costs[move.number], 0.4), Worth(0.0, 0.5)), ())
 
-    found = {"review_moves": iter(moves), "look_again": iter([first])}
+    found = {"review_moves": iter([dearest, *first[1:]]), "look_again": iter([first])}
     for name, values in found.items():
         monkeypatch.setattr(reviewer, name, lambda *_, values=values: values)
     monkeypatch.setattr(reviewer, "search_again", search_again)
     monkeypatch.setattr(reviewer, "explain", explain)
-    done = review(read_sgf(b"(;SZ[9];B[df];W[fd];B[gc])"), SETTINGS)
+    return review(read_sgf(b"(;SZ[9];B[df];W[fd];B[gc])"), SETTINGS), asked
+
+
+def test_a_mistake_costs_what_its_dearest_move_costs_after_the_longer_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    done, asked = reviewed_with_a_cheaper_second_move(monkeypatch, 5.0)
     (mistake,) = done.mistakes
     assert (mistake.span, mistake.worst.number, mistake.worst.points_loss) == ("1-3", 3, 4.0)
     assert asked == [[2, 3]] and mistake.worst.is_checked and [*done.reasons] == [1, 3]
+
+
+def test_a_further_second_look_counts_even_if_it_leaves_nothing_to_explain(monkeypatch: pytest.MonkeyPatch) -> None:
+    done, asked = reviewed_with_a_cheaper_second_move(monkeypatch, 0.0)
+    (mistake,) = done.mistakes
+    assert (mistake.worst.number, mistake.worst.points_loss) == (1, 2.0)
+    assert asked == [[2, 3]] and done.moves[2].is_checked and [*done.reasons] == [1]
