@@ -127,13 +127,11 @@ def positions_of_played_games(options: argparse.Namespace) -> Iterator[SampleGam
     numbers = random.integers(2**63, size=options.played).tolist()
     games = [walks.PlayedWalk(side, side, number, np.random.default_rng(number)) for number in numbers]
     for label in player.label(games, lambda: False) or []:
-        count = len(label.moves)
-        weights = np.append(np.zeros(count - 1, np.float32), np.float32(1))
-        yield replace(label, winner=UNKNOWN, weights=weights, policies=(), ownership=NOTHING, judgement=NOTHING)
+        yield replace(label, policies=(), ownership=NOTHING, judgement=NOTHING)
 
 
 def sample(game: Game, number: int) -> SampleGame:
-    """Returns a game that ends with a position, of which a pass is the move that counts as played."""
+    """Returns a position as the end of a game, followed by a pass: a sample is the position before a move."""
     moves = pack_moves([*game.moves, Move(game.to_move, PASS)], game.width, game.height)
     weights = np.append(np.zeros(len(moves) - 1, np.float32), np.float32(1))
     return SampleGame.from_game(game, moves=moves, winner=UNKNOWN, number=number, weights=weights)

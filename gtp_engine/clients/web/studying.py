@@ -343,7 +343,7 @@ def label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
 
 
 def _whole(points: float) -> str:
-    """Returns points without decimals, for a stone: half a point, which is shown, is no zero."""
+    """Returns points as a whole number, for a stone. Half a point is rounded up, so that it does not read as 0."""
     return str(int(points + 0.5))
 
 
