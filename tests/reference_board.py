@@ -42,10 +42,11 @@ class ReferenceBoard:
 
     def region(self, start: Point, colours: Iterable[int], stones: Stones | None = None) -> set[Point]:
         """The connected points round `start` whose colours are among `colours`."""
+        stones = self.stones if stones is None else stones
         found, waiting = {start}, [start]
         while waiting:
             for point in self.neighbours[waiting.pop()]:
-                if point not in found and self.colour(point, stones) in colours:
+                if point not in found and stones.get(point, EMPTY) in colours:
                     found.add(point)
                     waiting.append(point)
         return found
@@ -60,15 +61,17 @@ class ReferenceBoard:
 
     def liberties(self, point: Point, stones: Stones | None = None) -> set[Point]:
         """The liberties of the chain at `point`."""
-        around = self.border(self.chain(point, stones))
-        return {near for near in around if self.colour(near, stones) == EMPTY}
+        stones = self.stones if stones is None else stones
+        return {near for at in self.chain(point, stones) for near in self.neighbours[at] if near not in stones}
 
     def all_chains(self, stones: Stones | None = None) -> list[set[Point]]:
         stones = self.stones if stones is None else stones
         found: list[set[Point]] = []
+        seen: set[Point] = set()
         for point in stones:
-            if not any(point in chain for chain in found):
+            if point not in seen:
                 found.append(self.chain(point, stones))
+                seen |= found[-1]
         return found
 
     def after(self, point: Point, colour: int) -> Stones:

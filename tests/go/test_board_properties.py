@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_board import BLACK, WHITE, Point, ReferenceBoard
+from reference_board import BLACK, EMPTY, WHITE, Point, ReferenceBoard
 
 from gtp_engine.go.board import ZOBRIST, atari_liberty, count_liberties, in_atari
 from gtp_engine.go.coords import PASS, point_at, xy
@@ -20,6 +19,7 @@ ALL_KO_RULES = [
     replace(RULESETS["tromp-taylor"], ko=ko, suicide=suicide, has_button=button)
     for ko, suicide, button in product(("SIMPLE", "POSITIONAL", "SITUATIONAL"), (False, True), (False, True))
 ]
+KEYS = ZOBRIST.tolist()
 
 
 class Pair:
@@ -29,9 +29,8 @@ class Pair:
         self.game = Game(width, height, rules=rules)
         self.reference = ReferenceBoard(width, height, rules.ko, rules.suicide)
         self.reference.button = rules.has_button
-
-    def point(self, at: Point) -> int:
-        return point_at(*at, self.game.width)
+        self.points = {at: point_at(*at, width) for at in self.reference.points()}
+        self.point = self.points.__getitem__
 
     def legal_points(self, points: Sequence[Point]) -> list[Point]:
         """Those of `points` where the reference lets the player to move play; both boards agree on each."""
@@ -54,32 +53,33 @@ class Pair:
     def compare(self) -> None:
         """Stones, captures, ko, turn, passes and hash."""
         game, reference = self.game, self.reference
-        stones = [reference.colour(at) for at in reference.points()]
+        stones = [reference.stones.get(at, EMPTY) for at in self.points]
         assert game.stones().ravel().tolist() == stones, self._about()
         assert {c: game.captures(c) for c in (BLACK, WHITE)} == reference.prisoners, self._about()
         assert (game.to_move, game.passes) == (reference.to_move, reference.passes), self._about()
         ko = PASS if reference.ko is None else self.point(reference.ko[0])
         assert game.board["ko_point"][0] == ko, self._about()
-        expected = np.uint64(0)
+        expected = 0
         for at, colour in reference.stones.items():
-            expected ^= ZOBRIST[self.point(at), colour]
+            expected ^= KEYS[self.point(at)][colour]
         assert game.board["hash"][0] == expected, self._about()
 
     def compare_chains(self) -> None:
         """Sizes and liberties of the chains, by both ways of counting, and the list of empty points."""
         board = self.game.board[0]
+        heads = board["chain"].tolist()
         for chain in self.reference.all_chains():
             stone = next(iter(chain))
             liberties = self.reference.liberties(stone)
             assert count_liberties(board, self.point(stone), 8) == min(8, len(liberties)), self._about(stone)
-            head = board["chain"][self.point(stone)]
-            assert {board["chain"][self.point(at)] for at in chain} == {head}
+            head = heads[self.point(stone)]
+            assert {heads[self.point(at)] for at in chain} == {head}
             assert board["chain_size"][head] == len(chain)
             assert in_atari(board, head) == (len(liberties) == 1), self._about()
             if len(liberties) == 1:
                 assert xy(atari_liberty(board, head), self.game.width) == liberties.pop()
-        empties = {int(point) for point in board["empties"][: board["empty_count"]]}
-        assert empties == {self.point(at) for at in self.reference.points() if at not in self.reference.stones}
+        empties = set(board["empties"][: board["empty_count"]].tolist())
+        assert empties == {point for at, point in self.points.items() if at not in self.reference.stones}
 
     def _about(self, at: Point | None = None) -> str:
         return f"{self.game.rules} moves {self.game.moves} at {at}\n{self.reference.diagram()}"
@@ -91,7 +91,7 @@ def play_random_game(pair: Pair, choices: Iterator[int], points_checked: int) ->
     At each move `points_checked` points, a run that begins at random, are compared as to legality.
     """
     moves = 0
-    all_points = list(pair.reference.points())
+    all_points = list(pair.points)
     for choice in choices:
         colour = pair.reference.to_move
         if choice % 32 == 1 and len(pair.reference.stones) > 2:
