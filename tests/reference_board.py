@@ -64,6 +64,18 @@ class ReferenceBoard:
         stones = self.stones if stones is None else stones
         return {near for at in self.chain(point, stones) for near in self.neighbours[at] if near not in stones}
 
+    def has_liberty(self, point: Point, stones: Stones) -> bool:
+        """Whether the chain at `point` has a liberty, which is sooner seen than how many."""
+        found, waiting = {point}, [point]
+        while waiting:
+            for near in self.neighbours[waiting.pop()]:
+                if near not in stones:
+                    return True
+                if near not in found and stones[near] == stones[point]:
+                    found.add(near)
+                    waiting.append(near)
+        return False
+
     def all_chains(self, stones: Stones | None = None) -> list[set[Point]]:
         stones = self.stones if stones is None else stones
         found: list[set[Point]] = []
@@ -79,10 +91,10 @@ class ReferenceBoard:
         stones = dict(self.stones)
         stones[point] = colour
         for near in self.neighbours[point]:
-            if self.colour(near, stones) == 3 - colour and not self.liberties(near, stones):
+            if self.colour(near, stones) == 3 - colour and not self.has_liberty(near, stones):
                 for dead in self.chain(near, stones):
                     del stones[dead]
-        if not self.liberties(point, stones):
+        if not self.has_liberty(point, stones):
             for dead in self.chain(point, stones):
                 del stones[dead]
         return stones

@@ -157,11 +157,11 @@ def random_board(seed: int, width: int, height: int, moves: int) -> tuple[Game, 
     game, reference = Game(width, height), ReferenceBoard(width, height, "SIMPLE", suicide=False)
     for _ in range(moves):
         colour = generator.choice((BLACK, WHITE))
-        legal = [p for p in reference.points() if reference.simple_illegality(p, colour) is None]
         # Eyes are left open, so that something lives.
-        legal = [p for p in legal if any(reference.colour(near) != colour for near in reference.neighbours[p])]
-        if legal:
-            at = generator.choice(legal)
+        points = [p for p in reference.points() if any(reference.colour(n) != colour for n in reference.neighbours[p])]
+        generator.shuffle(points)
+        at = next((p for p in points if reference.simple_illegality(p, colour) is None), None)
+        if at is not None:
             game.play(colour, point_at(*at, width))
             reference.play(at, colour)
     return game, reference
