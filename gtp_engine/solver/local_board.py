@@ -276,6 +276,41 @@ def _find_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
     return True
 
 
+@njit
+def has_too_few_eyes(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
+    """Returns whether the target, which is on the board, never becomes pass-alive, whatever both play.
+
+    The attacker's chains that touch its stones outside stay. An eye of the target lies where it can get to, beside no
+    such chain, and on none of the target's stones. Two eyes are not next to each other.
+
+    Args:
+        local: The part.
+        stones: uint64 [4], the defender's stones, then the attacker's.
+        zone: uint64 [2], to which the cells are added on which this rests: the stones that stay, and the target's.
+    """
+    stride = local["stride"]
+    edge_low, edge_high = local["fixed"][ATTACKER, 0], local["fixed"][ATTACKER, 1]
+    stay_low, stay_high = flood(stones[2] & edge_low, stones[3] & edge_high, stones[2], stones[3], stride)
+    free_low, free_high = local["cells"][0] & ~stay_low, local["cells"][1] & ~stay_high
+    own_low, own_high = flood(local["target"][0], local["target"][1], stones[0], stones[1], stride)
+    low, high = flood(own_low, own_high, free_low, free_high, stride)
+    if is_safe(local, DEFENDER, low, high):
+        return False
+    near_low, near_high = near(stay_low, stay_high, stride)
+    low, high = low & ~(near_low | edge_low | own_low), high & ~(near_high | edge_high | own_high)
+    eyes = count(low, high)
+    if eyes > 2:
+        return False
+    if eyes == 2:
+        first_low, first_high = lowest(low, high)
+        near_low, near_high = near(first_low, first_high, stride)
+        if (near_low & low) == 0 and (near_high & high) == 0:
+            return False
+    zone[0] |= stay_low | own_low
+    zone[1] |= stay_high | own_high
+    return True
+
+
 @inline
 def mixed(stones: np.ndarray, extra: int) -> Mask:
     """Returns a hash of stones and a small number."""

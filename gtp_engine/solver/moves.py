@@ -14,6 +14,7 @@ from .local_board import (
     cell_of,
     fewest_liberties,
     flood,
+    has_too_few_eyes,
     is_captured,
     is_pass_alive,
     lowest,
@@ -51,6 +52,8 @@ def _value_of(local: Local, search: Search, before: np.ndarray, stones: np.ndarr
         return REACHED if search["seeker"] == ATTACKER else FAILED
     if moved == DEFENDER and is_pass_alive(local, stones):
         return REACHED if search["seeker"] == DEFENDER else FAILED
+    if search["seeker"] == DEFENDER and has_too_few_eyes(local, stones, np.empty(2, np.uint64)):
+        return FAILED
     return UNKNOWN
 
 

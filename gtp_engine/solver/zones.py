@@ -17,6 +17,8 @@ from .local_board import (
     bit_of,
     cell_of,
     flood,
+    has_too_few_eyes,
+    is_captured,
     is_safe,
     liberties_of,
     lowest,
@@ -128,3 +130,5 @@ def add_goal(local: Local, winner: int, move: Any, zone: np.ndarray) -> None:
     """Adds to a zone on what the goal rests that a move reaches, besides what it took."""
     if winner == DEFENDER:
         write_life(local, move["stones"], zone)
+    elif not is_captured(local, move["stones"]):
+        has_too_few_eyes(local, move["stones"], zone)
