@@ -125,12 +125,7 @@ class Game:
     """
 
     def __init__(
-        self,
-        width: int = 19,
-        height: int | None = None,
-        *,
-        rules: Rules | str = "chinese",
-        komi: float | None = None,
+        self, width: int = 19, height: int | None = None, *, rules: Rules | str = "chinese", komi: float | None = None
     ) -> None:
         height = width if height is None else height
         check_board_size(width, height)

@@ -79,10 +79,7 @@ def _is_at_end(games: Iterator[Coarse_game_tree]) -> bool:
 
 
 def read_sgf_games(
-    source: str | os.PathLike[str] | bytes,
-    *,
-    name: str = SGF_DATA,
-    on_error: Callable[[SgfError], None] | None = None,
+    source: str | os.PathLike[str] | bytes, *, name: str = SGF_DATA, on_error: Callable[[SgfError], None] | None = None
 ) -> Iterator[GameRecord]:
     """Yields all games of a collection.
 

@@ -185,10 +185,7 @@ class GameRecord:
     def __repr__(self) -> str:
         players = [
             f"{name or default} ({rank})" if rank else name or default
-            for name, rank, default in (
-                (self.black, self.black_rank, "Black"),
-                (self.white, self.white_rank, "White"),
-            )
+            for name, rank, default in ((self.black, self.black_rank, "Black"), (self.white, self.white_rank, "White"))
         ]
         facts = [" - ".join(players), f"{self.width}x{self.height}", plural(len(self.moves), "move"), self.result]
         return f"<GameRecord: {', '.join(filter(None, facts))}>"

@@ -21,17 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from .emit import (
-    FEATURES,
-    I8,
-    I32,
-    I64,
-    Panel,
-    int32,
-    int64,
-    is_integer,
-    llvm_function,
-)
+from .emit import FEATURES, I8, I32, I64, Panel, int32, int64, is_integer, llvm_function
 from .passes import Pending, emit_rows
 
 TILE_ROWS, TILE_BYTES = 16, 1024

@@ -16,15 +16,7 @@ from ..schema import MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
 from .convolution import Kernel
 from .emit import LANES, data_address
 from .grid import Grid, aligned, aligned_rows
-from .matmul import (
-    TILES,
-    integers_for,
-    pack_integers,
-    pack_matrices,
-    pack_matrix,
-    whole_inputs,
-    whole_lanes,
-)
+from .matmul import TILES, integers_for, pack_integers, pack_matrices, pack_matrix, whole_inputs, whole_lanes
 from .passes import NO_ENCODING, Before, encoding, pool_vector
 from .scalars import IDENTITY_KIND, KINDS
 from .winograd import best_tile_side, pack_kernel

@@ -15,21 +15,7 @@ from numba import types
 from numba.core import cgutils
 
 from .amx import emit_tile_panel, tiles_are_permitted, uses_tiles
-from .emit import (
-    BYTES,
-    FEATURES,
-    FLOATS,
-    I16,
-    I32,
-    I64,
-    INTEGERS,
-    LANES,
-    PAIRS,
-    Panel,
-    int64,
-    is_half,
-    llvm_function,
-)
+from .emit import BYTES, FEATURES, FLOATS, I16, I32, I64, INTEGERS, LANES, PAIRS, Panel, int64, is_half, llvm_function
 
 HAS_FLOAT32 = bool((FEATURES.get("avx2") and FEATURES.get("fma")) or FEATURES.get("neon"))
 VECTORS = "AVX-512" if FEATURES.get("avx512f") else "NEON" if FEATURES.get("neon") else "AVX2"
@@ -72,15 +58,7 @@ def multiply_panel(builder: Any, like: Any, rows: Any, vectors: Any, panel: Any,
 
 @llvm_function(types.void)
 def multiply_shifted(
-    builder: Any,
-    like: Any,
-    rows: Any,
-    vectors: Any,
-    panel: Any,
-    offsets: Any,
-    cells: Any,
-    factors: Any,
-    bias: Any,
+    builder: Any, like: Any, rows: Any, vectors: Any, panel: Any, offsets: Any, cells: Any, factors: Any, bias: Any
 ) -> None:
     """Computes a panel of 16 * vectors columns: start + bias + factors * the products of 8-bit integers.
 

@@ -22,14 +22,7 @@ from ...base.jit import CACHE_FOLDER, njit
 from ...base.jit import config as jit_config
 from ..config import NetworkConfig
 from ..quantisation import ALL_KINDS, POINTS, WINDOWS, multiples, quantisable, scales_of
-from ..schema import (
-    METADATA,
-    ConvDesc,
-    PoolingBlockDesc,
-    TipRMSNormDesc,
-    TrunkDesc,
-    walk,
-)
+from ..schema import METADATA, ConvDesc, PoolingBlockDesc, TipRMSNormDesc, TrunkDesc, walk
 from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .amx import begin_products, end_products
 from .convolution import WIDE_ONES, Kernel, convolve_im2col

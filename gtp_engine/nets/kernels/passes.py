@@ -33,27 +33,7 @@ from .emit import (
     llvm_function,
     splat,
 )
-from .scalars import (
-    C1,
-    C2,
-    C3,
-    C4,
-    C5,
-    C6,
-    F0,
-    F1,
-    F2,
-    F3,
-    HIGH,
-    KINDS,
-    LOG2_E,
-    ONE,
-    R0,
-    R1,
-    R2,
-    R3,
-    fast_max,
-)
+from .scalars import C1, C2, C3, C4, C5, C6, F0, F1, F2, F3, HIGH, KINDS, LOG2_E, ONE, R0, R1, R2, R3, fast_max
 
 NOT_ACTIVATED = len(KINDS)
 """In place of one of the values of `scalars.KINDS`: no activation follows a panel of sums (`panel_key`)."""

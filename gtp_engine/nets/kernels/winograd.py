@@ -93,14 +93,7 @@ def _transform_input(
 
 @njit
 def _transform_output(
-    products: np.ndarray,
-    first: int,
-    side: int,
-    bias: np.ndarray,
-    adds: bool,
-    out: np.ndarray,
-    image: int,
-    channel: int,
+    products: np.ndarray, first: int, side: int, bias: np.ndarray, adds: bool, out: np.ndarray, image: int, channel: int
 ) -> None:
     """Transforms an image's tiles, from row `first` on, back to points: a block of channels from `channel` on."""
     _, row, column, item = out.strides

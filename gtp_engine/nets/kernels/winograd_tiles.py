@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba import types
 
-from .emit import (
-    FLOATS,
-    INTEGERS,
-    LANES,
-    SHORTS,
-    int64,
-    is_half,
-    llvm_function,
-    splat,
-)
+from .emit import FLOATS, INTEGERS, LANES, SHORTS, int64, is_half, llvm_function, splat
 
 Matrix = list[list[Fraction]]
 
