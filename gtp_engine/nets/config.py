@@ -13,33 +13,6 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.fields import invalid
 from . import schema
-from .schema import (
-    BATCH_NORM,
-    MISH,
-    RELU,
-    RMS_NORM,
-    SILU,
-    ActivationDesc,
-    AttentionBlockDesc,
-    BatchNormDesc,
-    BiasDesc,
-    BlockDesc,
-    BottleneckBlockDesc,
-    ConvDesc,
-    FeedForwardBlockDesc,
-    FixedRopeDesc,
-    Layer,
-    LearnedRopeDesc,
-    MatMulDesc,
-    OrdinaryBlockDesc,
-    PolicyHeadDesc,
-    PoolingBlockDesc,
-    RMSNormDesc,
-    TipRMSNormDesc,
-    TrunkDesc,
-    ValueHeadDesc,
-    walk,
-)
 
 OLDEST, NEWEST = 8, 17  # versions of KataGo's files that have its version 7 inputs
 PLANES, SCALARS = 22, 19
@@ -102,9 +75,9 @@ class NetworkConfig:
     multipliers: Multipliers = field(default=Multipliers(), metadata={"since": 13})
     metadata_version: int = field(default=0, metadata={"since": 15})
     suicide_areas: bool = field(default=False, metadata={"since": 15, "zeros": (15, 6)})
-    trunk: TrunkDesc
-    policy: PolicyHeadDesc
-    value: ValueHeadDesc
+    trunk: schema.TrunkDesc
+    policy: schema.PolicyHeadDesc
+    value: schema.ValueHeadDesc
 
     def __post_init__(self) -> None:
         if not OLDEST <= self.version <= NEWEST:
@@ -135,13 +108,13 @@ class NetworkConfig:
     @property
     def activations(self) -> tuple[str, ...]:
         """The activations used, without KataGo's prefix, sorted."""
-        kinds = {desc.kind for desc in walk(self) if isinstance(desc, ActivationDesc)}
+        kinds = {desc.kind for desc in schema.walk(self) if isinstance(desc, schema.ActivationDesc)}
         return tuple(sorted(kind.removeprefix("ACTIVATION_").lower() for kind in kinds))
 
     @property
     def parameter_count(self) -> int:
         """Number of values of all layers. A network file contains them all, except for those of auxiliary heads."""
-        return sum(block.size for desc in walk(self) if isinstance(desc, Layer) for block in desc.floats)
+        return sum(block.size for desc in schema.walk(self) if isinstance(desc, schema.Layer) for block in desc.floats)
 
     def without_auxiliary_heads(self) -> "NetworkConfig":
         """Returns the architecture as it is in network files, which do not contain heads that only help to learn."""
@@ -173,7 +146,12 @@ def parse_config(name: str) -> NetworkConfig:
     heads = int(match[5] or 0)
     if heads and channels % (4 * heads):
         raise UserError(f"{name!r}: {heads} heads cannot share {channels} channels; each needs a multiple of 4")
-    activation = {None: SILU if heads else RELU, "relu": RELU, "mish": MISH, "silu": SILU}[match[4]]
+    activation = {
+        None: schema.SILU if heads else schema.RELU,
+        "relu": schema.RELU,
+        "mish": schema.MISH,
+        "silu": schema.SILU,
+    }[match[4]]
     return _Architect(name, block_count, channels, nested, activation, heads, bool(match[6])).config()
 
 
@@ -233,7 +211,7 @@ class _Architect:
         """Channels of the tensors that 3x3 convolutions work on."""
         return self.channels // 2 if self.nested else self.channels
 
-    def trunk(self) -> TrunkDesc:
+    def trunk(self) -> schema.TrunkDesc:
         pooled = pooling_channels(self.width)
         pooling = pooling_blocks(self.block_count, self.nested)
         if not self.heads:
@@ -245,7 +223,7 @@ class _Architect:
                 for number in range(0, 2 * self.block_count, 2)
             )
             blocks = tuple(itertools.chain.from_iterable(pairs))
-        return TrunkDesc(
+        return schema.TrunkDesc(
             name="trunk",
             block_count=len(blocks),
             channels=self.channels,
@@ -253,35 +231,37 @@ class _Architect:
             regular_channels=self.width - pooled,
             dilated_channels=pooled,
             pool_channels=pooled,
-            tip_norm_kind=RMS_NORM if self.heads else BATCH_NORM,
-            conv=ConvDesc("trunk.conv", 3, 3, PLANES, self.channels),
-            matmul=MatMulDesc("trunk.matmul", SCALARS, self.channels),
+            tip_norm_kind=schema.RMS_NORM if self.heads else schema.BATCH_NORM,
+            conv=schema.ConvDesc("trunk.conv", 3, 3, PLANES, self.channels),
+            matmul=schema.MatMulDesc("trunk.matmul", SCALARS, self.channels),
             metadata=None,
             blocks=blocks,
             tip_norm=self.tip_norm("trunk.tip_norm"),
             tip_act=self.act("trunk.tip_act"),
         )
 
-    def norm(self, name: str, channels: int) -> BatchNormDesc:
+    def norm(self, name: str, channels: int) -> schema.BatchNormDesc:
         if self.heads:  # only a bias: with RMS norms in the trunk nothing needs a batch's statistics
-            return BatchNormDesc(name, channels, _CONSTANT_EPSILON, has_scale=False, has_bias=True, constant=True)
-        return BatchNormDesc(name, channels, EPSILON, has_scale=True, has_bias=True)
+            return schema.BatchNormDesc(
+                name, channels, _CONSTANT_EPSILON, has_scale=False, has_bias=True, constant=True
+            )
+        return schema.BatchNormDesc(name, channels, EPSILON, has_scale=True, has_bias=True)
 
-    def tip_norm(self, name: str) -> BatchNormDesc | TipRMSNormDesc:
+    def tip_norm(self, name: str) -> schema.BatchNormDesc | schema.TipRMSNormDesc:
         if self.heads:
-            return TipRMSNormDesc(name, self.channels, _RMS_EPSILON, spatial=False)
+            return schema.TipRMSNormDesc(name, self.channels, _RMS_EPSILON, spatial=False)
         return self.norm(name, self.channels)
 
-    def act(self, name: str) -> ActivationDesc:
-        return ActivationDesc(name, self.activation)
+    def act(self, name: str) -> schema.ActivationDesc:
+        return schema.ActivationDesc(name, self.activation)
 
-    def attention(self, name: str) -> BlockDesc:
+    def attention(self, name: str) -> schema.BlockDesc:
         channels, width = self.channels, self.channels // self.heads
         projections = {
-            part: MatMulDesc(f"{name}.{part}", channels, channels) for part in ("query", "key", "value", "out")
+            part: schema.MatMulDesc(f"{name}.{part}", channels, channels) for part in ("query", "key", "value", "out")
         }
-        learned = LearnedRopeDesc(f"{name}.rope", self.heads, width // 2)
-        return AttentionBlockDesc(
+        learned = schema.LearnedRopeDesc(f"{name}.rope", self.heads, width // 2)
+        return schema.AttentionBlockDesc(
             name=name,
             heads=self.heads,
             kv_heads=self.heads,
@@ -289,94 +269,94 @@ class _Architect:
             value_channels=width,
             use_rope=True,
             learnable_rope=self.learned_rope,
-            norm=RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
-            rope=learned if self.learned_rope else FixedRopeDesc(f"{name}.rope", _ROPE_THETA),
+            norm=schema.RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
+            rope=learned if self.learned_rope else schema.FixedRopeDesc(f"{name}.rope", _ROPE_THETA),
             **projections,
         )
 
-    def feed_forward(self, name: str) -> BlockDesc:
+    def feed_forward(self, name: str) -> schema.BlockDesc:
         channels = self.channels
         hidden = -(-8 * channels // 96) * 32  # with a gate about as many weights as 4 times the channels without
-        return FeedForwardBlockDesc(
+        return schema.FeedForwardBlockDesc(
             name=name,
             channels=channels,
             hidden=hidden,
             use_gate=True,
-            norm=RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
-            first=MatMulDesc(f"{name}.first", channels, hidden),
-            gate=MatMulDesc(f"{name}.gate", channels, hidden),
-            second=MatMulDesc(f"{name}.second", hidden, channels),
+            norm=schema.RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
+            first=schema.MatMulDesc(f"{name}.first", channels, hidden),
+            gate=schema.MatMulDesc(f"{name}.gate", channels, hidden),
+            second=schema.MatMulDesc(f"{name}.second", hidden, channels),
         )
 
-    def bottleneck(self, name: str, pooling: bool) -> BlockDesc:
-        return BottleneckBlockDesc(
+    def bottleneck(self, name: str, pooling: bool) -> schema.BlockDesc:
+        return schema.BottleneckBlockDesc(
             name=name,
             block_count=2,
             pre_norm=self.norm(f"{name}.pre_norm", self.channels),
             pre_act=self.act(f"{name}.pre_act"),
-            pre_conv=ConvDesc(f"{name}.pre_conv", 1, 1, self.channels, self.width),
+            pre_conv=schema.ConvDesc(f"{name}.pre_conv", 1, 1, self.channels, self.width),
             blocks=(self.block(f"{name}.blocks.0", pooling), self.block(f"{name}.blocks.1", False)),
             post_norm=self.norm(f"{name}.post_norm", self.width),
             post_act=self.act(f"{name}.post_act"),
-            post_conv=ConvDesc(f"{name}.post_conv", 1, 1, self.width, self.channels),
+            post_conv=schema.ConvDesc(f"{name}.post_conv", 1, 1, self.width, self.channels),
         )
 
-    def block(self, name: str, pooling: bool) -> BlockDesc:
+    def block(self, name: str, pooling: bool) -> schema.BlockDesc:
         pooled = pooling_channels(self.width) if pooling else 0
         rest = self.width - pooled
         layers: dict[str, Any] = {
             "pre_norm": self.norm(f"{name}.pre_norm", self.width),
             "pre_act": self.act(f"{name}.pre_act"),
-            "conv1": ConvDesc(f"{name}.conv1", 3, 3, self.width, rest),
+            "conv1": schema.ConvDesc(f"{name}.conv1", 3, 3, self.width, rest),
             "mid_norm": self.norm(f"{name}.mid_norm", rest),
             "mid_act": self.act(f"{name}.mid_act"),
-            "conv2": ConvDesc(f"{name}.conv2", 3, 3, rest, self.width),
+            "conv2": schema.ConvDesc(f"{name}.conv2", 3, 3, rest, self.width),
         }
         if not pooling:
-            return OrdinaryBlockDesc(name=name, **layers)
-        return PoolingBlockDesc(
+            return schema.OrdinaryBlockDesc(name=name, **layers)
+        return schema.PoolingBlockDesc(
             name=name,
-            pool_conv=ConvDesc(f"{name}.pool_conv", 3, 3, self.width, pooled),
+            pool_conv=schema.ConvDesc(f"{name}.pool_conv", 3, 3, self.width, pooled),
             pool_norm=self.norm(f"{name}.pool_norm", pooled),
             pool_act=self.act(f"{name}.pool_act"),
-            pool_matmul=MatMulDesc(f"{name}.pool_matmul", 3 * pooled, rest),
+            pool_matmul=schema.MatMulDesc(f"{name}.pool_matmul", 3 * pooled, rest),
             **layers,
         )
 
-    def policy_head(self) -> PolicyHeadDesc:
+    def policy_head(self) -> schema.PolicyHeadDesc:
         size, _ = head_channels(self.channels)
-        return PolicyHeadDesc(
+        return schema.PolicyHeadDesc(
             name="policy",
             declared_channels=2 if self.heads else 0,
-            conv=ConvDesc("policy.conv", 1, 1, self.channels, size),
-            pool_conv=ConvDesc("policy.pool_conv", 1, 1, self.channels, size),
+            conv=schema.ConvDesc("policy.conv", 1, 1, self.channels, size),
+            pool_conv=schema.ConvDesc("policy.pool_conv", 1, 1, self.channels, size),
             pool_norm=self.norm("policy.pool_norm", size),
             pool_act=self.act("policy.pool_act"),
-            pool_matmul=MatMulDesc("policy.pool_matmul", 3 * size, size),
+            pool_matmul=schema.MatMulDesc("policy.pool_matmul", 3 * size, size),
             norm=self.norm("policy.norm", size),
             act=self.act("policy.act"),
-            out_conv=ConvDesc("policy.out_conv", 1, 1, size, 2),
-            pass_matmul=MatMulDesc("policy.pass_matmul", 3 * size, size if self.heads else 2),
-            pass_bias=BiasDesc("policy.pass_bias", size) if self.heads else None,
+            out_conv=schema.ConvDesc("policy.out_conv", 1, 1, size, 2),
+            pass_matmul=schema.MatMulDesc("policy.pass_matmul", 3 * size, size if self.heads else 2),
+            pass_bias=schema.BiasDesc("policy.pass_bias", size) if self.heads else None,
             pass_act=self.act("policy.pass_act") if self.heads else None,
-            pass_out=MatMulDesc("policy.pass_out", size, 2) if self.heads else None,
+            pass_out=schema.MatMulDesc("policy.pass_out", size, 2) if self.heads else None,
         )
 
-    def value_head(self) -> ValueHeadDesc:
+    def value_head(self) -> schema.ValueHeadDesc:
         size, hidden = head_channels(self.channels)
-        return ValueHeadDesc(
+        return schema.ValueHeadDesc(
             name="value",
-            conv=ConvDesc("value.conv", 1, 1, self.channels, size),
+            conv=schema.ConvDesc("value.conv", 1, 1, self.channels, size),
             norm=self.norm("value.norm", size),
             act=self.act("value.act"),
-            matmul=MatMulDesc("value.matmul", 3 * size, hidden),
-            bias=BiasDesc("value.bias", hidden),
+            matmul=schema.MatMulDesc("value.matmul", 3 * size, hidden),
+            bias=schema.BiasDesc("value.bias", hidden),
             hidden_act=self.act("value.hidden_act"),
-            value_matmul=MatMulDesc("value.value_matmul", hidden, 3),
-            value_bias=BiasDesc("value.value_bias", 3),
-            score_matmul=MatMulDesc("value.score_matmul", hidden, 6),
-            score_bias=BiasDesc("value.score_bias", 6),
-            ownership=ConvDesc("value.ownership", 1, 1, size, 1),
+            value_matmul=schema.MatMulDesc("value.value_matmul", hidden, 3),
+            value_bias=schema.BiasDesc("value.value_bias", 3),
+            score_matmul=schema.MatMulDesc("value.score_matmul", hidden, 6),
+            score_bias=schema.BiasDesc("value.score_bias", 6),
+            ownership=schema.ConvDesc("value.ownership", 1, 1, size, 1),
         )
 
 
@@ -488,7 +468,7 @@ def _follow(desc: Any, path: str, channels: int, *names: str) -> int:
     """Returns the outputs of layers of a description, one after the other, of which the first gets `channels`."""
     for name in names:
         layer = getattr(desc, name)
-        if isinstance(layer, ConvDesc | MatMulDesc):
+        if isinstance(layer, schema.ConvDesc | schema.MatMulDesc):
             _equal(f"the input of {layer.name}", layer.in_channels, channels)
             channels = layer.out_channels
         else:  # a norm or a bias
@@ -498,28 +478,28 @@ def _follow(desc: Any, path: str, channels: int, *names: str) -> int:
 
 def _check_block(block: Any, channels: int, path: str) -> None:
     """Checks a block that gets this number of channels, and has to return as many."""
-    if isinstance(block, BottleneckBlockDesc):
+    if isinstance(block, schema.BottleneckBlockDesc):
         inner = _follow(block, path, channels, "pre_norm", "pre_conv")
         for number, part in enumerate(block.blocks):
             _check_block(part, inner, f"{path}.blocks.{number}")
         outputs = _follow(block, path, inner, "post_norm", "post_conv")
-    elif isinstance(block, AttentionBlockDesc):
+    elif isinstance(block, schema.AttentionBlockDesc):
         outputs = _attended(block, channels, path)
-    elif isinstance(block, FeedForwardBlockDesc):
+    elif isinstance(block, schema.FeedForwardBlockDesc):
         hidden = _follow(block, path, channels, "norm", "first")
         if block.gate is not None:
             _equal(f"{path}.gate", _follow(block, path, channels, "gate"), hidden)
         outputs = _follow(block, path, hidden, "second")
     else:
         regular = _follow(block, path, channels, "pre_norm", "conv1")
-        if isinstance(block, PoolingBlockDesc):
+        if isinstance(block, schema.PoolingBlockDesc):
             pooled = _follow(block, path, channels, "pool_conv", "pool_norm")
             _equal(f"{path}.pool_matmul", _follow(block, path, _POOLED * pooled, "pool_matmul"), regular)
         outputs = _follow(block, path, regular, "mid_norm", "conv2")
     _equal(path, outputs, channels)
 
 
-def _attended(block: AttentionBlockDesc, channels: int, path: str) -> int:
+def _attended(block: schema.AttentionBlockDesc, channels: int, path: str) -> int:
     channels = _follow(block, path, channels, "norm")
     for name, heads, width in (
         ("query", block.heads, block.query_channels),
@@ -529,14 +509,14 @@ def _attended(block: AttentionBlockDesc, channels: int, path: str) -> int:
         _equal(f"{path}.{name}", _follow(block, path, channels, name), heads * width)
     if block.rope is not None:  # which rotates pairs of channels
         _equal(f"{path}.query", block.query_channels % 2, 0)
-    if isinstance(block.rope, LearnedRopeDesc):
+    if isinstance(block.rope, schema.LearnedRopeDesc):
         _equal(f"{path}.rope", 2 * block.rope.pairs, block.query_channels)
         if block.rope.heads not in (1, block.kv_heads):
             raise UserError(f"{path}.rope: angles of {block.rope.heads} heads; expected {block.kv_heads}")
     return _follow(block, path, block.heads * block.value_channels, "out")
 
 
-def _policy_outputs(head: PolicyHeadDesc, channels: int) -> list[int]:
+def _policy_outputs(head: schema.PolicyHeadDesc, channels: int) -> list[int]:
     """Returns the outputs for points and for the pass."""
     regular, pooled = _follow(head, "policy", channels, "conv"), _follow(head, "policy", channels, "pool_conv")
     pooled = _POOLED * _follow(head, "policy", pooled, "pool_norm")
@@ -548,7 +528,7 @@ def _policy_outputs(head: PolicyHeadDesc, channels: int) -> list[int]:
     return [_follow(head, "policy", regular, "norm", "out_conv"), _follow(head, "policy", pooled, *passing)]
 
 
-def _value_outputs(head: ValueHeadDesc, channels: int) -> list[int]:
+def _value_outputs(head: schema.ValueHeadDesc, channels: int) -> list[int]:
     """Returns the outputs for value, scores and ownership."""
     pooled = _follow(head, "value", channels, "conv", "norm")
     hidden = _follow(head, "value", _POOLED * pooled, "matmul", "bias")
@@ -556,7 +536,7 @@ def _value_outputs(head: ValueHeadDesc, channels: int) -> list[int]:
     if len(set(names)) < len(names):
         raise UserError(f"value.auxiliary: two heads have the same name: {', '.join(names)}")
     for part in head.auxiliary:
-        _equal(f"the input of {part.name}", part.in_channels, pooled if isinstance(part, ConvDesc) else hidden)
+        _equal(f"the input of {part.name}", part.in_channels, pooled if isinstance(part, schema.ConvDesc) else hidden)
     return [
         _follow(head, "value", hidden, "value_matmul", "value_bias"),
         _follow(head, "value", hidden, "score_matmul", "score_bias"),
