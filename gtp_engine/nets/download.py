@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -141,16 +141,11 @@ def _checksums(path: Path) -> list[str]:
     return found
 
 
-@dataclass
 class _Part:
     """The unfinished file of a download, and the note beside it."""
 
-    target: Path
-    path: Path = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.path = self.target.with_name(f"{self.target.name}.part")
-        self._note = self.path.with_name(f"{self.path.name}.json")
+    def __init__(self, target: Path) -> None:
+        self.path, self._note = (target.with_name(f"{target.name}.part{suffix}") for suffix in ("", ".json"))
 
     @property
     def size(self) -> int:

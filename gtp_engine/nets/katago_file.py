@@ -9,7 +9,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_origin
@@ -123,7 +123,10 @@ class _Reader:
                 values[entry.name] = chosen and self.read_desc(chosen, inner)
             else:
                 values[entry.name] = self._value(classes_of(types[entry.name])[0], inner)
-            self._skip_zeros(entry.metadata, inner)
+            since, zeros = entry.metadata.get("zeros") or (0, 0)
+            for _ in range(zeros if self._version >= since else 0):
+                if (word := self._word()) != b"0":
+                    raise UserError(f"a reserved number after {inner} is {word[:20]!r}: a newer kind of network")
             if inner in ("version", "planes", "scalars"):
                 self._check_header(inner)
         try:
@@ -182,15 +185,6 @@ class _Reader:
                 raise UserError(_NO_HEADER) from None
             raise UserError(f"{path} is {word[:20]!r}; expected {expected}") from None
 
-    def _skip_zeros(self, metadata: Mapping[str, Any], path: str) -> None:
-        since, count = metadata.get("zeros") or (NEWEST + 1, 0)
-        if self._version < since:
-            return
-        for _ in range(count):
-            word = self._word()
-            if word != b"0":
-                raise UserError(f"a reserved number after {path} is {word[:20]!r}: a newer kind of network")
-
     def _word(self) -> bytes:
         start = _SPACE.match(self.data, self.position).end()  # type: ignore[union-attr]
         match = _WORD.match(self.data, start, start + LONGEST_WORD + 1)
@@ -241,7 +235,9 @@ def write_katago_file(network: StoredNetwork, path: Path) -> None:
 
 def katago_bytes(network: StoredNetwork) -> bytes:
     """Returns the content of a network's file, before compression."""
-    return _Writer(network).content()
+    writer = _Writer(network)
+    writer.write(network.config, "")
+    return b"".join(writer.parts)
 
 
 class _Writer:
@@ -251,11 +247,7 @@ class _Writer:
         self.config, self.values = network.config, network.values
         self.parts: list[bytes] = []
 
-    def content(self) -> bytes:
-        self._desc(self.config, "")
-        return b"".join(self.parts)
-
-    def _desc(self, desc: Any, path: str) -> None:
+    def write(self, desc: Any, path: str) -> None:
         for entry in fields(desc):
             value = getattr(desc, entry.name)
             inner = f"{path}.{entry.name}" if path else entry.name
@@ -278,13 +270,13 @@ class _Writer:
         if isinstance(value, tuple):
             for number, block in enumerate(value):
                 self._word(_BLOCK_NAMES[type(block)])
-                self._desc(block, f"{path}.{number}")
+                self.write(block, f"{path}.{number}")
         elif isinstance(value, bool):
             self._word(str(int(value)))
         elif isinstance(value, str | int | float):
             self._word(str(value))
         elif value is not None:
-            self._desc(value, path)
+            self.write(value, path)
 
     def _word(self, word: str) -> None:
         encoded = word.encode()

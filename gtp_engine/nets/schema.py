@@ -14,7 +14,7 @@ Shapes are those of the file: convolutions [y, x, in, out], matrices [in, out].
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -53,18 +53,6 @@ class Floats(NamedTuple):
     def size(self) -> int:
         """The number of values."""
         return math.prod(self.shape)
-
-
-def _since(version: int) -> Values:
-    return {"since": version}
-
-
-def _zeros(since: int, count: int) -> Values:
-    return {"since": since, "zeros": (since, count)}
-
-
-def _chosen(choose: Callable[[Values, Values], type | None]) -> Values:
-    return {"choose": choose}
 
 
 def _check_counts(desc: object, *names: str) -> None:
@@ -140,7 +128,7 @@ class ActivationDesc(Layer):
     """One of `ACTIVATIONS`; files before version 11 have relu only."""
 
     name: str
-    kind: str = field(default=RELU, metadata=_since(11))
+    kind: str = field(default=RELU, metadata={"since": 11})
 
     def __post_init__(self) -> None:
         if self.kind not in ACTIVATIONS:
@@ -317,7 +305,7 @@ class AttentionBlockDesc:
     key: MatMulDesc
     value: MatMulDesc
     out: MatMulDesc
-    rope: LearnedRopeDesc | FixedRopeDesc | None = field(metadata=_chosen(_rope))
+    rope: LearnedRopeDesc | FixedRopeDesc | None = field(metadata={"choose": _rope})
 
     def __post_init__(self) -> None:
         _check_counts(self, "heads", "kv_heads", "query_channels", "value_channels")
@@ -337,7 +325,7 @@ class FeedForwardBlockDesc:
     use_gate: bool
     norm: RMSNormDesc
     first: MatMulDesc
-    gate: MatMulDesc | None = field(metadata=_chosen(lambda values, _: MatMulDesc if values["use_gate"] else None))
+    gate: MatMulDesc | None = field(metadata={"choose": lambda own, _: MatMulDesc if own["use_gate"] else None})
     second: MatMulDesc
 
 
@@ -382,15 +370,15 @@ class TrunkDesc:
     regular_channels: int
     dilated_channels: int
     pool_channels: int
-    tip_norm_kind: int = field(default=BATCH_NORM, metadata=_zeros(15, 5))
+    tip_norm_kind: int = field(default=BATCH_NORM, metadata={"since": 15, "zeros": (15, 5)})
     conv: ConvDesc
     matmul: MatMulDesc
     metadata: MetadataEncoderDesc | None = field(
-        metadata=_chosen(lambda _, network: MetadataEncoderDesc if network["metadata_version"] else None)
+        metadata={"choose": lambda _, network: MetadataEncoderDesc if network["metadata_version"] else None}
     )
     blocks: tuple[BlockDesc, ...]
     tip_norm: BatchNormDesc | TipRMSNormDesc = field(
-        metadata=_chosen(lambda own, _: TipRMSNormDesc if own["tip_norm_kind"] == RMS_NORM else BatchNormDesc)
+        metadata={"choose": lambda own, _: TipRMSNormDesc if own["tip_norm_kind"] == RMS_NORM else BatchNormDesc}
     )
     tip_act: ActivationDesc
 
@@ -405,7 +393,7 @@ class PolicyHeadDesc:
     """Logits of policy, and of an optimistic policy in channel 1. `declared_channels` is 0 before version 17."""
 
     name: str
-    declared_channels: int = field(default=0, metadata=_zeros(17, 3))
+    declared_channels: int = field(default=0, metadata={"since": 17, "zeros": (17, 3)})
     conv: ConvDesc
     pool_conv: ConvDesc
     pool_norm: BatchNormDesc
@@ -415,9 +403,9 @@ class PolicyHeadDesc:
     act: ActivationDesc
     out_conv: ConvDesc
     pass_matmul: MatMulDesc
-    pass_bias: BiasDesc | None = field(default=None, metadata=_since(15))
-    pass_act: ActivationDesc | None = field(default=None, metadata=_since(15))
-    pass_out: MatMulDesc | None = field(default=None, metadata=_since(15))
+    pass_bias: BiasDesc | None = field(default=None, metadata={"since": 15})
+    pass_act: ActivationDesc | None = field(default=None, metadata={"since": 15})
+    pass_out: MatMulDesc | None = field(default=None, metadata={"since": 15})
 
 
 @dataclass(frozen=True, kw_only=True)

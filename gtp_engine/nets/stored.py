@@ -5,7 +5,7 @@ GPUs and for learning, the torch module (`model.Model`).
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
@@ -62,7 +62,7 @@ def fold_norms(network: StoredNetwork) -> dict[str, np.ndarray]:
     have "scale" and "shift" in place of their statistics.
     """
     values = dict(network.values)
-    folded = {path: layers for part in _parts(network) for path, layers in part.items()}
+    folded = _layers_before_norms(network)
     for path, desc in walk_paths(network.config):
         if not isinstance(desc, BatchNormDesc):
             continue
@@ -87,18 +87,17 @@ def _scale_and_shift(values: dict[str, np.ndarray], path: str, desc: BatchNormDe
     return scale, own.get("bias", np.float32(0)) - own["running_mean"] * scale
 
 
-def _parts(network: StoredNetwork) -> Iterator[dict[str, list[str]]]:
-    """Yields the layers before norms, by the norms' paths: a convolution, and a matrix whose product is added to it."""
-    yield {
+def _layers_before_norms(network: StoredNetwork) -> dict[str, list[str]]:
+    """Returns the layers before norms, by the norms' paths: a convolution, then a matrix whose product is added."""
+    found = {
         "policy.norm": ["policy.conv", "policy.pool_matmul"],
         "policy.pool_norm": ["policy.pool_conv"],
         "value.norm": ["value.conv"],
     }
     for path, desc in walk_paths(network.config):
         if isinstance(desc, PoolingBlockDesc):
-            yield {
-                f"{path}.mid_norm": [f"{path}.conv1", f"{path}.pool_matmul"],
-                f"{path}.pool_norm": [f"{path}.pool_conv"],
-            }
+            found[f"{path}.mid_norm"] = [f"{path}.conv1", f"{path}.pool_matmul"]
+            found[f"{path}.pool_norm"] = [f"{path}.pool_conv"]
         elif isinstance(desc, OrdinaryBlockDesc):
-            yield {f"{path}.mid_norm": [f"{path}.conv1"]}
+            found[f"{path}.mid_norm"] = [f"{path}.conv1"]
+    return found
