@@ -106,7 +106,7 @@ class Values:
         """Returns an activation together with the norm before it, which may be folded into what precedes it."""
         scale, shift = (self._values.get(f"{self._path}.{norm}.{name}") for name in ("scale", "shift"))
         if scale is None or shift is None:
-            return plain_activation(desc.kind, channels)
+            scale, shift = np.ones(channels, np.float32), np.zeros(channels, np.float32)
         return Activation(KINDS[desc.kind], scale, shift)
 
     def linear(self, matmul: str, bias: str | None = None, desc: ActivationDesc | None = None) -> "Linear":
@@ -114,11 +114,6 @@ class Values:
         weight = self[f"{matmul}.weight"]
         kind = IDENTITY_KIND if desc is None else KINDS[desc.kind]
         return Linear(weight, np.zeros(len(weight), np.float32) if bias is None else self[f"{bias}.bias"], kind)
-
-
-def plain_activation(kind: str, channels: int) -> Activation:
-    """Returns an activation without a norm."""
-    return Activation(KINDS[kind], np.ones(channels, np.float32), np.zeros(channels, np.float32))
 
 
 class ActivatedConv:

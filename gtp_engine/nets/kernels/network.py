@@ -10,7 +10,6 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -222,19 +221,6 @@ def wide_kernel(weight: np.ndarray, kind: "np.dtype[Any]") -> Kernel:
     return Kernel(packed, filled(ones), np.zeros(whole_lanes(len(weight)), np.float32))
 
 
-@dataclass(frozen=True)
-class _RootMeanSquare:
-    """The norm between the trunk's blocks and the heads, if it is of that kind: a part of the trunk."""
-
-    channels: int
-    epsilon: float
-    spatial: bool
-
-    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
-        x = tensor_in(buffers[0], count, grid, whole_lanes(self.channels))
-        divide_by_rms(x, on_board, self.channels, self.epsilon, self.spatial)
-
-
 @njit
 def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: float, spatial: bool) -> None:
     """Divides x by its root mean square, in place.
@@ -330,7 +316,12 @@ def _tip_activation(trunk: TrunkDesc, values: Values, blocks: CompiledBlocks) ->
     norm = trunk.tip_norm
     if not isinstance(norm, TipRMSNormDesc):
         return values.activation("tip_norm", trunk.tip_act, norm.channels)
-    blocks.add(_RootMeanSquare(norm.channels, norm.epsilon, norm.spatial))
+
+    def divide(buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+        x = tensor_in(buffers[0], count, grid, whole_lanes(norm.channels))
+        divide_by_rms(x, on_board, norm.channels, norm.epsilon, norm.spatial)
+
+    blocks.add(divide)
     return Activation(KINDS[trunk.tip_act.kind], values["tip_norm.weight"], values["tip_norm.bias"])
 
 

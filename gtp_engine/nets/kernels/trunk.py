@@ -9,8 +9,8 @@ for blocks inside blocks.
 """
 
 import threading
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -376,12 +376,8 @@ def _is_read(level: int, follower: Any, rest: np.ndarray) -> bool:
     return True  # by what comes after these steps
 
 
-class Part(Protocol):
-    """A part of a trunk."""
-
-    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
-        """Works on the buffers of a number of boards; on_board: as `Grid.mask` returns it."""
-        ...
+Part = Callable[[np.ndarray, int, Grid, np.ndarray], None]
+"""A part of a trunk: it works on the buffers of a number of boards, whose mask `Grid.mask` returns."""
 
 
 class Pooling(NamedTuple):
@@ -403,18 +399,6 @@ class Pooling(NamedTuple):
 def tensor_in(buffer: np.ndarray, count: int, grid: Grid, channels: int) -> np.ndarray:
     """Returns the tensor [count, rows, channels] at the beginning of a buffer."""
     return buffer[: count * grid.rows * channels].reshape(count, grid.rows, channels)
-
-
-@dataclass(frozen=True)
-class _Transformer:
-    """A transformer block that works on a buffer in place."""
-
-    block: Attention | FeedForward
-    level: int
-    channels: int
-
-    def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
-        self.block(tensor_in(buffers[self.level], count, grid, self.channels), grid, on_board)
 
 
 class CompiledBlocks:
@@ -525,8 +509,14 @@ class CompiledBlocks:
         self._run(conv.products).add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)
 
     def _add_transformer(self, block: Attention | FeedForward, channels: int, level: int) -> None:
-        self._max_channels = max(self._max_channels, whole_lanes(channels))
-        self._parts.append(_Transformer(block, level, whole_lanes(channels)))
+        """Adds a transformer block that works on the buffer of a level in place."""
+        width = whole_lanes(channels)
+
+        def run(buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
+            block(tensor_in(buffers[level], count, grid, width), grid, on_board)
+
+        self._max_channels = max(self._max_channels, width)
+        self._parts.append(run)
 
     def _run(self, products: "np.dtype[Any]") -> Run:
         """Returns the run to add steps to: the last part, or a new one."""
