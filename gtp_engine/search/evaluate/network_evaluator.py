@@ -151,8 +151,8 @@ CPU_BATCH_SIZE, GPU_BATCH_SIZE = 8, 64
 class _BoardSize:
     """The parts that depend on the board's size: symmetries of rows in move-index order, metadata, memory for inputs.
 
-    `policy[original[s]]` transforms a policy by symmetry s, `policy[transformed[s]]` transforms it back. Planes that
-    are not square are never transposed.
+    `policy[transformed[s]]` transforms a policy back that symmetry s has transformed. Planes that are not square are
+    never transposed.
     """
 
     def __init__(self, width: int, height: int) -> None:
@@ -161,7 +161,6 @@ class _BoardSize:
         self.columns = row_columns(self.area)
         different = COUNT if width == height else COUNT // 2
         self.transformed = np.array([permutation(number % different, width, height) for number in range(COUNT)])
-        self.original = np.argsort(self.transformed, 1)
         self.inputs: list[Inputs] = []
         self._metadata: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
@@ -179,19 +178,24 @@ class _BoardSize:
 
 @dataclass
 class _Ticket:
-    """A batch under way.
+    """A batch under way, as `Evaluator.submit` takes it.
 
-    rows: the evaluations, [n, columns]; those of `missing` are written once all of `unfinished` have been called, which
-    may wait for another thread. views: [8, n, columns], written instead if symmetries are averaged: the evaluations of
-    `missing` by each. wait: waits for the device (`runner.Runner.mark`).
+    salt: makes other keys of the same inputs. rows: the evaluations, [n, columns]; those of `missing` are written once
+    all of `unfinished` have been called, which may wait for another thread. views: [8, n, columns], written instead if
+    symmetries are averaged: the evaluations of `missing` by each. wait: waits for the device (`runner.Runner.mark`).
     """
 
-    size: _BoardSize
+    boards: np.ndarray
+    indices: np.ndarray
+    ladders: np.ndarray | None
     optimism: float
+    profile: str
+    size: _BoardSize
     inputs: Inputs
     keys: np.ndarray
     rows: np.ndarray
     missing: np.ndarray = field(init=False)
+    salt: int = 0
     views: np.ndarray | None = None
     unfinished: list[Callable[[], None]] = field(default_factory=list)
     wait: Callable[[], None] | None = None
@@ -289,12 +293,11 @@ class NetworkEvaluator:
         Raises:
             UserError: the board is larger than 19x19, or the profile does not suit the network.
         """
-        if symmetries is None:
-            symmetries = np.zeros(len(indices), np.intp)
-        average = bool(symmetries[0] == ALL_SYMMETRIES)
-        view = np.zeros(len(indices), np.intp) if average else symmetries
-        salt = hash((optimism, average)) & 0xFFFFFFFF
-        ticket = self._prepare(boards, indices, view, salt, optimism, profile, ladders)
+        average = symmetries is not None and bool(symmetries[0] == ALL_SYMMETRIES)
+        view = np.zeros(len(indices), np.intp) if average or symmetries is None else symmetries
+        ticket = self._new_ticket(boards, indices, ladders, optimism, profile)
+        ticket.salt = hash((optimism, average)) & 0xFFFFFFFF
+        self._write(ticket, view)
         if not average and len(ticket.missing):
             self._begin(ticket, view, ticket.rows)
         elif len(ticket.missing):
@@ -302,7 +305,7 @@ class NetworkEvaluator:
             for symmetry, evaluated in enumerate(ticket.views):
                 if symmetry > 0:
                     view[:] = symmetry
-                    self._write(ticket, boards, indices, view, salt, profile, ladders)
+                    self._write(ticket, view)
                 self._begin(ticket, view, evaluated)
                 self._finish(ticket)  # the next view overwrites the inputs
         return ticket
@@ -326,7 +329,8 @@ class NetworkEvaluator:
         It is computed in any case: the cache, which does not distinguish symmetries, is not asked.
         """
         symmetries = np.array([symmetry])
-        ticket = self._prepare(position, np.arange(1), symmetries, 0, optimism, profile, None)
+        ticket = self._new_ticket(position, np.arange(1), None, optimism, profile)
+        self._write(ticket, symmetries)
         ticket.missing = np.arange(1)
         self._begin(ticket, symmetries, ticket.rows)
         self._finish(ticket)
@@ -345,38 +349,20 @@ class NetworkEvaluator:
         self.runner.close()
         del self._cache
 
-    def _name_rules(self, code: int) -> None:
-        """Logs once for rules that the network has not learned with which ones stand for them."""
-        self._named_rules.add(code)
-        known, nearest = " and ".join(self.rules), self._rules_of_code[int(self._nearest[code])]
-        logger.warning(f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}")
-
-    def _size_of(self, boards: np.ndarray, index: int) -> _BoardSize:
-        """Returns what belongs to the size of one of the boards."""
-        size = int(boards["width"][index]), int(boards["height"][index])
-        if size not in self._sizes:
-            if max(size) > self.largest_board:
-                raise UserError(too_large(f"the network {self.name}", self.largest_board))
-            self._sizes[size] = _BoardSize(*size)
-        return self._sizes[size]
-
-    def _prepare(
-        self,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray,
-        salt: int,
-        optimism: float,
-        profile: str,
-        ladders: np.ndarray | None,
+    def _new_ticket(
+        self, boards: np.ndarray, indices: np.ndarray, ladders: np.ndarray | None, optimism: float, profile: str
     ) -> _Ticket:
-        """Returns a ticket for these positions, with their inputs and the evaluations in the cache written."""
+        """Returns a ticket for these positions, with memory for their inputs and evaluations."""
         check_profile(self.name, self.takes_profile, profile)
-        size, count = self._size_of(boards, indices[0]), len(indices)
+        width, height = int(boards["width"][indices[0]]), int(boards["height"][indices[0]])
+        if (width, height) not in self._sizes:
+            if max(width, height) > self.largest_board:
+                raise UserError(too_large(f"the network {self.name}", self.largest_board))
+            self._sizes[width, height] = _BoardSize(width, height)
+        size, count = self._sizes[width, height], len(indices)
         keys, rows = np.empty(count, np.uint64), np.empty((count, size.columns), np.float32)
-        ticket = _Ticket(size, optimism, self._free_inputs(size, count), keys, rows)
-        self._write(ticket, boards, indices, symmetries, salt, profile, ladders)
-        return ticket
+        inputs = self._free_inputs(size, count)
+        return _Ticket(boards, indices, ladders, optimism, profile, size, inputs, keys, rows)
 
     def _free_inputs(self, size: _BoardSize, count: int) -> Inputs:
         """Returns memory for a batch that no other one uses; `collect` returns it to the pool."""
@@ -386,23 +372,11 @@ class NetworkEvaluator:
                 return inputs
         return self.runner.new_inputs(max(count, self.batch_size), size.width, size.height)
 
-    def _write(
-        self,
-        ticket: _Ticket,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray,
-        salt: int,
-        profile: str,
-        ladders: np.ndarray | None,
-    ) -> None:
-        """Writes planes, scalars, metadata, legal moves and ladders of the positions; looks them up in the cache.
-
-        salt: makes other keys of the same inputs.
-        """
-        inputs, hashes = ticket.inputs, _NO_HASHES
+    def _write(self, ticket: _Ticket, symmetries: np.ndarray) -> None:
+        """Writes planes, scalars, metadata, legal moves and ladders of the positions; looks them up in the cache."""
+        inputs, hashes, boards, indices = ticket.inputs, _NO_HASHES, ticket.boards, ticket.indices
         if inputs.metadata is not None:
-            rows, hashes = ticket.size.metadata(profile)
+            rows, hashes = ticket.size.metadata(ticket.profile)
             inputs.metadata[: len(indices)] = rows[boards["to_move"][indices]]
         if self.rules and len(indices) > len(self._shown):
             self._shown = np.zeros(len(indices), BOARD)
@@ -417,15 +391,18 @@ class NetworkEvaluator:
             inputs.planes,
             inputs.scalars,
             inputs.legal,
-            salt,
+            ticket.salt,
             hashes,
-            NO_LADDERS if ladders is None else ladders,
+            NO_LADDERS if ticket.ladders is None else ticket.ladders,
             self._cache,
             ticket.keys,
             ticket.rows,
         )
         if self.rules and code not in self._named_rules:
-            self._name_rules(code)
+            self._named_rules.add(code)
+            learned = f"{self.name} learned with the rules {' and '.join(self.rules)} only"
+            nearest = self._rules_of_code[int(self._nearest[code])]
+            logger.warning(f"{learned}: it evaluates this game as under {nearest}")
 
     def _begin(self, ticket: _Ticket, symmetries: np.ndarray, rows: np.ndarray) -> None:
         """Begins to evaluate the ticket's missing positions, whose inputs were written by the symmetries, into `rows`.
