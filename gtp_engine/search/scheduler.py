@@ -354,23 +354,15 @@ class Scheduler:
         batch.count, batch.search_count, batch.root_count, stuck = select_in_turn(
             self._states, slots, size, self.batches + 1, self._statuses, *batch.leaves[:6]
         )
-        if stuck:
-            self._note_stuck()
+        for queued in self._running if stuck else ():
+            status = self._statuses[queued.slot]
+            if status["is_stuck"]:  # its tree is full, or it has no allowed move
+                waits = queued.request.limits.is_endless and queued.request.stop is not None  # for whoever stops it
+                status["is_waiting" if waits else "is_ending"] = True
         if batch.count:
             return batch
         self._free.append(batch)
         return None
-
-    def _note_stuck(self) -> None:
-        """Ends the searches that are stuck: their trees are full, or they have no allowed move.
-
-        An endless search waits for whoever stops it.
-        """
-        for queued in self._running:
-            status = self._statuses[queued.slot]
-            if status["is_stuck"]:
-                waits = queued.request.limits.is_endless and queued.request.stop is not None
-                status["is_waiting" if waits else "is_ending"] = True
 
     def _evaluate(self, batch: Batch) -> None:
         """Hands a batch to the evaluator. All of it has one board size, symmetry, optimism and profile."""

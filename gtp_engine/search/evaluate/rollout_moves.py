@@ -57,15 +57,9 @@ def _surroundings(pattern: str) -> set[int]:
     return codes
 
 
-def _urgent_table() -> np.ndarray:
-    codes = _surroundings(_CUT).difference(*(_surroundings(pattern) for pattern in _USELESS_CUTS))
-    codes = codes.union(*(_surroundings(pattern) for pattern in _PATTERNS))
-    table = np.zeros(1 << 16, np.bool_)
-    table[list(codes)] = True
-    return table
-
-
-_URGENT = _urgent_table()
+_CUTS = _surroundings(_CUT).difference(*map(_surroundings, _USELESS_CUTS))
+_URGENT = np.zeros(1 << 16, np.bool_)
+_URGENT[list(_CUTS.union(*map(_surroundings, _PATTERNS)))] = True
 
 
 @inline

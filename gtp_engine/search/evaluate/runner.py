@@ -59,20 +59,20 @@ class Runner(Protocol):
         ...
 
     def mark(self) -> Callable[[], None]:
-        """Returns a function that waits until the work that has begun so far is done."""
-        ...
+        """Returns a function that waits until the work begun so far is done; by default it is when `run` returns."""
+        return lambda: None
 
     def prepare_thread(self) -> None:
-        """Makes the settings of a thread that is going to call `run`."""
-        ...
+        """Makes the settings of a thread that is going to call `run`; by default there are none."""
+        return
 
     def close(self) -> None:
         """Frees the memory of the network, which cannot be used afterwards."""
         ...
 
 
-class CompiledRunner:
-    """Implements `Runner` by the compiled kernels.
+class CompiledRunner(Runner):
+    """Runs the compiled kernels, on the thread that calls them.
 
     Args:
         network: The network; `kernels.network.can_compile` has to accept it.
@@ -101,13 +101,6 @@ class CompiledRunner:
         chosen = as_slice(positions)
         metadata = None if inputs.metadata is None else inputs.metadata[chosen]
         return self._network(inputs.planes[chosen], inputs.scalars[chosen], metadata, full_board=True)
-
-    def mark(self) -> Callable[[], None]:
-        """See `Runner.mark`: the work is done when `run` returns."""
-        return lambda: None
-
-    def prepare_thread(self) -> None:
-        """See `Runner.prepare_thread`: the kernels run on the thread that calls them."""
 
     def close(self) -> None:
         """See `Runner.close`."""

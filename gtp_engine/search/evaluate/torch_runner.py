@@ -96,7 +96,10 @@ class TorchRunner:
 
     def _forward(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[Tensor]:
         """Returns the raw outputs for some positions of the inputs, on the device."""
-        tensors = inputs.pinned if isinstance(inputs, _PinnedInputs) else self._tensors(inputs)
+        arrays = (inputs.planes, inputs.scalars, inputs.metadata)  # whose memory the tensors share
+        tensors = [torch.from_numpy(array) for array in arrays if array is not None]
+        if isinstance(inputs, _PinnedInputs):
+            tensors = inputs.pinned
         chosen = as_slice(positions)
         indices = chosen if isinstance(chosen, slice) else torch.from_numpy(chosen)
         batch = [tensor[indices] for tensor in tensors]
@@ -107,12 +110,6 @@ class TorchRunner:
                 logger.warning(f"{self._name} cannot be recorded as a CUDA graph, so small batches are slower: {error}")
                 self._graphs = None
         return _evaluate(self.model, [tensor.to(self.device, non_blocking=True) for tensor in batch])
-
-    @staticmethod
-    def _tensors(inputs: Inputs) -> list[Tensor]:
-        """Returns tensors that share the inputs' memory."""
-        arrays = (inputs.planes, inputs.scalars, inputs.metadata)
-        return [torch.from_numpy(array) for array in arrays if array is not None]
 
 
 def _evaluate(model: Model, tensors: Sequence[Tensor]) -> RawOutputs[Tensor]:
