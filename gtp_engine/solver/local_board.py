@@ -209,17 +209,12 @@ def is_pass_alive(local: Local, stones: np.ndarray) -> bool:
 
     Chains that touch stones of their colour outside are alive, as these are taken for safe.
     """
-    return _find_life(local, stones, np.zeros(2, np.uint64))
+    return write_life(local, stones, np.zeros(2, np.uint64))
 
 
 @njit
-def write_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> None:
-    """Adds to a set of cells the living chains and the regions from which a pass-alive target lives."""
-    _find_life(local, stones, zone)
-
-
-@njit
-def _find_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
+def write_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
+    """Adds to a set of cells the living chains and the regions from which the target lives, if it is pass-alive."""
     stride, suicide = local["stride"], local["suicide"]
     cells_low, cells_high = local["cells"][0], local["cells"][1]
     # What is not the defender's and touches the outside is not enclosed.

@@ -21,12 +21,7 @@ class Memory:
     def __init__(self) -> None:
         self.table = new_table(_MEGABYTES)
         self.line, self.moves = new_line()
-        self._series = 0
-
-    def next_series(self) -> int:
-        """Returns the number of another series."""
-        self._series += 1
-        return self._series
+        self.series = 0  # how many there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +75,8 @@ class Reading:
         self._local = part.locals[seeker]
         self._search = np.zeros(1, SEARCH)
         self._search["seeker"], self._search["ko_master"] = seeker, ko_master
-        self._search["series"] = memory.next_series()
+        memory.series += 1
+        self._search["series"] = memory.series
         self._finished: dict[tuple[bytes, int, int], int] = {}
 
     @property
