@@ -24,7 +24,7 @@ from .new_run import RECORDS
 from .plots import COLOURS, calibration, curves
 from .run_folder import RunFolder
 from .run_settings import RunSettings, sections_of
-from .settings_toml import to_toml, value_text
+from .settings_toml import to_toml, toml_value
 
 _ROWS = 40  # of the log: the first and the last ones of a longer log
 _BOARDS = 3  # that show a third of the game each
@@ -139,7 +139,7 @@ def _values(settings: RunSettings, command: str) -> dict[str, str]:
     """Returns the settings of a command's runs as they are written in TOML, by `section.name`."""
     sections = {name: getattr(settings, name) for name in sections_of(command)}
     return {
-        f"{section}.{name}": value_text(getattr(values, name))
+        f"{section}.{name}": toml_value(getattr(values, name)).as_string()
         for section, values in sections.items()
         for name in settings_of(values, command)
     }

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from ..base.errors import UserError
@@ -231,17 +230,13 @@ class SearchSettings(Section):
         """Returns visits and parameters of a full search in a cycle."""
         visits = max((int(start), count) for start, count in self.visits.items() if int(start) <= cycle)[1]
         noise = {"gumbel_moves": self.gumbel_moves, "gumbel_noise": 1.0} if self.root == "gumbel" else _PUCT
-        return visits, self._parameters(noise)
+        return visits, SearchParameters().with_values({**_PARAMETERS, **noise, **self.parameters})
 
     def cheap(self) -> tuple[int, SearchParameters]:
         """Returns visits and parameters of a cheap search."""
         moves = {"gumbel_moves": self.gumbel_moves} if self.root == "gumbel" else {}
-        return self.cheap_visits, self._parameters(moves, _QUIET)
-
-    def _parameters(
-        self, noise: Mapping[str, Any], always: Mapping[str, Any] = MappingProxyType({})
-    ) -> SearchParameters:
-        return SearchParameters().with_values({**_PARAMETERS, **noise, **self.parameters, **always})
+        parameters = SearchParameters().with_values({**_PARAMETERS, **moves, **self.parameters, **_QUIET})
+        return self.cheap_visits, parameters
 
     def temperature_at(self, moves: int) -> float:
         """Returns the temperature of the choice after a number of moves; 0 for Gumbel, which has its own noise."""

@@ -18,7 +18,6 @@ from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
 from ..nets.katago_file import NetworkFileError, write_katago_file
 from ..nets.library import load_network, network_name
-from ..nets.model import Model
 from .data.loader import Samples
 from .data.random_games import random_games
 from .data.samples import join, pack
@@ -87,26 +86,23 @@ class SelfPlayRun(Run):
         settings = self.settings
         count = 0 if self.state.start else settings.cycle.random_games
         if count:
-            self._write_random_games(count)
+            made = []
+            for game in random_games(settings.games, count, settings.cycle.seed):
+                made.append(game)
+                if len(made) % _RANDOM_PORTION == 0:
+                    self.observer.progress(self._phase("random games"), len(made), count)
+                    self.limit.check()
+            games = pack(made)
+            write_shard(games, self.folder.shards / f"000000{SUFFIX}", asdict(ShardFacts.of(games, cycle=0)))
             samples = self._read_samples(self._facts(cycle=0))
             self._learn(samples, settings.learn.random_epochs * len(samples), self._phase("learning"))
-            model = self._playing_network(samples)
+            averaged = self._averaged_network(samples)
         else:
-            model = playing_network(self.learner.average)
-        write_katago_file(model.stored(), self.folder.network(0))
+            averaged = self.learner.average
+        write_katago_file(playing_network(averaged).stored(), self.folder.network(0))
         self.learner.take_losses()
         self._next_cycle()
         self.save()
-
-    def _write_random_games(self, count: int) -> None:
-        made = []
-        for game in random_games(self.settings.games, count, self.settings.cycle.seed):
-            made.append(game)
-            if len(made) % _RANDOM_PORTION == 0:
-                self.observer.progress(self._phase("random games"), len(made), count)
-                self.limit.check()
-        games = pack(made)
-        write_shard(games, self.folder.shards / f"000000{SUFFIX}", asdict(ShardFacts.of(games, cycle=0)))
 
     def _next_cycle(self) -> None:
         self.state.cycle += 1
@@ -123,7 +119,7 @@ class SelfPlayRun(Run):
         samples = self._read_samples(self._window(facts))
         self._learn(samples, learn.samples or learn.epochs * len(samples), self._phase("learning"))
         path = self.folder.network(cycle)
-        write_katago_file(self._playing_network(samples).stored(), path)
+        write_katago_file(playing_network(self._averaged_network(samples)).stored(), path)
         line = {
             "cycle": cycle,
             **self._new_line(self.learner.check()),
@@ -211,9 +207,6 @@ class SelfPlayRun(Run):
         """Measures the averaged network on games that are not learned yet."""
         samples = self._read_samples(shards)
         return self._measured(self._averaged_network(samples), samples, _MEASURED_POSITIONS)
-
-    def _playing_network(self, samples: Samples) -> Model:
-        return playing_network(self._averaged_network(samples))
 
     def _measure(self, cycle: int) -> dict[str, Any]:
         """Plays matches with the new network: for the gate and for Elo, if they are due. Returns fields for the log."""

@@ -33,17 +33,13 @@ def to_toml(settings: RunSettings) -> str:
             table.add(tomlkit.nl())
             for line in textwrap.wrap(comment_of(values, item.name), _COMMENT_WIDTH):
                 table.add(tomlkit.comment(line))
-            table.add(item.name, _toml_value(getattr(values, item.name)))
+            table.add(item.name, toml_value(getattr(values, item.name)))
         document.add(name, table)
     return tomlkit.dumps(document)
 
 
-def value_text(value: Any) -> str:
-    """Returns a setting's value as it is written in TOML."""
-    return _toml_value(value).as_string()
-
-
-def _toml_value(value: Any) -> Any:
+def toml_value(value: Any) -> Any:
+    """Returns a setting's value as TOML; its method `as_string` returns the text."""
     if isinstance(value, dict):
         table = tomlkit.inline_table()
         table.update(value)
