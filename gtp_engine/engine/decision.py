@@ -119,7 +119,12 @@ class _Choice:
         # After a pass the tree may only answer with a move, so the end is judged though it was stopped.
         if self._request.is_stopped and not self._needs_count:
             return self._pick(report), report
-        moving = self._own_view(report)
+        moving = report.ownership
+        if moving is None or not moving.any() or (self._is_rollout and report.visits < _LEAST_VISITS):
+            # There is none, or it is of too few rollouts: a further look may know more.
+            looks = self._look(self._request, self._worker), report
+            moving = max(looks, key=lambda one: -1 if one.ownership is None else one.visits).ownership
+        assert moving is not None
         choice = self._pick(report)
         status = status_of(self._game, moving, moving)
         if choice in status.undecided and not self._should_pass(status, report):
@@ -190,15 +195,6 @@ class _Choice:
         temperature = 0.0 if style.deterministic else parameters.temperature_after(len(self._game.moves))
         return report.choose(temperature, random)
 
-    def _own_view(self, report: SearchReport) -> np.ndarray:
-        """Returns the search's ownership, or that of a further look if this one is of too few rollouts."""
-        is_known = report.ownership is not None and report.ownership.any()
-        if not is_known or (self._is_rollout and report.visits < _LEAST_VISITS):
-            other = self._look(self._request, self._worker)
-            report = max(other, report, key=lambda one: -1 if one.ownership is None else one.visits)
-        assert report.ownership is not None
-        return report.ownership
-
     def _look(self, request: SearchRequest, worker: SearchWorker, most: int = _LEAST_VISITS) -> SearchReport:
         """Searches a position shortly, even without time left or after a stop; a network's evaluation may be enough."""
         visits = most if self._is_rollout else min(most, request.limits.visits or most)
@@ -234,17 +230,12 @@ class _Choice:
         # With one visit nothing is known about a move where nothing is undecided.
         if not report.moves or (self._is_rollout and not self._needs_count and costs_nothing(report, after_pass)):
             return PASS
-        if self._needs_count and not (has_hope(self._game, status, report.winrate) and self._gains(report, status)):
-            return PASS
-        return choice
-
-    def _gains(self, report: SearchReport, status: Status) -> bool:
-        """Returns whether the best move promises more points than the count after a pass.
-
-        Without this a player who is behind fills its own territory, up to the last eye, for as long as the search
-        doubts a little that the game is lost.
-        """
-        return report.moves[0].lead > status.score + (_SAME_LEAD if self._is_rollout else _SAME_LEAD / 2)
+        if not self._needs_count:
+            return choice
+        # The best move has to promise more points than the count after a pass. Otherwise a player who is behind fills
+        # its own territory, up to the last eye, for as long as the search doubts a little that the game is lost.
+        least = status.score + (_SAME_LEAD if self._is_rollout else _SAME_LEAD / 2)
+        return choice if has_hope(self._game, status, report.winrate) and report.moves[0].lead > least else PASS
 
     def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
         """Returns a report with moves on these points only."""

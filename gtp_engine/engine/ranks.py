@@ -210,15 +210,11 @@ def next_rank(rank: Rank | None, step: int, network: str, width: int, height: in
 
 def _measured(network: str, width: int, height: int) -> tuple[str, int, dict[Rank, float]]:
     """Returns the measurements for a network and a board: the name of the network, the board's size, the strengths."""
-    table, side = _table(), max(width, height)
+    table, side = read_ranks(bundled_folder() / RANKS_FILE), max(width, height)
     name = _name_of(network, width, height)
     known = name if name in table else _stand_in(table, width, height)
     size = min(table[known], key=lambda size: (abs(size - side), -size))
     return known, size, table[known][size]
-
-
-def _table() -> dict[str, dict[int, dict[Rank, float]]]:
-    return read_ranks(bundled_folder() / RANKS_FILE)
 
 
 def _reached(rank: Rank, strengths: Mapping[Rank, float]) -> Rank:

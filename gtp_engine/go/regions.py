@@ -31,25 +31,20 @@ def find_regions(colours: NDArray[np.int8]) -> list[Region]:
     """Returns the regions of an array [height, width], in reading order of their first cells."""
     regions = []
     seen: set[Cell] = set()
-    for start in np.ndindex(colours.shape):
-        cell = (start[0], start[1])
-        if cell not in seen:
-            regions.append(_fill(colours, cell, seen))
+    for row, column in np.ndindex(*colours.shape):
+        if (row, column) in seen:
+            continue
+        colour, cells, borders = int(colours[row, column]), [(row, column)], set()
+        seen.add((row, column))
+        for cell in cells:  # grows while it is walked over
+            for near in neighbours(cell, colours.shape):
+                if colours[near] != colour:
+                    borders.add(int(colours[near]))
+                elif near not in seen:
+                    seen.add(near)
+                    cells.append(near)
+        regions.append(Region(colour, cells, frozenset(borders)))
     return regions
-
-
-def _fill(colours: NDArray[np.int8], start: Cell, seen: set[Cell]) -> Region:
-    colour = int(colours[start])
-    cells, borders = [start], set()
-    seen.add(start)
-    for cell in cells:  # grows while it is walked over
-        for near in neighbours(cell, colours.shape):
-            if colours[near] != colour:
-                borders.add(int(colours[near]))
-            elif near not in seen:
-                seen.add(near)
-                cells.append(near)
-    return Region(colour, cells, frozenset(borders))
 
 
 def neighbours(cell: Cell, shape: tuple[int, ...]) -> Iterator[Cell]:

@@ -460,8 +460,12 @@ class GameRecord:
         if node.problem:
             raise error_at(self.source, error_at(node.place(played), node.problem))
         try:
-            if node.setup:
-                _set_up(node, game, WHITE if self.handicap >= 2 and not played else game.to_move)
+            if node.setup:  # begins a new game from the present stones with these changes; the prisoners stay
+                stones = {point: game.stone_at(point) for point in all_points(game.width, game.height)}
+                stones |= node.setup
+                black, white = ([point for point in stones if stones[point] == colour] for colour in (BLACK, WHITE))
+                to_move = WHITE if self.handicap >= 2 and not played else game.to_move
+                game.set_up(black, white, to_move, keep_captures=True)
             if node.setup and node.to_move is not None:
                 game.to_move = node.to_move
             if node.move is not None:
@@ -484,10 +488,3 @@ def _rebuilt(
     for parent, of_node in zip(parents[1:], properties[1:], strict=True):
         nodes.append(record.add(nodes[parent], of_node))
     return record
-
-
-def _set_up(node: TreeNode, game: Game, to_move: int) -> None:
-    """Begins a new game from the present stones with the node's changes; the prisoners stay."""
-    stones = {point: game.stone_at(point) for point in all_points(game.width, game.height)} | dict(node.setup)
-    black, white = ([point for point, stone in stones.items() if stone == colour] for colour in (BLACK, WHITE))
-    game.set_up(black, white, to_move, keep_captures=True)
