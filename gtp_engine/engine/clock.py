@@ -43,15 +43,11 @@ _LONGEST_DELAY = 10.0
 
 
 class TimeLeft(NamedTuple):
-    """What a player has left, as in GTP's `time_left`.
+    """What a player has left, as in GTP's `time_left`."""
 
-    Attributes:
-        seconds: Of the main time, or of the running period; 0 if the time is over.
-        stones: 0 in main time; otherwise the stones to play in the period (canadian), or the periods left including the
-            running one (byoyomi).
-    """
-
-    seconds: float
+    seconds: float  # of the main time, or of the running period; 0 if the time is over
+    # 0 in main time; otherwise the stones to play in the period (canadian), or the periods left including the running
+    # one (byoyomi).
     stones: int = 0
 
 
@@ -59,26 +55,18 @@ class TimeLeft(NamedTuple):
 class TimeSettings:
     """One time system. All times are in seconds.
 
-    Attributes:
-        system: One of `SYSTEMS`; "none" has no clock, and "fischer-capped" is "fischer" with one or both caps.
-        main: The main time.
-        period: The length of an overtime period (byoyomi, canadian).
-        count: The number of periods (byoyomi), or of stones to play in each period (canadian).
-        increment: The time added after each move (fischer).
-        main_cap: The largest main time after an increment; None for no cap.
-        move_cap: The longest time for one move; None for no cap.
-
     Raises:
         UserError: The system is unknown, or a time is negative or not finite.
     """
 
+    # One of `SYSTEMS`; "none" has no clock, and "fischer-capped" is "fischer" with one or both caps.
     system: str = "none"
     main: float = 0.0
-    period: float = 0.0
-    count: int = 0
-    increment: float = 0.0
-    main_cap: float | None = None
-    move_cap: float | None = None
+    period: float = 0.0  # the length of an overtime period (byoyomi, canadian)
+    count: int = 0  # the number of periods (byoyomi), or of stones to play in each period (canadian)
+    increment: float = 0.0  # the time added after each move (fischer)
+    main_cap: float | None = None  # the largest main time after an increment; None for no cap
+    move_cap: float | None = None  # the longest time for one move; None for no cap
 
     def __post_init__(self) -> None:
         Words(SYSTEMS).parse("time system", self.system)
@@ -147,7 +135,6 @@ def named_settings(words: Sequence[str], systems: Collection[str] = SYSTEMS) -> 
         words: A system's name and its numbers: none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN
             PERIOD STONES | fischer MAIN INCREMENT | fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is
             none).
-        systems: The systems that are accepted.
 
     Raises:
         UserError: The words have another form.
@@ -170,21 +157,16 @@ def _value(name: str, word: str) -> float | None:
 
 @dataclass
 class _Side:
-    """One colour's clock.
-
-    Attributes:
-        left: What is left at the beginning of the next move.
-        excesses: Seconds by which the last moves exceeded their budgets.
-        counted: The main time by our own count since the controller's last report; None before the first one.
-        moves: The moves since the first report.
-        late: Seconds by which the reports were behind the count: the controller sees the moves later than we play them.
-    """
+    """One colour's clock."""
 
     settings: TimeSettings
-    left: TimeLeft
+    left: TimeLeft  # what is left at the beginning of the next move
+    # Seconds by which the last moves exceeded their budgets.
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
+    # The main time by our own count since the controller's last report; None before the first one.
     counted: float | None = None
-    moves: int = 0
+    moves: int = 0  # since the first report
+    # Seconds by which the reports were behind the count: the controller sees the moves later than we play them.
     late: float = 0.0
 
     @property
@@ -263,7 +245,6 @@ class Clock:
         If the settings are "none", the report alone is that colour's clock.
 
         Args:
-            colour: The player.
             seconds: What is left; an overrun clock may be reported below 0.
             count: As in `TimeLeft`. It means nothing in settings without overtime.
 

@@ -37,17 +37,11 @@ _NO_HOPE = 0.05
 
 @dataclass(frozen=True)
 class PlayStyle:
-    """How to choose a move.
+    """How to choose a move."""
 
-    Attributes:
-        strength: How strongly to play; None for full strength.
-        cleanup: Capture all dead stones before a pass.
-        deterministic: Choose without randomness.
-    """
-
-    strength: Strength | None = None
-    cleanup: bool = False
-    deterministic: bool = False
+    strength: Strength | None = None  # how strongly to play; None for full strength
+    cleanup: bool = False  # capture all dead stones before a pass
+    deterministic: bool = False  # choose without randomness
 
 
 def choose_move(
@@ -61,8 +55,6 @@ def choose_move(
 
     Args:
         worker: Searches for the move.
-        request: The position and the limits.
-        style: How to choose.
         judge: Searches whether a pass gives points away; None for `worker`.
 
     Returns:

@@ -35,13 +35,9 @@ _MOST_PATIENCE = 7
 
 @dataclass(frozen=True, order=True)
 class Rank:
-    """A rank of players; the stronger of two is the larger one.
+    """A rank of players; the stronger of two is the larger one."""
 
-    Attributes:
-        number: 1 for 1d, 2 for 2d and so on; 0 for 1k, -1 for 2k and so on.
-    """
-
-    number: int
+    number: int  # 1 for 1d, 2 for 2d and so on; 0 for 1k, -1 for 2k and so on
 
     def __repr__(self) -> str:
         return f"<Rank {self}>"
@@ -66,11 +62,7 @@ RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))
 
 
 def as_rank(value: object) -> Rank | None:
-    """Returns the rank that a rank or a text names, None for full strength, which an empty text stands for too.
-
-    Raises:
-        UserError: It names none.
-    """
+    """Returns the rank that a rank or a text names, None for full strength and ""; UserError if it names none."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, str):
@@ -81,11 +73,7 @@ def as_rank(value: object) -> Rank | None:
 
 
 def parse_rank(text: str) -> Rank | None:
-    """Returns the rank that a text names, None for full strength.
-
-    Raises:
-        UserError: It names none.
-    """
+    """Returns the rank that a text names, None for full strength; UserError if it names none."""
     if text.strip().lower() in _FULL_STRENGTH:
         return None
     if text.strip().lower() == "auto":
@@ -109,12 +97,9 @@ class Strength:
     * From 0 to 1 a move is drawn from the network's policy, in proportion to p^b / d for b = strength / (1 - strength)
       and the distance d to the last move: at 0 only the distance counts, at 1 the policy's first choice is played.
     * From 1 on the best move of a search with 2^(strength - 1) visits is played.
-
-    Attributes:
-        value: 0 for a random mover, 1 for the policy's first choice; more for searches.
     """
 
-    value: float
+    value: float  # 0 for a random mover, 1 for the policy's first choice; more for searches
 
     def visits(self, random: "np.random.Generator | None" = None) -> int:
         """Returns the visits of a move, 1 for the policy alone.
@@ -148,15 +133,10 @@ class Strength:
 
 
 class RankPlay(NamedTuple):
-    """How the engine plays at a rank, with one network on one board.
-
-    Attributes:
-        strength: Its strength.
-        notes: What a user should know about it; empty if the rank is reached, and was measured.
-    """
+    """How the engine plays at a rank, with one network on one board."""
 
     strength: Strength
-    notes: tuple[Phrase, ...] = ()
+    notes: tuple[Phrase, ...] = ()  # what a user should know about it; empty if the rank is reached, and was measured
 
     @property
     def note(self) -> str:

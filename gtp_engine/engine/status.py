@@ -60,20 +60,13 @@ def has_filled_up(game: Game) -> bool:
 
 @dataclass(frozen=True)
 class Status:
-    """The status of a position's groups, for the player to move; scores are that player's lead in points.
+    """The status of a position's groups, for the player to move; scores are that player's lead in points."""
 
-    Attributes:
-        score: The score if the game ended now and the dead stones were removed.
-        worst: The same with everything undecided given to the opponent.
-        dead: The dead stones of both players.
-        prisoners: The opponent's dead stones.
-        undecided: The empty points in regions that are undecided, or that lie between both players' living stones.
-    """
-
-    score: float
-    worst: float
-    dead: frozenset[int]
-    prisoners: frozenset[int]
+    score: float  # the score if the game ended now and the dead stones were removed
+    worst: float  # the same with everything undecided given to the opponent
+    dead: frozenset[int]  # the dead stones of both players
+    prisoners: frozenset[int]  # the opponent's dead stones
+    # The empty points in regions that are undecided, or that lie between both players' living stones.
     undecided: frozenset[int]
 
 
@@ -81,7 +74,6 @@ def status_of(game: Game, moving: NDArray[np.floating], passing: NDArray[np.floa
     """Returns the status of the groups of a game that is not over.
 
     Args:
-        game: The position.
         moving: The ownership if the player to move moves first, + for that player.
         passing: The ownership if the opponent does; for the same player.
     """
@@ -189,7 +181,6 @@ def find_dead(game: Game, find_ownership: Callable[[], NDArray[np.floating]]) ->
     Once the game is over they are chosen together, and there are none under rules that count stones as they stand.
 
     Args:
-        game: The position.
         find_ownership: Returns Black's ownership: `in_their_own_turn`, or after the end the mean. Called if needed.
     """
     if not game.is_over:

@@ -66,11 +66,9 @@ class SearchWorker:
         self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
 
     def evaluator(self) -> Evaluator:
-        """Returns the evaluator, which is made at the first call, and evaluates a position on 19x19 then.
+        """Returns the evaluator, made at the first call, which evaluates a position on 19x19 then.
 
-        Raises:
-            UserError: The network does not exist or cannot be used.
-            OSError: Its file cannot be read.
+        UserError if the network does not exist or cannot be used; OSError if its file cannot be read.
         """
         if self._evaluator is None:
             used = self._settings
@@ -102,11 +100,7 @@ class SearchWorker:
             self._player = None
 
     def network(self) -> "NetworkEvaluator":
-        """Returns the evaluator, which must be a network.
-
-        Raises:
-            UserError: There is no network; or as `evaluator`.
-        """
+        """Returns the evaluator, which must be a network; UserError if there is none, or as `evaluator`."""
         if self.network_name in WITHOUT_NETWORK:
             raise UserError("this needs a network: start the engine with --network NAME")
         from ..search.evaluate.network_evaluator import NetworkEvaluator
@@ -132,8 +126,7 @@ class SearchWorker:
     def evaluator_on(self, width: int, height: int) -> Evaluator:
         """Returns the evaluator for a board: rollouts if it is too large for the network.
 
-        Raises:
-            UserError: It is too large, and the worker is strict; or as `evaluator`.
+        UserError if it is too large and the worker is strict; or as `evaluator`.
         """
         evaluator = self.evaluator()
         if max(width, height) <= evaluator.largest_board:

@@ -330,7 +330,6 @@ def read_area(board: Board, suicide: bool, w: AreaWorkspace) -> None:
     encloses. Under a tax it is the same without territory in seki.
 
     Args:
-        board: The position.
         suicide: Whether the analysis counts on suicide of several stones being legal.
         w: One record of an AREA_WORKSPACE array. Its field "area" gets the result, rows of bits by colour.
     """
@@ -349,7 +348,6 @@ def find_pass_alive(board: Board, suicide: bool, owner: np.ndarray) -> None:
     """Finds the certain owner of each point: pass-alive chains and the territory that they prove.
 
     Args:
-        board: The position.
         suicide: Whether the analysis counts on suicide of several stones being legal.
         owner: int8 [area] in move-index order, gets EMPTY, BLACK or WHITE.
     """

@@ -458,7 +458,6 @@ def repeats(board: Board, point: int, history: np.ndarray, history_length: int) 
     """Whether superko forbids a play that is otherwise legal.
 
     Args:
-        board: The position.
         point: The point to play, or PASS, which superko never forbids.
         history: uint64, the `superko_key` of every position since the start, including the present one.
         history_length: How many elements of `history` are in use.

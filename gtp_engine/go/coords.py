@@ -87,11 +87,7 @@ def check_board_size(width: int, height: int) -> None:
 
 
 def as_point(value: int | str, width: int, height: int) -> int:
-    """Returns the point that a caller gives as a vertex ("D4", "pass") or as a point.
-
-    Raises:
-        UserError: It is neither, or not on this board.
-    """
+    """Returns the point that is given as a vertex ("D4", "pass") or a point; UserError if it is not on this board."""
     if isinstance(value, str):
         return parse_vertex(value, width, height)
     if is_whole(value):
@@ -144,10 +140,9 @@ def sgf_point(point: int, width: int, height: int) -> str:
 
 
 def parse_sgf_point(text: str, width: int, height: int) -> int:
-    """Returns the point of SGF's two letters; "" is a pass, and so is "tt" up to 19x19 (FF[3]).
+    """Returns the point of SGF's two letters; UserError if they name none of this board.
 
-    Raises:
-        UserError: The text does not name a point of this board.
+    "" is a pass, and so is "tt" up to 19x19 (FF[3]).
     """
     if text == "" or (text == "tt" and width <= 19 and height <= 19):
         return PASS
@@ -163,11 +158,7 @@ def opponent(colour: int) -> int:
 
 
 def parse_colour(text: str) -> int:
-    """Returns BLACK or WHITE for b, w, black or white in upper or lower case.
-
-    Raises:
-        UserError: The text is not a colour.
-    """
+    """Returns BLACK or WHITE for b, w, black or white in upper or lower case; UserError for any other text."""
     try:
         return _COLOURS[text.strip().lower()]
     except KeyError:
@@ -175,11 +166,7 @@ def parse_colour(text: str) -> int:
 
 
 def as_colour(value: int | str) -> int:
-    """Returns BLACK or WHITE for either of them, or for one of the words of `parse_colour`.
-
-    Raises:
-        UserError: It is neither.
-    """
+    """Returns BLACK or WHITE for either of them, or for a word of `parse_colour`; UserError for anything else."""
     if isinstance(value, str):
         return parse_colour(value)
     if is_whole(value) and value in (BLACK, WHITE):

@@ -370,17 +370,12 @@ TERRITORY = {BLACK: "b", WHITE: "w"}
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """What is drawn on a board in addition to its stones and its last move.
+    """What is drawn on a board in addition to its stones and its last move."""
 
-    Attributes:
-        labels: A character for each labelled point, drawn if the point is empty.
-        dead: The points of dead stones.
-        territory: int8 [height, width], the colour that owns each point, or EMPTY.
-    """
-
+    # A character for each labelled point, drawn if the point is empty.
     labels: Mapping[int, str] = field(default_factory=dict)
-    dead: frozenset[int] = frozenset()
-    territory: NDArray[np.int8] | None = None
+    dead: frozenset[int] = frozenset()  # the points of dead stones
+    territory: NDArray[np.int8] | None = None  # int8 [height, width], the colour that owns each point, or EMPTY
 
     def owner(self, point: int, width: int) -> int:
         """Returns the colour that owns a point, or EMPTY."""
@@ -396,7 +391,6 @@ def board_text(stones: NDArray[np.int8], last: int, marks: Marks | None = None, 
     Args:
         stones: int8 [height, width] of EMPTY, BLACK and WHITE.
         last: The point of the last move, or PASS.
-        marks: What else to draw.
         compact: Leave out the spaces between columns, and with them the parentheses around the last move.
     """
     letters = "   " + ("" if compact else " ").join(COLUMNS[: stones.shape[1]])

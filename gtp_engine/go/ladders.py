@@ -471,7 +471,6 @@ def find_ladders(board: Board, workspace: np.ndarray, caught: np.ndarray, workin
     """Reads every chain with one or two liberties.
 
     Args:
-        board: The position.
         workspace: Memory from `new_workspace`.
         caught: bool [area] in move-index order, written: the stones of caught chains, regardless of the player to move.
         working: bool [area] in move-index order, written: the liberties on which the player to move, playing now,

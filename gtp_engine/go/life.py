@@ -47,10 +47,9 @@ def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
 
 
 def proven_owners(game: Game) -> NDArray[np.int8]:
-    """Returns who certainly owns each point: pass-alive chains and the territory that they prove.
+    """Returns who certainly owns each point, int8 [height, width] of EMPTY (not proven), BLACK and WHITE.
 
-    Returns:
-        int8 [height, width] of EMPTY (not proven), BLACK and WHITE.
+    They own pass-alive chains and the territory that these prove.
     """
     proven = np.zeros(game.area, np.int8)
     find_pass_alive(game.board[0], game.rules.suicide, proven)

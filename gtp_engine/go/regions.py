@@ -14,17 +14,11 @@ Cell = tuple[int, int]  # row, column
 
 @dataclass(frozen=True)
 class Region:
-    """A maximal connected set of cells of one colour.
+    """A maximal connected set of cells of one colour."""
 
-    Attributes:
-        colour: The value of its cells.
-        cells: Its cells (row, column), the first in reading order at the front.
-        borders: The colours of the cells next to it.
-    """
-
-    colour: int
-    cells: list[Cell]
-    borders: frozenset[int]
+    colour: int  # the value of its cells
+    cells: list[Cell]  # its cells (row, column), the first in reading order at the front
+    borders: frozenset[int]  # the colours of the cells next to it
 
 
 def find_regions(colours: NDArray[np.int8]) -> list[Region]:

@@ -124,11 +124,7 @@ def parse_rules(text: str) -> Rules:
 
 
 def as_rules(value: Rules | str) -> Rules:
-    """Returns the rules that a caller gives as Rules or as a text for `parse_rules`.
-
-    Raises:
-        UserError: It is neither.
-    """
+    """Returns the rules that a caller gives as Rules or as a text for `parse_rules`; UserError if it is neither."""
     return value if isinstance(value, Rules) else parse_rules(value)
 
 
@@ -146,12 +142,9 @@ def _parse_json(text: str) -> Rules:
 
 
 def with_part(rules: Rules, key: str, value: str | bool) -> Rules:
-    """Returns `rules` with one part changed.
+    """Returns `rules` with one part changed; UserError if the part or the value is unknown.
 
     `key` is the part's name in KataGo's JSON (`kata-set-rule`); a word as its value may be in upper or lower case.
-
-    Raises:
-        UserError: The part or the value is unknown.
     """
     field = PART_FIELDS.get(key.strip())
     if field is None:

@@ -51,7 +51,6 @@ def margin(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) -> float
     Args:
         stones: The stones, int8 [height, width].
         dead: The points of those to take off first.
-        rules: The rules.
 
     Returns:
         Black's margin in points, without prisoners, komi and the button; `Game.score` adds those.

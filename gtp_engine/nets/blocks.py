@@ -229,11 +229,9 @@ class ValueHead(Part):
         self._auxiliary_names = [head.name for head in desc.auxiliary]
 
     def forward(self, x: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor, dict[str, Tensor]]:
-        """Evaluates the trunk's output.
+        """Returns value logits [n, 3], scores [n, 4 or 6], ownership before its tanh [n, points], and others by name.
 
-        Returns:
-            Value logits [n, 3], score values [n, 4 or 6], ownership before its tanh [n, points]; and by name what the
-            auxiliary heads return, [n, channels, points] if they are convolutions, else [n, channels].
+        The latter are of auxiliary heads: [n, channels, points] of convolutions, else [n, channels].
         """
         points = board.cut(self.act(self.norm(self.conv(x), board)))
         hidden = self.hidden_act(self.bias(self.matmul(board.value_pool(points))))

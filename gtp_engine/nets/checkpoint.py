@@ -25,25 +25,15 @@ _DAMAGES = (RuntimeError, EOFError, ValueError, KeyError, OverflowError, struct.
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The content of a file.
+    """The content of a file."""
 
-    Attributes:
-        model: The network; in evaluation mode if it was read from a file.
-        training: What the learner needs to resume (tensors and plain data), or None.
-        card: What the network is and how it was made, as plain data.
-    """
-
-    model: Model
-    training: Mapping[str, Any] | None = None
-    card: Mapping[str, Any] = field(default_factory=dict)
+    model: Model  # the network; in evaluation mode if it was read from a file
+    training: Mapping[str, Any] | None = None  # what the learner needs to resume (tensors and plain data), or None
+    card: Mapping[str, Any] = field(default_factory=dict)  # what the network is and how it was made, as plain data
 
 
 def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
-    """Writes a checkpoint atomically.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+    """Writes a checkpoint atomically; OSError if the file cannot be written."""
     data = {
         "format": FORMAT,
         "config": to_data(checkpoint.model.config),
@@ -57,12 +47,7 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Reads a checkpoint. This runs no code from the file.
-
-    Raises:
-        NetworkFileError: The file is damaged or not a checkpoint of this program.
-        OSError: The file cannot be read.
-    """
+    """Reads a checkpoint, running no code from it; NetworkFileError for a damaged or another file, or OSError."""
     data = _load(path)
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise NetworkFileError(f"{path}: not a checkpoint of this program ({FORMAT!r} is missing)")

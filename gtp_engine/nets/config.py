@@ -28,11 +28,7 @@ _RMS_EPSILON, _CONSTANT_EPSILON, _ROPE_THETA = 1e-6, 1e-20, 100.0  # those of Ka
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Factors of raw outputs; the defaults are those of versions 8 to 12.
-
-    Raises:
-        UserError: One is not a positive finite number.
-    """
+    """Factors of raw outputs, by default those of versions 8 to 12; UserError for what is no positive finite number."""
 
     td_score: float = 20.0
     score_mean: float = 20.0
@@ -52,30 +48,20 @@ class Multipliers:
 class NetworkConfig:
     """Architecture of a network, without weights. The fields are in the order of KataGo's files, see `schema`.
 
-    Attributes:
-        name: The network's name.
-        version: Version of KataGo's file format, which determines the meaning of the outputs.
-        planes: Number of input planes.
-        scalars: Number of scalar inputs.
-        multipliers: Factors of the raw outputs.
-        metadata_version: 1 if the network has inputs for metadata of the players, else 0.
-        suicide_areas: Whether the areas of the input planes are computed as if suicide were legal under all rules.
-        trunk: Everything before the heads.
-        policy: The policy head.
-        value: The value head.
-
     Raises:
         UserError: A version is not supported.
     """
 
     name: str
-    version: int
-    planes: int = PLANES
-    scalars: int = SCALARS
-    multipliers: Multipliers = field(default=Multipliers(), metadata={"since": 13})
+    version: int  # version of KataGo's file format, which determines the meaning of the outputs
+    planes: int = PLANES  # number of input planes
+    scalars: int = SCALARS  # number of scalar inputs
+    multipliers: Multipliers = field(default=Multipliers(), metadata={"since": 13})  # factors of the raw outputs
+    # 1 if the network has inputs for metadata of the players, else 0.
     metadata_version: int = field(default=0, metadata={"since": 15})
+    # Whether the areas of the input planes are computed as if suicide were legal under all rules.
     suicide_areas: bool = field(default=False, metadata={"since": 15, "zeros": (15, 6)})
-    trunk: schema.TrunkDesc
+    trunk: schema.TrunkDesc  # everything before the heads
     policy: schema.PolicyHeadDesc
     value: schema.ValueHeadDesc
 
@@ -373,11 +359,7 @@ def to_data(record: Any) -> dict[str, Any]:
 
 
 def config_from_data(data: Any) -> NetworkConfig:
-    """The inverse of `to_data`.
-
-    Raises:
-        UserError: The data do not describe a network.
-    """
+    """The inverse of `to_data`; UserError if the data do not describe a network."""
     record = _record(data)
     if not isinstance(record, NetworkConfig):
         raise UserError(f"expected the description of a network, not of a {type(record).__name__}")

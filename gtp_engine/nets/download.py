@@ -43,17 +43,11 @@ Watch: TypeAlias = Callable[[int, int | None], object]
 
 @dataclass(frozen=True)
 class Source:
-    """What is to be downloaded.
+    """What is to be downloaded."""
 
-    Attributes:
-        url: Where it is, http or https.
-        sha256: The checksum of the file or of its content; empty if it is not known.
-        largest: The most bytes that are accepted.
-    """
-
-    url: str
-    sha256: str = ""
-    largest: int = LARGEST
+    url: str  # where it is, http or https
+    sha256: str = ""  # the checksum of the file or of its content; empty if it is not known
+    largest: int = LARGEST  # the most bytes that are accepted
 
     def __post_init__(self) -> None:
         if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).netloc:
@@ -66,11 +60,7 @@ def listed_size(megabytes: float) -> int:
 
 
 def file_name_of(url: str) -> str:
-    """Returns the name of the file that an address names.
-
-    Raises:
-        UserError: It is not the name of a network's file.
-    """
+    """Returns the name of the file that an address names; UserError if it is not that of a network's file."""
     name = unquote(urlsplit(url).path.rpartition("/")[2])
     if not re.fullmatch(r"\w[\w.+-]{0,200}", name) or not name.lower().endswith(SUFFIXES[:-1]):
         raise UserError(f"{url[:200]}: it does not end in the name of a network's file, such as NAME.bin.gz")
@@ -107,24 +97,14 @@ def download(source: Source, path: Path, watch: Watch = lambda done, total: None
 
 
 def take(file: Path, path: Path, sha256: str = "") -> None:
-    """Copies a network that is here already, once it has been checked.
-
-    Raises:
-        UserError: It is not a network of KataGo's, or not the one with this checksum.
-        OSError: It cannot be read or written.
-    """
+    """Copies a network that is here already, once `check` has accepted it; raises the same errors."""
     check(file, sha256)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, lambda temporary: shutil.copyfile(file, temporary))
 
 
 def check(path: Path, sha256: str = "") -> None:
-    """Reads a network as it is read for play.
-
-    Raises:
-        NetworkFileError: Its checksum is another one, or it cannot be used.
-        OSError: It cannot be read.
-    """
+    """Reads a network as for play; NetworkFileError if its checksum is another one or it cannot be used, or OSError."""
     if sha256 and sha256 not in (found := _checksums(path)):
         raise NetworkFileError(
             f"{path}: the checksum is {found[0]} instead of {sha256}: it is damaged, or another file"

@@ -39,12 +39,7 @@ class NetworkFileError(UserError):
 
 
 def read_katago_file(path: Path) -> StoredNetwork:
-    """Reads a network.
-
-    Raises:
-        NetworkFileError: The file is damaged, not a network, or of an unsupported version.
-        OSError: The file cannot be read.
-    """
+    """Reads a network; NetworkFileError if it is damaged, none, or of an unsupported version, or OSError."""
     data = _expand(path)
     try:
         network = _Reader(data).network()
@@ -223,12 +218,7 @@ class _End(Exception):
 
 
 def write_katago_file(network: StoredNetwork, path: Path) -> None:
-    """Writes a network as `.bin.gz`, atomically.
-
-    Raises:
-        UserError: The format of the network's version cannot represent it.
-        OSError: The file cannot be written.
-    """
+    """Writes a network as `.bin.gz`, atomically; UserError if the format of its version cannot hold it, or OSError."""
     data = katago_bytes(network)
     write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
 

@@ -42,7 +42,6 @@ class Board:
     Args:
         planes: The input planes [n, planes, h, w]; plane 0 is 1 on the board.
         full_board: Whether all boards fill the tensor.
-        dtype: The type of the mask.
 
     Attributes:
         mask: [n, 1, h, w], 1 on the board, or None if all boards fill the tensor.

@@ -173,12 +173,7 @@ def network_name(path: Path) -> str:
 
 
 def load_network(path: Path) -> "StoredNetwork":
-    """Loads a network; the content of the file tells its format.
-
-    Raises:
-        NetworkFileError: The file is not a network that can be used.
-        OSError: The file cannot be read.
-    """
+    """Loads a network, whose content tells its format; NetworkFileError if it cannot be used, or OSError."""
     from .katago_file import NetworkFileError, read_katago_file
 
     with open(path, "rb") as file:

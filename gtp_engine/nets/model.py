@@ -15,14 +15,10 @@ from .stored import RawOutputs, StoredNetwork, fold_norms
 
 
 class ModelOutputs(NamedTuple):
-    """What a model computes.
+    """What a model computes."""
 
-    Attributes:
-        raw: What every network computes.
-        auxiliary: The outputs of the heads that only help to learn, by name: [n, channels, points] or [n, channels].
-    """
-
-    raw: RawOutputs[Tensor]
+    raw: RawOutputs[Tensor]  # what every network computes
+    # The outputs of the heads that only help to learn, by name: [n, channels, points] or [n, channels].
     auxiliary: dict[str, Tensor]
 
 

@@ -15,27 +15,16 @@ REFERENCE = "b6c64-19x19"  # the bundled network whose speed tells that of the o
 
 @dataclass(frozen=True)
 class PublishedNetwork:
-    """A network that can be downloaded.
+    """A network that can be downloaded."""
 
-    Attributes:
-        name: Its short name.
-        url: Where it is.
-        megabytes: The size of its file, in millions of bytes.
-        sha256: The checksum of the file, or of what is in it: servers have compressed some networks anew.
-        cost: How many evaluations of `REFERENCE` take as long as one of it, on 19x19.
-        licence: The licence, which `LICENCES` has.
-        about: What it is good for.
-        rating: Its Elo rating on katagotraining.org; None if it is not known.
-    """
-
-    name: str
+    name: str  # a short one
     url: str
-    megabytes: float
-    sha256: str
-    cost: float
-    licence: str
-    about: str
-    rating: int | None = None
+    megabytes: float  # the size of its file, in millions of bytes
+    sha256: str  # the checksum of the file, or of what is in it: servers have compressed some networks anew
+    cost: float  # how many evaluations of `REFERENCE` take as long as one of it, on 19x19
+    licence: str  # the licence, which `LICENCES` has
+    about: str  # what it is good for
+    rating: int | None = None  # its Elo rating on katagotraining.org; None if it is not known
 
     @property
     def file_name(self) -> str:

@@ -45,43 +45,26 @@ _ANEW = "remove it, and it is made anew with --precision int8"
 
 
 class Loss(NamedTuple):
-    """What is lost by 8-bit integers: mean differences from the network in float32.
+    """What is lost by 8-bit integers: mean differences from the network in float32."""
 
-    Attributes:
-        policy: The Kullback-Leibler divergence of the policy, in nats.
-        lead: The absolute difference of the lead, in points.
-    """
-
-    policy: float
-    lead: float
+    policy: float  # the Kullback-Leibler divergence of the policy, in nats
+    lead: float  # the absolute difference of the lead, in points
 
 
 class Rounded(NamedTuple):
-    """A matrix or a convolution as 8-bit integers.
+    """A matrix or a convolution as 8-bit integers."""
 
-    Attributes:
-        integers: int8 [outputs, inputs], or [outputs, inputs, side, side] of a convolution.
-        scales: The scale of each output, float32 [outputs].
-        inputs: Of a convolution, the least and the largest input, float32 [2]; else None.
-    """
-
-    integers: np.ndarray
-    scales: np.ndarray
-    inputs: np.ndarray | None = None
+    integers: np.ndarray  # int8 [outputs, inputs], or [outputs, inputs, side, side] of a convolution
+    scales: np.ndarray  # the scale of each output, float32 [outputs]
+    inputs: np.ndarray | None = None  # of a convolution, the least and the largest input, float32 [2]; else None
 
 
 class Quantised(NamedTuple):
-    """Layers of a network as 8-bit integers.
+    """Layers of a network as 8-bit integers."""
 
-    Attributes:
-        layers: By their paths in the config.
-        loss: What is lost by them all.
-        kinds: The kinds of layers that were rounded, if they did not lose too much.
-    """
-
-    layers: Mapping[str, Rounded]
-    loss: Loss
-    kinds: Set[str] = ALL_KINDS
+    layers: Mapping[str, Rounded]  # by their paths in the config
+    loss: Loss  # what is lost by them all
+    kinds: Set[str] = ALL_KINDS  # the kinds of layers that were rounded, if they did not lose too much
 
     def values(self, kinds: Set[str]) -> dict[str, np.ndarray]:
         """Returns what replaces values of the network: for each layer "weight", "scales", and perhaps "inputs".
@@ -281,11 +264,7 @@ def round_weights(weight: np.ndarray, products: np.ndarray, inputs: np.ndarray |
 
 
 def save_quantised(found: Quantised, network: StoredNetwork, path: Path) -> None:
-    """Writes the layers to an .npz file.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+    """Writes the layers to an .npz file; OSError if it cannot be written."""
     arrays: dict[str, Any] = {"format": FORMAT, "network": network.fingerprint, "loss": np.array(found.loss)}
     arrays["kinds"] = np.array(sorted(found.kinds))
     for name, layer in found.layers.items():

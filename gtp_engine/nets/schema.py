@@ -37,17 +37,11 @@ Values = Mapping[str, Any]
 
 
 class Floats(NamedTuple):
-    """A block of values of a layer.
+    """A block of values of a layer."""
 
-    Attributes:
-        name: Its name in the module.
-        shape: Its shape in the file.
-        axes: The file's axes in the order of the module.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
+    name: str  # in the module
+    shape: tuple[int, ...]  # in the file
+    axes: tuple[int, ...]  # the file's axes in the order of the module
 
     @property
     def size(self) -> int:

@@ -20,15 +20,11 @@ Array = TypeVar("Array")
 
 @dataclass(frozen=True)
 class StoredNetwork:
-    """A config with values.
-
-    Attributes:
-        config: The architecture.
-        values: By the paths of the layers in the config and the names of `schema.Floats`, such as
-            "trunk.blocks.3.conv1.weight": float32, in torch's axes (convolutions [out, in, y, x], matrices [out, in]).
-    """
+    """A config with values."""
 
     config: NetworkConfig
+    # By the paths of the layers in the config and the names of `schema.Floats`, such as "trunk.blocks.3.conv1.weight":
+    # float32, in torch's axes (convolutions [out, in, y, x], matrices [out, in]).
     values: Mapping[str, np.ndarray]
 
     @cached_property

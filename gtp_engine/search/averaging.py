@@ -45,17 +45,11 @@ _CORRECTIONS = _make_corrections()
 
 
 class Utility(NamedTuple):
-    """The weights of the score in the utility.
+    """The weights of the score in the utility."""
 
-    Attributes:
-        static: The weight of the score itself.
-        dynamic: The weight of the score relative to `centre`.
-        centre: The score in points, for Black, around which the dynamic part is steepest.
-    """
-
-    static: float
-    dynamic: float
-    centre: float
+    static: float  # the weight of the score itself
+    dynamic: float  # the weight of the score relative to `centre`
+    centre: float  # the score in points, for Black, around which the dynamic part is steepest
 
 
 @njit
@@ -115,23 +109,15 @@ _LARGEST_WEIGHT = 8.0  # KataGo's uncertaintyMaxWeight
 
 
 class Averaging(NamedTuple):
-    """How a node's value is averaged.
+    """How a node's value is averaged."""
 
-    Attributes:
-        plain: Whether a node's value is the plain weighted mean; the next three fields are 0 then.
-        better_children: KataGo's valueWeightExponent, by which the weight of clearly worse children is reduced; 0 for
-            not at all.
-        noise_pruning: The loss of utility at which the weight of a child visited beyond its prior is reduced to 1/e; 0
-            for not at all.
-        value_bias: The share of `value_bias.mean_gap` that is added to evaluations.
-        uncertainty: The error of utility at which an evaluation weighs about one; 0 if all weigh one.
-    """
-
-    plain: bool
+    plain: bool  # whether a node's value is the plain weighted mean; the next three fields are 0 then
+    # KataGo's valueWeightExponent, by which the weight of clearly worse children is reduced; 0 for not at all.
     better_children: float
+    # The loss of utility at which the weight of a child visited beyond its prior is reduced to 1/e; 0 for not at all.
     noise_pruning: float
-    value_bias: float
-    uncertainty: float
+    value_bias: float  # the share of `value_bias.mean_gap` that is added to evaluations
+    uncertainty: float  # the error of utility at which an evaluation weighs about one; 0 if all weigh one
 
 
 @inline

@@ -70,23 +70,15 @@ class Leaves(NamedTuple):
     """Leaves, one per row; the search in slots[i] has the rows from starts[i] to before starts[i + 1].
 
     Compiled functions get the arrays one by one: as a tuple it would take longer to hand them over.
-
-    Attributes:
-        boards, nodes: BOARD and int32 [size], the positions and their nodes.
-        slots: int64 [size], the searches with leaves in the batch; NO_SLOT for one that has been removed since.
-        starts: int64 [size + 1].
-        symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
-        roots: int64 [size], indices into `slots` of the searches whose row is their root.
-        ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
     """
 
-    boards: np.ndarray
-    nodes: np.ndarray
-    slots: np.ndarray
-    starts: np.ndarray
-    symmetries: np.ndarray
-    roots: np.ndarray
-    ladders: np.ndarray
+    boards: np.ndarray  # BOARD [size]
+    nodes: np.ndarray  # int32 [size]
+    slots: np.ndarray  # int64 [size], the searches with leaves in the batch; NO_SLOT for one that was removed since
+    starts: np.ndarray  # int64 [size + 1]
+    symmetries: np.ndarray  # int [size], the symmetry of each evaluation if the parameters ask for random ones
+    roots: np.ndarray  # int64 [size], indices into `slots` of the searches whose row is their root
+    ladders: np.ndarray  # uint8 [size, LADDER_BYTES], written by evaluators that read ladders
 
 
 @dataclass

@@ -22,18 +22,14 @@ _MOST_VISITS = 1_000_000
 
 
 class SequentialHalving(NamedTuple):
-    """The plan of sequential halving at one root.
+    """The plan of sequential halving at one root."""
 
-    Attributes:
-        considered_visits: int32, for each visit below the root in turn, how many visits the move that receives it must
-            have had before (`considered_visits`); empty without sequential halving.
-        scores: float32 [area+1], each move's Gumbel noise plus the logarithm of its prior; -inf if it is not allowed.
-        priors: float32 [area+1], the root's policy, with noise if there is any.
-    """
-
+    # int32, for each visit below the root in turn, how many visits the move that receives it must have had before
+    # (`considered_visits`); empty without sequential halving.
     considered_visits: np.ndarray
+    # float32 [area+1], each move's Gumbel noise plus the logarithm of its prior; -inf if it is not allowed.
     scores: np.ndarray
-    priors: np.ndarray
+    priors: np.ndarray  # float32 [area+1], the root's policy, with noise if there is any
 
 
 NO_HALVING = SequentialHalving(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
@@ -136,8 +132,7 @@ def improved_scores(tree: Tree, node: int, scores: np.ndarray, priors: np.ndarra
 def select_by_halving(tree: Tree, node: int, halving: SequentialHalving) -> tuple[int, int]:
     """Selects the root's move that the plan visits next: the best one with the considered number of visits.
 
-    Returns:
-        The child and NO_MOVE; or NO_NODE and the move to make a child of; or NO_NODE and NO_MOVE at the plan's end.
+    Returns the child and NO_MOVE; NO_NODE and the move to make a child of; or NO_NODE and NO_MOVE at the plan's end.
     """
     area = len(halving.scores) - 1
     begun = np.zeros(area + 1, np.int32)

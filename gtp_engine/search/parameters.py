@@ -197,11 +197,7 @@ KNOWN_NAMES = (*PARAMETERS, *_BY_KATAGO_NAME)  # ours, and KataGo's
 
 
 def find_parameter(name: str) -> str:
-    """Returns our name of a parameter, given by ours or by KataGo's.
-
-    Raises:
-        UserError: The name is unknown; the message has the nearest ones.
-    """
+    """Returns our name of a parameter, given by ours or KataGo's; UserError with the nearest names if it is unknown."""
     if name in PARAMETERS:
         return name
     if name in _BY_KATAGO_NAME:
@@ -210,11 +206,7 @@ def find_parameter(name: str) -> str:
 
 
 def split_setting(text: str) -> tuple[str, str]:
-    """Returns our name of the parameter and the text of the value of one `NAME=VALUE`.
-
-    Raises:
-        UserError: The form or the name is invalid.
-    """
+    """Returns our name and the text of the value of one `NAME=VALUE`; UserError if its form or name is invalid."""
     name, equals, value = text.partition("=")
     if not equals:
         raise UserError(f"invalid setting {text!r}: expected NAME=VALUE")

@@ -22,33 +22,20 @@ _USUAL_SPREAD_WEIGHT = 2.0
 
 
 class Root(NamedTuple):
-    """Where a search starts.
+    """Where a search starts."""
 
-    Attributes:
-        node: The root's index in the tree.
-        boards: BOARD [1], the position; its `ladders` are marked for the positions before it if the evaluator reads
-            them.
-        history: uint64, the superko keys up to the root in the first `length` elements; those of a path are written
-            after them.
-        length: The number of positions up to the root.
-        priors: float32 [area+1], the root's policy with noise; to be read only if `noisy`.
-        noisy: Whether selection at the root follows these instead of the evaluator's policy.
-        banned_until: int16 [3, area+1], the depth from which on a colour may make a move.
-        hides_passes: Whether the evaluator does not see that the last moves were passes (`Search.hides_passes`).
-        dead: int16, the points of the root's stones that a count in the tree takes off (`SearchRequest.dead`).
-        halving: The plan of sequential halving at the root; NO_HALVING for the usual selection.
-    """
-
-    node: int
+    node: int  # the root's index in the tree
+    # BOARD [1], the position; its `ladders` are marked for the positions before it if the evaluator reads them.
     boards: np.ndarray
+    # uint64, the superko keys up to the root in the first `length` elements; those of a path are written after them.
     history: np.ndarray
-    length: int
-    priors: np.ndarray
-    noisy: bool
-    banned_until: np.ndarray
-    hides_passes: bool
-    dead: np.ndarray
-    halving: SequentialHalving
+    length: int  # the number of positions up to the root
+    priors: np.ndarray  # float32 [area+1], the root's policy with noise; to be read only if `noisy`
+    noisy: bool  # whether selection at the root follows these instead of the evaluator's policy
+    banned_until: np.ndarray  # int16 [3, area+1], the depth from which on a colour may make a move
+    hides_passes: bool  # whether the evaluator does not see that the last moves were passes (`Search.hides_passes`)
+    dead: np.ndarray  # int16, the points of the root's stones that a count in the tree takes off (`SearchRequest.dead`)
+    halving: SequentialHalving  # the plan of sequential halving at the root; NO_HALVING for the usual selection
 
 
 class Rule(NamedTuple):

@@ -74,28 +74,21 @@ class TreeLayout(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The arena of nodes. Arrays that the search does not need have a first dimension of 0.
+    """The arena of nodes. Arrays that the search does not need have a first dimension of 0."""
 
-    Attributes:
-        nodes: NODE [capacity].
-        priors: uint16 [capacity, area+1], probabilities in units of 1/PRIOR_ONE.
-        ownership: int8 [capacity, area], in units of 1/OWNERSHIP_ONE for the side to move; OWNERSHIP_UNKNOWN at the
-            first point of a node without it.
-        amaf: float32 [capacity, area, 2] (RAVE): the number of rollouts in which the player to move was the first to
-            play at a point, and the sum of win minus loss over these.
-        ladders: uint8 [capacity, (area+7)//8], one bit per stone that a ladder catches: the evaluator's inputs show
-            these of earlier positions too, and reading ladders is slow.
-        biases: `value_bias.BIAS` [a power of two], shared by nodes after the same local moves.
-        size: int32 [1], the number of nodes in use.
-    """
-
-    nodes: np.ndarray
-    priors: np.ndarray
+    nodes: np.ndarray  # NODE [capacity]
+    priors: np.ndarray  # uint16 [capacity, area+1], probabilities in units of 1/PRIOR_ONE
+    # int8 [capacity, area], in units of 1/OWNERSHIP_ONE for the side to move; OWNERSHIP_UNKNOWN at the first point of a
+    # node without it.
     ownership: np.ndarray
+    # float32 [capacity, area, 2] (RAVE): the number of rollouts in which the player to move was the first to play at a
+    # point, and the sum of win minus loss over these.
     amaf: np.ndarray
+    # uint8 [capacity, (area+7)//8], one bit per stone that a ladder catches: the evaluator's inputs show these of
+    # earlier positions too, and reading ladders is slow.
     ladders: np.ndarray
-    biases: np.ndarray
-    size: np.ndarray
+    biases: np.ndarray  # `value_bias.BIAS` [a power of two], shared by nodes after the same local moves
+    size: np.ndarray  # int32 [1], the number of nodes in use
 
 
 def new_tree(capacity: int, area: int, layout: TreeLayout, *, ownership: bool = False) -> Tree:

@@ -50,26 +50,18 @@ MAX_DEPTH = 1024  # moves below the root; only endless repetition under rules wi
 
 
 class SearchState(NamedTuple):
-    """A search as compiled code sees it. It is replaced when the arena grows and when the root is evaluated.
-
-    Attributes:
-        ownership: The sums to which the ownership of new leaves is added.
-        banning: Whether `root.banned_until` forbids any move.
-        limit: The number of visits at which the search ends.
-        batch_size: The largest number of its leaves in a batch; 0 for the evaluator's own number.
-        random_symmetries: uint64 [1], the state of their generator (`base.jit.next_random`).
-    """
+    """A search as compiled code sees it. It is replaced when the arena grows and when the root is evaluated."""
 
     tree: Tree
     root: Root
     rule: Rule
     scale: Utility
     averaging: Averaging
-    ownership: OwnershipSums
-    banning: bool
-    limit: int
-    batch_size: int
-    random_symmetries: np.ndarray
+    ownership: OwnershipSums  # the sums to which the ownership of new leaves is added
+    banning: bool  # whether `root.banned_until` forbids any move
+    limit: int  # the number of visits at which the search ends
+    batch_size: int  # the largest number of its leaves in a batch; 0 for the evaluator's own number
+    random_symmetries: np.ndarray  # uint64 [1], the state of their generator (`base.jit.next_random`)
 
 
 @borrowing
@@ -77,7 +69,6 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
     """Walks down the tree of a search until `wanted` visits are under way or done.
 
     Args:
-        search: Its state.
         wanted: The number of visits; there are fewer if too many walks end at leaves that are under way already.
         boards: BOARD [wanted or more], written: the positions to evaluate.
         leaves: int32, as long, written: their nodes.
@@ -284,7 +275,6 @@ def expand_and_back_up(
     """Writes the priors of leaves of `select_leaves` and backs up their evaluations.
 
     Args:
-        search: The search.
         boards: BOARD [n], the positions of a batch.
         leaves: int32 [n], their nodes.
         start, stop: The first row of this search in the batch, and the one after its last.

@@ -27,13 +27,7 @@ OUTCOMES = {
 
 
 def describe(solution: Solution, game: Game, *, trees: bool = False) -> list[str]:
-    """Returns the lines that tell what was found, without an end of line.
-
-    Args:
-        solution: What was found.
-        game: The position.
-        trees: Whether the trees of moves are wanted, too.
-    """
+    """Returns the lines that tell what was found, without an end of line; with trees of moves if they are wanted."""
 
     def named(points: Iterable[int]) -> str:
         return " ".join(map(game.vertex, points))

@@ -122,7 +122,6 @@ def play(local: Local, stones: np.ndarray, mover: int, cell: int, after: np.ndar
     """Plays on an empty cell, and returns the cell of a ko that this opens, NO_KO for none, or -2 if it is illegal.
 
     Args:
-        local: The problem.
         stones: uint64 [4], the defender's stones, then the attacker's.
         mover: DEFENDER or ATTACKER.
         cell: An empty cell; that a ko forbids it, the caller knows.

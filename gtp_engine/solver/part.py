@@ -23,27 +23,17 @@ _WEAK = 3
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a board, in the form that the compiled search reads.
+    """A part of a board, in the form that the compiled search reads."""
 
-    Attributes:
-        locals: LOCAL [2], what stays as it is, by the player who seeks its goal.
-        stones: uint64 [4], the defender's stones and the attacker's at the beginning.
-        defender: The colour of the group.
-        points: The point of each cell.
-        target: The points of the stones that are to be captured.
-        walls: The attacker's chains outside that are taken for safe, each as its points; proven ones are left out.
-        is_open: Whether the part ends at empty points: the group may get out there.
-        ko: The cell that a ko forbids to the player to move, or NO_KO.
-    """
-
-    locals: np.ndarray
-    stones: np.ndarray
-    defender: int
-    points: dict[int, int]
-    target: tuple[int, ...]
+    locals: np.ndarray  # LOCAL [2], what stays as it is, by the player who seeks its goal
+    stones: np.ndarray  # uint64 [4], the defender's stones and the attacker's at the beginning
+    defender: int  # the colour of the group
+    points: dict[int, int]  # the point of each cell
+    target: tuple[int, ...]  # the points of the stones that are to be captured
+    # The attacker's chains outside that are taken for safe, each as its points; proven ones are left out.
     walls: tuple[tuple[int, ...], ...]
-    is_open: bool
-    ko: int
+    is_open: bool  # whether the part ends at empty points: the group may get out there
+    ko: int  # the cell that a ko forbids to the player to move, or NO_KO
 
 
 def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -> Part:

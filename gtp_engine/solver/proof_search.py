@@ -53,22 +53,15 @@ _LINE = np.dtype(
 
 
 class Question(NamedTuple):
-    """What the solver has to decide about a part of the board, and the memory that it reads in.
-
-    Attributes:
-        local: The part.
-        search: The goal and its limits. The search stops when `nodes` reaches `most_nodes`; another call resumes it
-            from the table.
-        table: From `new_table`.
-        line: The positions of the line that is being read; this and the next are from `new_line`.
-        moves: The moves of all these positions.
-    """
+    """What the solver has to decide about a part of the board, and the memory that it reads in."""
 
     local: Local
+    # The goal and its limits. The search stops when `nodes` reaches `most_nodes`; another call resumes it from the
+    # table.
     search: Search
-    table: np.ndarray
-    line: np.ndarray
-    moves: np.ndarray
+    table: np.ndarray  # from `new_table`
+    line: np.ndarray  # the positions of the line that is being read; this and the next are from `new_line`
+    moves: np.ndarray  # the moves of all these positions
 
 
 def new_line() -> tuple[np.ndarray, np.ndarray]:

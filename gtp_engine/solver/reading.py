@@ -26,16 +26,10 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Position:
-    """A position in a part.
+    """A position in a part."""
 
-    Attributes:
-        stones: uint64 [4], the defender's stones, then the attacker's.
-        ko: The cell that a ko forbids to the player to move, or NO_KO.
-        mover: The player to move.
-    """
-
-    stones: np.ndarray
-    ko: int
+    stones: np.ndarray  # uint64 [4], the defender's stones, then the attacker's
+    ko: int  # the cell that a ko forbids to the player to move, or NO_KO
     mover: int
 
     @property
@@ -46,21 +40,13 @@ class Position:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A move in a part.
+    """A move in a part."""
 
-    Attributes:
-        point: The point on the board.
-        after: The position after it.
-        value: What the rules alone tell of that: REACHED, FAILED or UNKNOWN.
-        cell: The cell of the part.
-        is_sure: Whether it captures on the board as in the part: no stones next to empty points outside.
-    """
-
-    point: int
+    point: int  # on the board
     after: Position
-    value: int
-    cell: int
-    is_sure: bool
+    value: int  # what the rules alone tell of that: REACHED, FAILED or UNKNOWN
+    cell: int  # of the part
+    is_sure: bool  # whether it captures on the board as in the part: no stones next to empty points outside
 
 
 class Reading:

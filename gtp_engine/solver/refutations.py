@@ -77,7 +77,6 @@ class Refutations:
     """The lines from one position, which grow in two steps: from the table while it is fresh, and by further reading.
 
     Args:
-        position: The position.
         found: What is proved of it, and by which reading.
         conclude: Reads other positions.
         is_late: Whether there is no time to read on.

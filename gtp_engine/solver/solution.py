@@ -121,9 +121,7 @@ def solve(
 def prepare(is_stopped: Callable[[], bool] = lambda: False, memory: Memory | None = None) -> None:
     """Waits until the search is compiled and loads it, as the first `solve` does otherwise.
 
-    Args:
-        is_stopped: Returns whether to give up waiting; then nothing is loaded.
-        memory: For the problem by which that is done; None for memory of its own.
+    Once `is_stopped` returns True, nothing is loaded. The problem by which that is done uses `memory`, or its own.
     """
     if wait_until_compiled(is_stopped):
         use_solver(memory or Memory())

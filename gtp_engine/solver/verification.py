@@ -112,10 +112,8 @@ def read(question: Question, stones: np.ndarray, ko: int, mover: int) -> int:
     """Reads whether the seeker reaches its goal.
 
     Args:
-        question: What is asked.
         stones: uint64 [4], the defender's stones, then the attacker's.
         ko: The cell that a ko forbids, or NO_KO.
-        mover: The player to move.
 
     Returns:
         REACHED, FAILED or UNKNOWN.

@@ -121,11 +121,7 @@ class ProcessGroup:
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
-        """A step of training in all processes: rank 0 begins it, the others follow.
-
-        Raises:
-            ProcessLostError: Another process ended meanwhile.
-        """
+        """A step of training in all processes, begun by rank 0; ProcessLostError if another one ended meanwhile."""
         self._is_in_step = True
         if self.count > 1 and self.rank == 0:
             self._broadcast(torch.tensor([_STEP]))

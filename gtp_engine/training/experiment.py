@@ -50,7 +50,6 @@ class Experiment:
     """An experiment in a folder: `seed-1/a`, `seed-1/b` and `seed-1/match`, and so on for each seed.
 
     Attributes:
-        folder: The folder.
         sides: A and B.
 
     Raises:

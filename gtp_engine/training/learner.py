@@ -180,11 +180,7 @@ class Learner:
         return outputs
 
     def check(self) -> dict[str, float]:
-        """Returns the means of the losses since `take_losses`.
-
-        Raises:
-            LossNotFinite: One of them, or the gradient of the last step, is not finite.
-        """
+        """Returns means of the losses since `take_losses`; LossNotFinite if one or the last gradient is not finite."""
         means = self._means.read()
         values = {f"{name} loss": mean for name, mean in means.items()}
         for name, value in (values | {"norm of the gradient": float(self._gradient_norm)}).items():

@@ -40,9 +40,7 @@ class Run(ABC):
 
     Attributes:
         limit: When to pause.
-        settings: All settings.
         state: What is saved besides the learner.
-        learner: The learner.
 
     Raises:
         UserError: The settings, the state, the group and this version do not fit together.

@@ -34,30 +34,18 @@ _IN_EVERY_LINE = {"samples", "seconds"}  # of the log
 
 @dataclass
 class RunState:
-    """The state of a run, in addition to that of its learner.
+    """The state of a run, in addition to that of its learner."""
 
-    Attributes:
-        cycle: The present cycle of self-play; 0 before the first one, and in runs from records.
-        begun: Samples that the learner had seen when it began to learn in this cycle.
-        player: The cycle whose network plays.
-        seconds: Duration of the run, without interruptions.
-        cycle_began: `seconds` when the present cycle began.
-        lines: The lines of the log, as plain data.
-        start: File of the network that the run started from; "" for random weights.
-        precision: Precision of the training; "" before it is chosen.
-        available: Number of samples in the records; 0 before they are read, and with self-play.
-        validation: With self-play, what was measured on the games of the cycle before they were learned.
-    """
-
-    cycle: int = 0
-    begun: int = 0
-    player: int = 0
-    seconds: float = 0.0
-    cycle_began: float = 0.0
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    start: str = ""
-    precision: str = ""
-    available: int = 0
+    cycle: int = 0  # the present cycle of self-play; 0 before the first one, and in runs from records
+    begun: int = 0  # samples that the learner had seen when it began to learn in this cycle
+    player: int = 0  # the cycle whose network plays
+    seconds: float = 0.0  # duration of the run, without interruptions
+    cycle_began: float = 0.0  # `seconds` when the present cycle began
+    lines: list[dict[str, Any]] = field(default_factory=list)  # the lines of the log, as plain data
+    start: str = ""  # file of the network that the run started from; "" for random weights
+    precision: str = ""  # precision of the training; "" before it is chosen
+    available: int = 0  # number of samples in the records; 0 before they are read, and with self-play
+    # With self-play, what was measured on the games of the cycle before they were learned.
     validation: dict[str, Any] = field(default_factory=dict)
 
 

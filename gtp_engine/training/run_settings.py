@@ -42,17 +42,11 @@ def parse_size(name: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers by name.
+    """Numbers by name."""
 
-    Attributes:
-        check_name: Raises UserError for a name that is not accepted.
-        values: The numbers.
-        needed: A cycle that has to be there; empty for none.
-    """
-
-    check_name: Callable[[str], object]
+    check_name: Callable[[str], object]  # raises UserError for a name that is not accepted
     values: Range
-    needed: str = ""
+    needed: str = ""  # a cycle that has to be there; empty for none
 
     def __str__(self) -> str:
         return f"{self.values} for each"
@@ -77,11 +71,7 @@ def _check_cycle(name: str) -> None:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts, which may be empty.
-
-    Attributes:
-        example: Texts that are accepted, for messages.
-    """
+    """A list of texts, which may be empty; `example` has some for messages."""
 
     example: tuple[str, ...]
 

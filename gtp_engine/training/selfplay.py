@@ -46,19 +46,13 @@ BoardSize = tuple[int, int]  # width, height
 
 @dataclass(frozen=True)
 class FinishedGame:
-    """A finished game, as a sample and as SGF text.
-
-    Attributes:
-        is_decided: Whether one side reached `GameSettings.resign_winrate` for long enough.
-        is_checked: Whether the game was decided but continued with full searches, to check the decision.
-        is_upset: Whether the game was decided for the side that did not win it.
-    """
+    """A finished game, as a sample and as SGF text."""
 
     sample: SampleGame
     sgf: str
-    is_decided: bool
-    is_checked: bool
-    is_upset: bool
+    is_decided: bool  # whether one side reached `GameSettings.resign_winrate` for long enough
+    is_checked: bool  # whether the game was decided but continued with full searches, to check the decision
+    is_upset: bool  # whether the game was decided for the side that did not win it
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,7 @@ def toml_value(value: Any) -> Any:
 def read_settings(path: Path, text: str | None = None) -> RunSettings:
     """Reads the settings of a file, or checks a `text` that it will have; those that are left out have their defaults.
 
-    Raises:
-        UserError: A setting is wrong; the message names the file and the line.
-        OSError: The file cannot be read.
+    UserError, which names the file and the line, if one is wrong; OSError if the file cannot be read.
     """
     try:
         # Windows editors write a byte order mark.

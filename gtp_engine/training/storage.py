@@ -21,25 +21,16 @@ _LONGEST_WAIT = 60.0
 
 @dataclass(frozen=True)
 class ShardFacts:
-    """The notes of a shard.
-
-    Attributes:
-        cycle: The cycle in which the games were played.
-        games, samples, moves: How many there are; samples are the positions to learn from.
-        black: Number of games won by Black.
-        decided: Number of games that were decided early (`selfplay.FinishedGame`).
-        checked: Number of those that were continued as a check.
-        upsets: Number of those in which the decision was wrong.
-    """
+    """The notes of a shard: the cycle in which its games were played, and numbers."""
 
     cycle: int
     games: int
-    samples: int
+    samples: int  # positions to learn from
     moves: int
-    black: int
-    decided: int = 0
-    checked: int = 0
-    upsets: int = 0
+    black: int  # games won by Black
+    decided: int = 0  # games that were decided early (`selfplay.FinishedGame`)
+    checked: int = 0  # those of them that were continued as a check
+    upsets: int = 0  # those in which the decision was wrong
 
     @classmethod
     def of(cls, games: GameSet, cycle: int) -> "ShardFacts":
@@ -74,7 +65,6 @@ class GameWriter:
     """Writes games of self-play of a cycle in batches, as they are finished, to folders for shards and SGF collections.
 
     Attributes:
-        cycle: The cycle.
         games: Number of games that were added.
         written: The notes of the shards that were written.
     """

@@ -105,12 +105,7 @@ class SelfPlayPool:
             member.is_playing = True
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        """Yields the games that are finished, after waiting for one for some seconds at most.
-
-        Raises:
-            ProcessLostError: A worker is gone.
-            Exception: The error that ended a worker.
-        """
+        """Yields finished games, waiting some seconds for one; ProcessLostError, or the error that ended a worker."""
         ready = wait([member.pipe for member in self._members], seconds)
         for member in self._members:
             if member.pipe in ready:

@@ -16,26 +16,18 @@ from .values import Properties, escaped
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of a record that can be undone.
+    """A change of a record that can be undone."""
 
-    Attributes:
-        node: The node to show once it is undone.
-        revert: Undoes it; may return another node to show.
-        move: The move that it added, if it added one.
-        is_annotation: Whether it changed a comment or a mark, and neither moves nor stones.
-    """
-
-    node: TreeNode
-    revert: Callable[[], TreeNode | None]
-    move: Move | None = None
-    is_annotation: bool = False
+    node: TreeNode  # the node to show once it is undone
+    revert: Callable[[], TreeNode | None]  # undoes it; may return another node to show
+    move: Move | None = None  # the move that it added, if it added one
+    is_annotation: bool = False  # whether it changed a comment or a mark, and neither moves nor stones
 
 
 class Editor:
     """Changes a record.
 
     Attributes:
-        record: The record.
         edits: The changes since the editing began, the latest last.
         version: Grows with every change.
     """
@@ -56,11 +48,7 @@ class Editor:
         return node
 
     def remove(self, node: TreeNode) -> TreeNode:
-        """Removes a node with all that follows it; returns the node before it.
-
-        Raises:
-            UserError: It is the root.
-        """
+        """Removes a node with all that follows it; returns the node before it. UserError if it is the root."""
         parent = node.parent
         if parent is None:
             raise UserError("the start of the game cannot be deleted")

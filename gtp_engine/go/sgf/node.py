@@ -24,27 +24,17 @@ _CHANGES = frozenset((*_SETUP, *_MOVES, "PL"))  # properties that change the pos
 
 @dataclass(eq=False, slots=True)
 class TreeNode:
-    """A node: a move, a change of the position, or only something said about it.
+    """A node: a move, a change of the position, or only something said about it."""
 
-    Attributes:
-        number: Identifies it within its record.
-        properties: Raw values by the name of the property, in UTF-8; never changed in place.
-        parent: The node before it; None for the root.
-        move: The move, if it has one.
-        setup: The stones that it sets up before the move: colours by point, EMPTY where it takes one off.
-        problem: Why its move or its stones cannot be read; None if they can.
-        children: The nodes that follow, that of the main line first.
-        followed: The child that was last looked at; None if none was.
-    """
-
-    number: int
-    properties: Properties
-    parent: "TreeNode | None" = None
-    move: Move | None = None
+    number: int  # identifies it within its record
+    properties: Properties  # raw values by the name of the property, in UTF-8; never changed in place
+    parent: "TreeNode | None" = None  # the node before it; None for the root
+    move: Move | None = None  # the move, if it has one
+    # The stones that it sets up before the move: colours by point, EMPTY where it takes one off.
     setup: Mapping[int, int] = field(default_factory=dict)
-    problem: UserError | None = None
-    children: list["TreeNode"] = field(default_factory=list)
-    followed: "TreeNode | None" = None
+    problem: UserError | None = None  # why its move or its stones cannot be read; None if they can
+    children: list["TreeNode"] = field(default_factory=list)  # the nodes that follow, that of the main line first
+    followed: "TreeNode | None" = None  # the child that was last looked at; None if none was
 
     def set_properties(self, properties: Properties, width: int, height: int) -> None:
         """Replaces the properties, and with them the move and the stones, on a board of this size."""
@@ -158,14 +148,9 @@ _TEXTS = ("letter", "number")
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of a node.
+    """The marks of a node, by point."""
 
-    Attributes:
-        shapes: The name of a shape in `SHAPES`, by point.
-        labels: A text, by point.
-    """
-
-    shapes: dict[int, str] = field(default_factory=dict)
+    shapes: dict[int, str] = field(default_factory=dict)  # names in `SHAPES`
     labels: dict[int, str] = field(default_factory=dict)
 
 
@@ -215,11 +200,8 @@ def with_mark(properties: Properties, point: int, kind: str, width: int, height:
     """Returns the properties of a node's marks with another one, or without it if the point has this one.
 
     Args:
-        properties: The node's properties.
         point: The point; whatever other mark it has is replaced.
         kind: A name in `SHAPES`, "letter" or "number": the next one that is not in use.
-        width: The number of columns.
-        height: The number of rows.
 
     Returns:
         A list of values for each property of marks; it may be empty. Values that cannot be read stay as they are.

@@ -36,11 +36,7 @@ Properties = dict[str, list[bytes]]
 
 
 def read_move(name: str, values: list[bytes], width: int, height: int) -> Move:
-    """Parses the values of B or W.
-
-    Raises:
-        UserError: They are not one move on this board.
-    """
+    """Parses the values of B or W; UserError if they are not one move on this board."""
     if len(values) > 1:
         raise UserError(f"{name} has {len(values)} values, expected one move")
     return Move(BLACK if name == "B" else WHITE, parse_sgf_point(_plain(values[0]), width, height))
@@ -208,18 +204,13 @@ _NOBODY = {"0": "draw", "draw": "draw", "void": "void"}
 
 @dataclass(frozen=True)
 class GameResult:
-    """A result.
+    """A result."""
 
-    Attributes:
-        winner: The colour of the winner; None if nobody has won.
-        by: "points", "resignation", "time", "forfeit", or "" if the record does not say how the winner won; without a
-            winner "draw" or "void".
-        points: The margin as the record writes it, such as "3.5"; "" if the game was not won by points.
-    """
-
-    winner: int | None
+    winner: int | None  # the colour of the winner; None if nobody has won
+    # "points", "resignation", "time", "forfeit", or "" if the record does not say how the winner won; without a winner
+    # "draw" or "void".
     by: str
-    points: str = ""
+    points: str = ""  # the margin as the record writes it, such as "3.5"; "" if the game was not won by points
 
 
 def read_result(text: str) -> GameResult | None:

@@ -31,16 +31,11 @@ WIDE_ONES = np.uint8(128), np.uint8(1)
 
 
 class Kernel(NamedTuple):
-    """A convolution's kernel.
+    """A convolution's kernel."""
 
-    Attributes:
-        weights: The packed matrices [blocks, 1 or 9, steps, columns] (`matmul.pack_matrices`).
-        factors: float32 [outputs], the factors of the sums if the weights are 8-bit integers.
-        bias: float32 [outputs], what is added; to sums of integers it makes up for the encoded 0 of their inputs.
-    """
-
-    weights: np.ndarray
-    factors: np.ndarray
+    weights: np.ndarray  # the packed matrices [blocks, 1 or 9, steps, columns] (`matmul.pack_matrices`)
+    factors: np.ndarray  # float32 [outputs], the factors of the sums if the weights are 8-bit integers
+    # float32 [outputs], what is added; to sums of integers it makes up for the encoded 0 of their inputs.
     bias: np.ndarray
 
 

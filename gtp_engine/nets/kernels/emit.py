@@ -171,27 +171,16 @@ def _parameter_type(kind: Any) -> Any:
 
 
 class Panel(NamedTuple):
-    """Some rows of a product: out[rows, columns] = start[rows, columns] + left[rows, ...] @ right. All are int64.
+    """Some rows of a product: out[rows, columns] = start[rows, columns] + left[rows, ...] @ right. All are int64."""
 
-    Attributes:
-        left: Address of the left factor.
-        stride: Distance of its rows.
-        right: Address of the right factor [steps, columns], packed by `matmul.pack_matrices`.
-        start: Address of what the sums start from.
-        start_stride: Distance of its rows; 0 if all start from one.
-        out: Address of the result.
-        out_stride: Distance of its rows.
-        steps: How many steps: of 4 bytes of a row of the left factor, or of 64 bytes in tiles.
-    """
-
-    left: Any
-    stride: Any
-    right: Any
-    start: Any
-    start_stride: Any
-    out: Any
-    out_stride: Any
-    steps: Any
+    left: Any  # address of the left factor
+    stride: Any  # distance of its rows
+    right: Any  # address of the right factor [steps, columns], packed by `matmul.pack_matrices`
+    start: Any  # address of what the sums start from
+    start_stride: Any  # distance of its rows; 0 if all start from one
+    out: Any  # address of the result
+    out_stride: Any  # distance of its rows
+    steps: Any  # how many steps: of 4 bytes of a row of the left factor, or of 64 bytes in tiles
 
 
 def is_half(like: Any) -> bool:

@@ -24,18 +24,11 @@ EVERY_ROW = np.zeros((0, 1), np.bool_)
 
 
 class Grid(NamedTuple):
-    """The rows of a board of one size.
-
-    Attributes:
-        height: The height of the board.
-        width: Its width.
-        pitch: The number of rows from a point to the one below.
-        rows: The number of rows.
-    """
+    """The rows of a board of one size."""
 
     height: int
     width: int
-    pitch: int
+    pitch: int  # the number of rows from a point to the one below
     rows: int
 
     @classmethod
@@ -48,9 +41,7 @@ class Grid(NamedTuple):
     def mask(self, on_board: np.ndarray | None, count: int) -> np.ndarray:
         """Returns which rows are points on the board: bool [n, rows], or `EVERY_ROW`.
 
-        Args:
-            on_board: bool [n, height, width]; None if all boards fill the grid.
-            count: n.
+        `on_board` is bool [n, height, width], None if all boards fill the grid; `count` is n.
         """
         if self.rows == self.height * self.width:
             return EVERY_ROW if on_board is None else on_board.reshape(count, self.rows)

@@ -46,7 +46,6 @@ def _multiply_lines(
         left: [lines times pitch and more, inputs].
         offsets: What is added to the address of a row for each cell of the kernel, int64.
         pitch: The number of rows of `left` from a point to the one below.
-        width: The width of the board.
         kernel: The kernel, packed for vectors.
         start: float32 [points, outputs], or a single row that all points start from.
         out: float32 [points, outputs].
@@ -79,8 +78,6 @@ def convolve_planes_by_integers(
 
     Args:
         planes: uint8 [n, h, w, channels], 0 or 1.
-        grid: The rows of a board.
-        kernel: The kernel.
         start: float32 [n, outputs], what is added to every point of an image.
         out: float32 [n, rows, outputs].
     """

@@ -200,8 +200,6 @@ def global_pool(
 
     Args:
         x: float32 [n, rows, first + channels or more].
-        first: The first channel to pool.
-        channels: How many channels to pool.
         kind: The activation, a value of `KINDS`.
         on_board: bool [n, rows], or [0, ...] if all rows are on the board.
         with_max: Whether the last third of the result is the maximum, or else the mean scaled by the squared side.
@@ -249,13 +247,7 @@ def multiply_add(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, out: np.nd
 
 
 class Linear:
-    """A matrix, with a bias and an activation after it.
-
-    Args:
-        weight: float32 [outputs, inputs].
-        bias: float32 [outputs].
-        kind: The activation, a value of `scalars.KINDS`.
-    """
+    """A matrix, float32 [outputs, inputs], with a bias [outputs] and an activation of `scalars.KINDS` after it."""
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray, kind: int) -> None:
         # Own arrays: compiled loops over several layers need all of one type, and numba tells read-only ones apart.

@@ -204,7 +204,6 @@ def _emit_sums(
     """Emits the loop over the steps of a panel, whose sums stay in registers.
 
     Args:
-        builder: The builder.
         lines: The addresses of the rows of the left factor.
         starts: For each row the vectors that its sums start from.
         right: The address of the right factor, the type of its vectors, and the address of what to prefetch.

@@ -51,7 +51,6 @@ def matmul(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, 
 
     Args:
         left: [rows or more, inputs], of the type of the weights.
-        rows: How many rows to compute.
         weights: [blocks, steps, columns], as `pack_matrix` or `pack_integers` makes them.
         start: float32 [rows or more, outputs or more], or with a single row that all rows start from.
         out: float32 [rows or more, outputs or more].
@@ -67,17 +66,11 @@ def matmul(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, 
 
 
 class Blocks(NamedTuple):
-    """A matrix in blocks: for each panel a slice would build an array structure.
-
-    Attributes:
-        address: Its address.
-        step: The distance of its blocks in bytes; 0 if all blocks read the same.
-        stride: The distance of its rows; 0 if all rows read the same.
-    """
+    """A matrix in blocks: for each panel a slice would build an array structure."""
 
     address: int
-    step: int
-    stride: int
+    step: int  # the distance of its blocks in bytes; 0 if all blocks read the same
+    stride: int  # the distance of its rows; 0 if all rows read the same
 
 
 @njit
@@ -86,7 +79,6 @@ def multiply_blocks(left: Blocks, rows: int, weights: np.ndarray, start: Blocks,
 
     Args:
         left: The left factor, of the type of the weights.
-        rows: How many rows to compute.
         weights: [blocks, steps, columns].
         start: What the sums start from, float32.
         out: The result, float32.
@@ -152,7 +144,6 @@ def encode_rows(values: np.ndarray, rows: int, columns: int) -> None:
 
     Args:
         values: float32 [rows or more, columns + 1 or more].
-        rows: How many rows.
         columns: The number of inputs of the weights.
     """
     # What `activate_vectors` takes: 1 and 0 for each value, and an encoding.

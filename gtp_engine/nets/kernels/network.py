@@ -166,8 +166,6 @@ class _Input:
     pairs of 8-bit integers (`wide_kernel`).
 
     Args:
-        trunk: The trunk.
-        values: Its values.
         products: `FLOAT32`, `TILES` or `INTEGERS`.
     """
 
@@ -228,7 +226,6 @@ def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: f
     Args:
         x: float32 [n, points, channels or more]; those beyond are 0.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
-        channels: The number of channels.
         epsilon: Added to the mean square.
         spatial: Whether the mean is over all points on a board, or else over each point's channels.
     """
@@ -255,8 +252,6 @@ class _Heads:
     Channels between these are those of the value head, those for the moves, and those that the policy head pools.
 
     Args:
-        config: The network.
-        values: Its values.
         blocks: The trunk's blocks, to which the steps are added.
         products: The type of packed weights of the heads.
     """
@@ -369,7 +364,6 @@ def _write_outputs(
         buffers: float32 [levels, capacity]: on level 1 [n, rows, `inner`], the channels between the convolutions of the
             heads; on level 0 [n, rows, `outer`], the results: the ownership first, then policies.
         count: n.
-        grid: The rows of a board.
         on_board: As `Grid.mask` returns it.
         inner, outer: See `buffers`.
         channels: The number of channels of the value head, the first ones.
@@ -458,11 +452,7 @@ def _window_gain() -> float:
 
 @cache  # the doctor shows the figure of the trial that decided
 def product_gain(precision: str) -> float:
-    """Returns how many times as fast as in float32 a product of the usual size is; the CPU has to have such products.
-
-    Args:
-        precision: "bfloat16" or "int8".
-    """
+    """Returns how many times as fast as in float32 a usual product is, in "bfloat16" or "int8" if the CPU has that."""
     weight, start = np.ones((_CHANNELS, _CHANNELS), np.float32), np.zeros((1, _CHANNELS), np.float32)
     out = aligned((CHUNK, _CHANNELS))
     is_int8 = precision == "int8"

@@ -42,19 +42,12 @@ _FALSE = ir.Constant(I8, 0)
 
 
 class Before(NamedTuple):
-    """What precedes a convolution: activation(x * scale + shift).
+    """What precedes a convolution: activation(x * scale + shift)."""
 
-    Attributes:
-        kind: The activation, one of the values of `scalars.KINDS`, or `NOT_ACTIVATED`.
-        scale: float32 [channels], a multiple of `LANES`.
-        shift: float32 [1 or n, channels], for all boards or for each.
-        encoding: As `encoding` returns it, if the convolution's weights are 8-bit integers.
-    """
-
-    kind: int
-    scale: np.ndarray
-    shift: np.ndarray
-    encoding: np.ndarray
+    kind: int  # the activation, one of the values of `scalars.KINDS`, or `NOT_ACTIVATED`
+    scale: np.ndarray  # float32 [channels], a multiple of `LANES`
+    shift: np.ndarray  # float32 [1 or n, channels], for all boards or for each
+    encoding: np.ndarray  # as `encoding` returns it, if the convolution's weights are 8-bit integers
 
 
 @llvm_function(types.void)
@@ -110,10 +103,6 @@ def activate_rows(
     Args:
         x: float32 [n, rows, channels or more].
         on_board: bool [n, rows], or [0, ...] if all rows are on the board.
-        image: Which board.
-        first: The first row.
-        count: How many rows.
-        before: The activation.
         out: float32, bfloat16, or 8-bit integers [count or more, channels or more]; further channels stay as they are.
     """
     channels, encoding = len(before.scale), before.encoding
@@ -160,7 +149,6 @@ def pool_vector(
         x: Address of the channels of the first row, float32.
         stride: Distance of its rows.
         on_board: Address of the mask, bool [rows].
-        rows: How many rows.
         total: Address of the sums, float32.
         largest: Address of the largest values, float32.
     """
@@ -181,37 +169,21 @@ def pool_vector(
 
 
 class Pending(NamedTuple):
-    """The sums of a panel of 16 channels, whose activation is still to be computed; values of LLVM.
+    """The sums of a panel of 16 channels, whose activation is still to be computed; values of LLVM."""
 
-    Attributes:
-        rows: How many rows, a multiple of 4.
-        key: See `panel_key`.
-        sums: Address of the sums, float32 [rows, 16], or int32 of products of 8-bit integers.
-        factors: Address of the factors of the channels' sums, float32, if these are int32.
-        bias: Address of what is added to them then.
-        x: Address of the first row of values, float32: a value is a sum, or a sum and what lies there.
-        x_stride: Distance of its rows.
-        scale: Address of the factors of the channels.
-        shift: Address of what is added.
-        encoding: Address of an `encoding`, if the result is of integers.
-        on_board: Address of the mask, bool [rows].
-        out: Address of the result: activation(value * scale + shift), and 0 off the board.
-        out_stride: Distance of its rows.
-    """
-
-    rows: Any
-    key: Any
-    sums: Any
-    factors: Any
-    bias: Any
-    x: Any
-    x_stride: Any
-    scale: Any
-    shift: Any
-    encoding: Any
-    on_board: Any
-    out: Any
-    out_stride: Any
+    rows: Any  # how many rows, a multiple of 4
+    key: Any  # see `panel_key`
+    sums: Any  # address of the sums, float32 [rows, 16], or int32 of products of 8-bit integers
+    factors: Any  # address of the factors of the channels' sums, float32, if these are int32
+    bias: Any  # address of what is added to them then
+    x: Any  # address of the first row of values, float32: a value is a sum, or a sum and what lies there
+    x_stride: Any  # distance of its rows
+    scale: Any  # address of the factors of the channels
+    shift: Any  # address of what is added
+    encoding: Any  # address of an `encoding`, if the result is of integers
+    on_board: Any  # address of the mask, bool [rows]
+    out: Any  # address of the result: activation(value * scale + shift), and 0 off the board
+    out_stride: Any  # distance of its rows
 
 
 @njit

@@ -47,15 +47,10 @@ _KEY_VECTORS = np.array([vectors for vectors in sorted(MAX_ROWS, reverse=True) i
 
 
 class Norm(NamedTuple):
-    """An RMS norm.
+    """An RMS norm."""
 
-    Attributes:
-        scale: float32 [channels]; zeros follow up to a whole vector.
-        epsilon: Added to the mean square.
-    """
-
-    scale: np.ndarray
-    epsilon: float
+    scale: np.ndarray  # float32 [channels]; zeros follow up to a whole vector
+    epsilon: float  # added to the mean square
 
 
 @njit
@@ -75,7 +70,6 @@ def attend(
     Args:
         x: float32 [n, points, channels], in place.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
-        norm: The norm before it.
         heads: The number of query heads.
         kv_heads: The number of key and value heads; heads are shared evenly.
         weights: The packed matrix of queries, keys and values, one after the other.
@@ -184,7 +178,6 @@ def _rotate(source: int, stride: int, rows: int, angles: np.ndarray, first: int,
     Args:
         source: Address of the first row: the first values of all pairs, then the second ones, float32.
         stride: Distance of its rows.
-        rows: How many rows.
         angles: float32 [2, points, pairs], cosines and sines.
         first: The point of the first row.
         out: [rows or more, 2 * pairs], in the order of `llvm.rotate_pairs`.
@@ -205,7 +198,6 @@ def _pack_keys(rotated: np.ndarray, rows: int, first: int, keys: np.ndarray) -> 
 
     Args:
         rotated: [rows or more, width]; those that fill up 16 rows are written too, into columns that are masked.
-        rows: How many rows.
         first: The point of the first row, a multiple of 16.
         keys: [blocks, steps, columns], in steps of 4 bytes.
     """
@@ -363,7 +355,6 @@ def feed_forward(
     Args:
         x: float32 [points, channels], in place.
         on_board: bool [points], or [0] if all points are on the board.
-        norm: The norm before it.
         gated: Whether there is a gate (SwiGLU, Shazeer 2020).
         weights: The packed matrix of first.
         gate_weights: That of gate; anything if there is none.
@@ -416,7 +407,6 @@ def rms_norm(x: np.ndarray, on_board: np.ndarray, norm: Norm, out: np.ndarray, l
     Args:
         x: float32 [rows, channels or more]; columns that fill up the last vector are 0.
         on_board: bool [rows], or [0] if all rows are on the board.
-        norm: The norm.
         out: float32 [rows or more, inputs]: a view of it of the type of `like` is the factor.
         like: An array of the type of the weights that the factor is for.
     """

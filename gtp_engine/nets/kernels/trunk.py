@@ -84,51 +84,30 @@ _STEP = np.dtype(
 
 
 class _Tables(NamedTuple):
-    """What a run of steps consists of.
+    """What a run of steps consists of."""
 
-    Attributes:
-        steps: _STEP [n].
-        weights: The packed kernels, of the type that says how products are computed (`matmul`).
-        integers: The packed kernels of 8-bit integers, if there are any: uint8, or int8 for tiles.
-        values: float32: all other parameters.
-    """
-
-    steps: np.ndarray
-    weights: np.ndarray
-    integers: np.ndarray
-    values: np.ndarray
+    steps: np.ndarray  # _STEP [n]
+    weights: np.ndarray  # the packed kernels, of the type that says how products are computed (`matmul`)
+    integers: np.ndarray  # the packed kernels of 8-bit integers, if there are any: uint8, or int8 for tiles
+    values: np.ndarray  # float32: all other parameters
 
 
 class _Tensors(NamedTuple):
-    """What a step works on.
+    """What a step works on."""
 
-    Attributes:
-        x: float32 [n, rows, channels].
-        pooled: float32 [n, channels], the result of the last pooling.
-        grid: The rows of a board.
-        on_board: As `Grid.mask` returns it.
-        out: float32 [n, rows, channels].
-    """
-
-    x: np.ndarray
-    pooled: np.ndarray
+    x: np.ndarray  # float32 [n, rows, channels]
+    pooled: np.ndarray  # float32 [n, channels], the result of the last pooling
     grid: Grid
-    on_board: np.ndarray
-    out: np.ndarray
+    on_board: np.ndarray  # as `Grid.mask` returns it
+    out: np.ndarray  # float32 [n, rows, channels]
 
 
 class _Handed(NamedTuple):
-    """Activated rows of all boards in tiles, which a step writes for the next one, as bytes: see `_feed`.
+    """Activated rows of all boards in tiles, which a step writes for the next one, as bytes: see `_feed`."""
 
-    Attributes:
-        is_fed: Whether the last step did.
-        fed: What it wrote.
-        feed: Memory for what this step writes.
-    """
-
-    is_fed: bool
-    fed: np.ndarray
-    feed: np.ndarray
+    is_fed: bool  # whether the last step did
+    fed: np.ndarray  # what it wrote
+    feed: np.ndarray  # memory for what this step writes
 
 
 @njit
@@ -137,8 +116,6 @@ def run_steps(tables: _Tables, count: int, grid: Grid, on_board: np.ndarray, buf
 
     Args:
         tables: The steps.
-        count: The number of boards.
-        grid: The rows of a board.
         on_board: As `Grid.mask` returns it.
         buffers: float32 [levels, capacity]; each level holds a tensor [count, rows, channels].
     """
@@ -381,19 +358,12 @@ Part = Callable[[np.ndarray, int, Grid, np.ndarray], None]
 
 
 class Pooling(NamedTuple):
-    """Global pooling of some of the channels between two convolutions.
+    """Global pooling of some of the channels between two convolutions."""
 
-    Attributes:
-        kind: The activation of the channels, one of the values of `scalars.KINDS`.
-        first: The first channel.
-        channels: How many there are.
-        linear: The matrix that follows.
-    """
-
-    kind: int
-    first: int
-    channels: int
-    linear: Linear
+    kind: int  # the activation of the channels, one of the values of `scalars.KINDS`
+    first: int  # the first channel
+    channels: int  # how many there are
+    linear: Linear  # the matrix that follows
 
 
 def tensor_in(buffer: np.ndarray, count: int, grid: Grid, channels: int) -> np.ndarray:

@@ -32,8 +32,7 @@ class _Recorded:
 class Graphs:
     """Evaluates batches of up to SIZES[-1] positions by graphs, which are recorded when their size is first needed.
 
-    Args:
-        evaluate: Evaluates tensors on the GPU.
+    `evaluate` evaluates tensors on the GPU.
     """
 
     def __init__(self, evaluate: Evaluate) -> None:

@@ -16,10 +16,9 @@ def check_device(name: str) -> None:
 
 
 def find_device(name: str) -> str:
-    """Returns the device of that name, the best one for AUTO. Imports torch only if there may be a GPU.
+    """Returns the device of that name, the best one for AUTO; UserError if it is unknown or this machine lacks it.
 
-    Raises:
-        UserError: The name is unknown, or this machine lacks the device.
+    It imports torch only if there may be a GPU.
     """
     if name not in (AUTO, *DEVICES):
         raise UserError(f"unknown device {name!r}: expected {AUTO}, {', '.join(DEVICES)}")

@@ -42,29 +42,17 @@ _DATE_PERIODS, _SHORTEST_PERIOD, _PERIOD_RANGE = 32, 7.0, 80_000.0
 
 @dataclass(frozen=True)
 class Profile:
-    """A pair of players.
+    """A pair of players: those of a server, on its usual clock, in games that may be rated; or professionals."""
 
-    Attributes:
-        black_rank, white_rank: 1 for 9d to 29 for 20k.
-        day: of their game.
-        source: KataGo's number of the collection of games.
-        by_rank: whether they are players of a server, on its usual clock, in games that may be rated; else they are
-            professionals.
-    """
-
-    black_rank: int
+    black_rank: int  # 1 for 9d to 29 for 20k
     white_rank: int
-    day: date
-    source: int
-    by_rank: bool
+    day: date  # of their game
+    source: int  # KataGo's number of the collection of games
+    by_rank: bool  # whether they are those of a server
 
 
 def profile_name(text: str) -> str:
-    """Returns the name in the form that `parse_profile` accepts, "" for each word for no profile.
-
-    Raises:
-        UserError: the text is not the name of a profile.
-    """
+    """Returns the name as `parse_profile` accepts it, "" for each word for no profile; UserError if it is unknown."""
     name = text.strip()
     if name in _NONE:
         return ""
@@ -98,11 +86,7 @@ def parse_profile(name: str) -> Profile:
 
 
 def check_profile(network: str, takes_profile: bool, profile: str) -> None:
-    """Checks whether a profile ("" for none) fits the evaluator with this name and this `takes_profile`.
-
-    Raises:
-        UserError: the network needs a profile but there is none, or there is one that it does not need.
-    """
+    """Raises UserError if a network needs a profile and there is none (""), or does not take the one that there is."""
     if takes_profile and not profile:
         raise UserError(
             f"{network} imitates humans: choose a profile with --profile (humanSLProfile), in a match with --set-a and "

@@ -78,11 +78,7 @@ def code_of(rules: Rules) -> int:
 
 
 def nearest_rules(known: Sequence[Rules]) -> np.ndarray:
-    """Returns the code of the nearest known rules for each code of rules, int8.
-
-    Args:
-        known: The rules that a network learned with; none if it knows all.
-    """
+    """Returns for each code of rules, int8, the code of the nearest in `known`: its own for all if `known` is empty."""
     if not known:
         return ALL_RULES
     digits = list(product(*map(range, _CHOICES)))

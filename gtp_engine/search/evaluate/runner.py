@@ -111,7 +111,6 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
     """Returns what runs a network.
 
     Args:
-        network: The network.
         path: Its file, next to which there may be its 8-bit integers (`calibration`), and whose name is for messages.
         device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
         precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it,

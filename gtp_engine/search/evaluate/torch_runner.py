@@ -115,9 +115,7 @@ class TorchRunner:
 def _evaluate(model: Model, tensors: Sequence[Tensor]) -> RawOutputs[Tensor]:
     """Returns the raw outputs in float32 for tensors on the device.
 
-    Args:
-        model: The network.
-        tensors: planes [n, h, w, 22] of full boards, scalars [n, 19], and metadata [n, 192] if the network takes them.
+    They are planes [n, h, w, 22] of full boards, scalars [n, 19], and metadata [n, 192] if the network takes them.
     """
     planes, *others = tensors
     raw = model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True).raw

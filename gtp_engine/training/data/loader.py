@@ -101,7 +101,6 @@ class Samples:
     """Random access to the samples of a set of games, with the options of `rows.write_rows`. Thread-safe.
 
     Attributes:
-        games: The games.
         positions: uint32 [samples], the positions that are samples.
         full_board: Whether all boards have the same size.
         width, height: The size of the tensors.
@@ -139,9 +138,6 @@ class Loader:
     """An endless iterator of batches: each epoch has another order, and each sample a random symmetry.
 
     Args:
-        samples: The samples.
-        batch_size: Samples per batch.
-        seed: Random seed.
         drawn: Samples drawn before. With the same seed the following batches do not depend on when the loader was made.
         threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many; up to
             _GPU_THREADS if a GPU learns.

@@ -48,32 +48,19 @@ class Batch(NamedTuple, Generic[Array]):
     """Inputs and targets of n positions, for the side to move: arrays for compiled code, tensors for a network.
 
     The planes have h rows and w columns, the size of the largest board; a = h * w. All arrays but `planes` are float32.
-
-    Attributes:
-        planes: uint8 [n, h, w, 22]; as a tensor a view of the same memory, [n, 22, h, w].
-        scalars: [n, 19].
-        policy: [n, a + 1], shares of the moves, the pass last.
-        opponent: [n, a + 1], those of the next position.
-        value: [n, 3], probabilities of win, loss and no result.
-        score: [n], final margin in points.
-        stdev: [n], its standard deviation; 0 if the game was played to its end.
-        lead: [n], points.
-        ownership: [n, a], 1 for the side to move, -1 for the opponent.
-        weights: [n, 6], weights of the targets by POLICY, OPPONENT, ...; 0 if a target is not known.
-        full_board: Whether all boards fill the planes.
     """
 
-    planes: Array
-    scalars: Array
-    policy: Array
-    opponent: Array
-    value: Array
-    score: Array
-    stdev: Array
-    lead: Array
-    ownership: Array
-    weights: Array
-    full_board: bool
+    planes: Array  # uint8 [n, h, w, 22]; as a tensor a view of the same memory, [n, 22, h, w]
+    scalars: Array  # [n, 19]
+    policy: Array  # [n, a + 1], shares of the moves, the pass last
+    opponent: Array  # [n, a + 1], those of the next position
+    value: Array  # [n, 3], probabilities of win, loss and no result
+    score: Array  # [n], final margin in points
+    stdev: Array  # [n], its standard deviation; 0 if the game was played to its end
+    lead: Array  # [n], points
+    ownership: Array  # [n, a], 1 for the side to move, -1 for the opponent
+    weights: Array  # [n, 6], weights of the targets by POLICY, OPPONENT, ...; 0 if a target is not known
+    full_board: bool  # whether all boards fill the planes
 
     @property
     def size(self) -> int:
@@ -302,13 +289,10 @@ def write_rows(
     """Writes a batch.
 
     Args:
-        games: The games.
         positions: uint32 [n], the position of each row.
         symmetries: int64 [n], the symmetry of each row; planes that are not square are never transposed.
         searched_share: Share of the value target that comes from the position's search instead of the game's result.
         suicide_areas: A property of the network, as in `write_inputs`.
-        w: Scratch memory.
-        batch: The batch to write.
     """
     shape = batch.planes.shape[1], batch.planes.shape[2]
     for row in range(len(positions)):

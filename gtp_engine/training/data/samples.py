@@ -76,38 +76,22 @@ class GameSet(NamedTuple):
 
     In a column with several entries per game, the entries of a game are adjacent. There is a position before each move.
     A column that the set lacks is empty; its entries count as the defaults of `COLUMNS`.
-
-    Attributes:
-        games: GAME [games].
-        setup: uint16, packed stones (`pack_moves`).
-        moves: uint16 [positions], packed moves.
-        ownership: int8, [area] for each game that has it, in units of its `ownership_unit`.
-        weights: float32 [positions].
-        target_counts: uint16 [positions], number of moves in the policy target; 0 if it is the move played.
-        target_moves: uint16, the indices of those moves.
-        target_shares: uint16, their shares, in units of 1 / FULL_SHARE.
-        values: float32 [positions, 2], as in `SampleGame`.
-        judgements: float32 [games, 6], as in `SampleGame`, NaN for games without one.
-        setup_starts: int64 [games + 1], where the stones of each game begin.
-        move_starts: int64 [games + 1], where the moves of each game begin.
-        ownership_starts: int64 [games + 1], where the ownership of each game begins.
-        target_starts: int64 [positions + 1], where the target of each position begins; or empty.
     """
 
-    games: np.ndarray
-    setup: np.ndarray
-    moves: np.ndarray
-    ownership: np.ndarray
-    weights: np.ndarray
-    target_counts: np.ndarray
-    target_moves: np.ndarray
-    target_shares: np.ndarray
-    values: np.ndarray
-    judgements: np.ndarray
-    setup_starts: np.ndarray
-    move_starts: np.ndarray
-    ownership_starts: np.ndarray
-    target_starts: np.ndarray
+    games: np.ndarray  # GAME [games]
+    setup: np.ndarray  # uint16, packed stones (`pack_moves`)
+    moves: np.ndarray  # uint16 [positions], packed moves
+    ownership: np.ndarray  # int8, [area] for each game that has it, in units of its `ownership_unit`
+    weights: np.ndarray  # float32 [positions]
+    target_counts: np.ndarray  # uint16 [positions], number of moves in the policy target; 0 if it is the move played
+    target_moves: np.ndarray  # uint16, the indices of those moves
+    target_shares: np.ndarray  # uint16, their shares, in units of 1 / FULL_SHARE
+    values: np.ndarray  # float32 [positions, 2], as in `SampleGame`
+    judgements: np.ndarray  # float32 [games, 6], as in `SampleGame`, NaN for games without one
+    setup_starts: np.ndarray  # int64 [games + 1], where the stones of each game begin
+    move_starts: np.ndarray  # int64 [games + 1], where the moves of each game begin
+    ownership_starts: np.ndarray  # int64 [games + 1], where the ownership of each game begins
+    target_starts: np.ndarray  # int64 [positions + 1], where the target of each position begins; or empty
 
     @property
     def game_count(self) -> int:
@@ -227,41 +211,29 @@ def _nothing() -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleGame:
-    """One game with its training targets. Empty arrays are unknown targets.
-
-    Attributes:
-        width, height: The size of the board.
-        rules: The rules.
-        komi: Komi, including the handicap bonus.
-        to_move: Side to move at the start.
-        setup: Packed stones at the start (`pack_moves`).
-        moves: Packed moves.
-        winner: BLACK, WHITE, DRAW, NO_RESULT or UNKNOWN.
-        margin: Black's points minus White's, komi included; NaN if unknown.
-        ownership: [area] in move-index order, 1 for Black, -1 for White, 0 for neither, or float between.
-        number: Identifies the game.
-        weights: float [moves], weights of the positions as samples, 0 for none; empty for 1 everywhere.
-        policies: The policy target of each position, as indices of moves and their shares; None for the move played.
-            Empty if this is so everywhere.
-        values: float [moves, 2], the search's win rate minus loss rate and lead in points, for the side to move; NaN if
-            not known.
-        judgement: float [6] (`JUDGEMENT`), for Black, a teacher's outputs for the last position.
-    """
+    """One game with its training targets. Empty arrays are unknown targets."""
 
     width: int
     height: int
     rules: Rules
-    komi: float
-    to_move: int
-    setup: np.ndarray
-    moves: np.ndarray
-    winner: int
-    margin: float = float("nan")
+    komi: float  # komi, including the handicap bonus
+    to_move: int  # side to move at the start
+    setup: np.ndarray  # packed stones at the start (`pack_moves`)
+    moves: np.ndarray  # packed moves
+    winner: int  # BLACK, WHITE, DRAW, NO_RESULT or UNKNOWN
+    margin: float = float("nan")  # Black's points minus White's, komi included; NaN if unknown
+    # [area] in move-index order, 1 for Black, -1 for White, 0 for neither, or float between.
     ownership: np.ndarray = field(default_factory=_nothing)
-    number: int = 0
+    number: int = 0  # identifies the game
+    # float [moves], weights of the positions as samples, 0 for none; empty for 1 everywhere.
     weights: np.ndarray = field(default_factory=_nothing)
+    # The policy target of each position, as indices of moves and their shares; None for the move played. Empty if this
+    # is so everywhere.
     policies: Sequence[tuple[np.ndarray, np.ndarray] | None] = ()
+    # float [moves, 2], the search's win rate minus loss rate and lead in points, for the side to move; NaN if not
+    # known.
     values: np.ndarray = field(default_factory=_nothing)
+    # float [6] (`JUDGEMENT`), for Black, a teacher's outputs for the last position.
     judgement: np.ndarray = field(default_factory=_nothing)
 
     @classmethod

@@ -46,12 +46,7 @@ def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = No
 
 
 def read_shard(path: Path) -> GameSet:
-    """Reads a shard.
-
-    Raises:
-        ShardError: The file is damaged or not a shard.
-        OSError: It cannot be opened.
-    """
+    """Reads a shard; ShardError if it is damaged or none, or OSError."""
     with _opened(path) as archive:
         arrays = {name: archive[name] for name in archive.files if name != _ABOUT}
         for name, column in arrays.items():

@@ -174,12 +174,7 @@ def drawn_move(policy: np.ndarray, temperature: float, random: np.random.Generat
 
 
 def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher":
-    """Loads a teacher to a device, as in `evaluate.choices`.
-
-    Raises:
-        UserError: It is not a network, or imitates humans.
-        OSError: The file cannot be read.
-    """
+    """Loads a teacher to a device of `choices`; UserError if it is no network or imitates humans, or OSError."""
     before = torch.get_num_threads()  # the learner needs them again
     configure_torch()
     # Without a cache: labels must not depend on those that were made before.
@@ -203,11 +198,7 @@ class Teacher:
         self._workspace = new_workspace()
 
     def label(self, walks: Iterable[Walk], is_stopped: Callable[[], bool]) -> list[SampleGame] | None:
-        """Follows walks, all on one board size, to their ends and labels their positions.
-
-        Returns:
-            The labels, in the order of the walks; None if it was stopped.
-        """
+        """Follows walks on one board size to their ends; returns the labels in their order, None if it was stopped."""
         labels: dict[int, list[SampleGame]] = {}
         waiting = iter(enumerate(walk for walk in walks if not walk.is_over))
         ready: deque[tuple[int, Walk]] = deque()
