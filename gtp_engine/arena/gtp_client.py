@@ -128,11 +128,8 @@ class GtpClient:
     def send(self, command: str, timeout: float | None = None) -> str:
         """Sends a command with its arguments and waits for the response, some seconds or the client's own limit.
 
-        Returns:
-            The response without the `=`; lines are separated by line feeds and have no trailing blanks.
-
-        Raises:
-            EngineError: A `CommandError` if the engine returned an error, another one if it failed.
+        Returns the response without the `=`; lines are separated by line feeds and have no trailing blanks. Raises
+        EngineError: a `CommandError` if the engine returned an error, another one if it failed.
         """
         try:
             stray = self._stray_line(command)

@@ -54,11 +54,8 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
     """Returns the first moves of each game in an SGF file, or in all SGF files of a folder, without repetitions.
 
     Games of another size, from a set-up position, with fewer moves or with passes among the first moves are skipped.
-    Games that cannot be read are skipped too, and logged.
-
-    Raises:
-        UserError: No game is suitable; the message has the reason why the first unreadable one cannot be read.
-        OSError: A file cannot be opened.
+    Games that cannot be read are skipped too, and logged. Raises UserError if no game is suitable, with the reason why
+    the first unreadable one cannot be read, and OSError if a file cannot be opened.
     """
     files = files_with(RECORD_SUFFIXES, source, subfolders=True) if source.is_dir() else [source]
     errors: list[SgfError] = []

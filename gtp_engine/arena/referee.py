@@ -41,10 +41,8 @@ def play_game(
 ) -> tuple[GameResult, Game]:
     """Plays one game of a match between the engines "A" and "B", and blocks until it is over.
 
-    Its number, from 0, decides who has which colour. The result says how it ended, also if by an engine's fault.
-
-    Raises:
-        EngineError: An engine refuses the board size, the komi or the rules, so that a match makes no sense.
+    Its number, from 0, decides who has which colour. The result says how it ended, also if by an engine's fault. Raises
+    EngineError if an engine refuses the board size, the komi or the rules, so that a match makes no sense.
     """
     referee = _RefereedGame(number, engines, settings)
     try:

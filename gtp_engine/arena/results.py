@@ -216,9 +216,8 @@ def open_book(
     `commands` say how each player, "A" and "B", was given, and `states` what else must not change between the pieces of
     a match. `on_game` is called with each game that is added.
 
-    Raises:
-        UserError: Another program plays this match, or the folder holds another match or damaged results.
-        OSError: The folder cannot be written.
+    Raises UserError if another program plays this match, or the folder holds another match or damaged results, and
+    OSError if it cannot be written.
     """
     if settings.folder is None:
         yield MatchBook(commands, settings, on_game, [])

@@ -100,8 +100,7 @@ class GameRunner(ABC, Generic[G]):
     def step(self) -> None:
         """Begins games as long as there is room, then submits or collects one batch of each evaluator.
 
-        Raises:
-            Exception: The first error of a search or of an evaluator.
+        Raises the first error of a search or of an evaluator.
         """
         while len(self.games) < self._concurrency and (game := self._begin_game()) is not None:
             self.games.append(game)

@@ -63,18 +63,10 @@ class Range:
         return f"{text} from {self.low:g} to {high}"
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> int | float:
-        """Checks a number.
+        """Returns a number that is accepted, or a text that contains one: an int if only whole ones are, else a float.
 
-        Args:
-            name: What the number is, for the message.
-            value: A number, or a text that contains one; a bool is neither.
-            from_text: False for values of JSON and TOML, in which a text in quotes is not a number.
-
-        Returns:
-            An int if whole numbers are accepted, else a float.
-
-        Raises:
-            UserError: It is not a number, or out of range.
+        A bool is no number, nor is a text without `from_text`: in JSON and TOML a text in quotes is none. UserError
+        names what it is and the value if it is not a number, or out of range.
         """
         number = _as_number(value) if from_text or isinstance(value, Real) else nan
         if number not in self:
@@ -172,8 +164,7 @@ def _written(value: object, write: Callable[[object], str] = str) -> str:
 def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
     """Returns width and height of `9`, `13x9` or `13:9`, with sides from `smallest` to `largest`.
 
-    Raises:
-        UserError: It is not a board size, or a side is out of range.
+    Raises UserError if it is not a board size, or a side is out of range.
     """
     match = _SIZE.fullmatch(text.strip())
     width, height = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
@@ -193,12 +184,8 @@ def unknown(
 ) -> UserError:
     """Returns the error for an unknown name: `unknown WHAT NAME: did you mean ...?` with the nearest known names.
 
-    Args:
-        what: The kind of thing that has the name, "parameter" for example.
-        name: The name.
-        known: The names to look for similar ones in.
-        where: What the message adds to the name, " in [games]" for example.
-        accepted: The names to list when none is similar; `known` unless given.
+    `what` is the kind of thing that has the name, "parameter" for example, and `where` what the message adds to it,
+    " in [games]" for example. If none is similar, the message lists the `accepted` names, by default the known ones.
     """
     known = list(known)
     expected = f"expected {', '.join(known if accepted is None else accepted)}"

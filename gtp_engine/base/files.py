@@ -23,12 +23,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     what is not a file, such as /dev/null or a pipe, is written itself. What standard output or error goes to, by any
     name such as /dev/stdout, gets the content there, after what was written before: it may be redirected to a file.
 
-    Args:
-        path: The file.
-        write: Fills a temporary file with the same suffix, which then takes the file's name.
-
-    Raises:
-        OSError: It cannot be written; the error names `path`, not the temporary file.
+    `write` fills a temporary file with the same suffix, which then takes the file's name. The OSError of what cannot be
+    written names `path`, not the temporary file.
     """
     try:
         if stream := standard_stream(path):
@@ -93,15 +89,8 @@ def files_with(suffixes: tuple[str, ...], folder: Path, *, subfolders: bool = Fa
     """Returns the files in a folder whose names end in one of the suffixes, in either case, sorted.
 
     Hidden ones are left out: temporary files of a program that was killed, and the metadata that macOS stores beside
-    files on other systems' disks.
-
-    Args:
-        suffixes: The suffixes, in lower case.
-        folder: The folder; if it does not exist, it has no files.
-        subfolders: Whether to look into folders in the folder too.
-
-    Raises:
-        OSError: The folder cannot be read.
+    files on other systems' disks. The suffixes are in lower case. A folder that does not exist has no files; OSError is
+    raised if one cannot be read.
     """
     if not folder.is_dir():
         return []
@@ -128,15 +117,10 @@ def write_text(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def folder_lock(folder: Path, name: str = LOCK) -> Iterator[None]:
-    """Holds an existing folder for a `with` block: an OS file lock, which the system releases when the process ends,
-    however it ends.
+    """Holds an existing folder for a `with` block; raises UserError if another program holds it.
 
-    Args:
-        folder: The folder.
-        name: The name of the lock file; several of them let programs hold parts of a folder.
-
-    Raises:
-        UserError: Another program holds the folder.
+    It is an OS file lock, which the system releases when the process ends, however it ends. Several names of the lock
+    file let programs hold parts of a folder.
     """
     with open(folder / name, "ab") as file:
         try:
@@ -151,14 +135,9 @@ def folder_lock(folder: Path, name: str = LOCK) -> Iterator[None]:
 def claim(path: Path) -> Iterator[bool]:
     """Claims a missing file for a `with` block, so that only one program makes it: all that make it have to claim it.
 
-    Programs that were killed leave no claims; temporary files that they left of the file are removed. The lock file is
-    named after the file: `.19x19-00012.lock` for `19x19-00012.shard`.
-
-    Args:
-        path: The file, in an existing folder.
-
-    Yields:
-        Whether to make the file; False if it exists already or another program has claimed it.
+    It yields whether to make the file, which is in an existing folder: False if it exists already or another program
+    has claimed it. Programs that were killed leave no claims; temporary files that they left of the file are removed.
+    The lock file is named after the file: `.19x19-00012.lock` for `19x19-00012.shard`.
     """
     lock, is_free = path.with_name(f".{path.stem}.lock"), True
     with contextlib.ExitStack() as stack:

@@ -77,10 +77,9 @@ def _watch(reader: int, over: threading.Event) -> None:
 
 
 def note(stop: Callable[[], object] = lambda: None) -> None:
-    """From now on the first Ctrl-C only sets the flag, for `check`; a second one raises KeyboardInterrupt.
+    """From now on the first Ctrl-C sets the flag, for `check`; a second one raises KeyboardInterrupt.
 
-    Args:
-        stop: Called by the first Ctrl-C as well; it must only set a flag.
+    The first one calls `stop` as well, which must only set a flag.
     """
 
     def handle(number: int, frame: object) -> None:

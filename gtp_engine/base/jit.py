@@ -49,11 +49,8 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 class CodeFolder:
     """The folder with the compiled code of one version of the program.
 
-    Args:
-        path: The folder.
-        is_kept: Whether damaged files stay: the folder belongs to a package.
-
     Attributes:
+        is_kept: Whether damaged files stay: the folder belongs to a package.
         problem: Why new code is not kept; empty if it is.
     """
 
@@ -135,12 +132,8 @@ class CodeCache:
     """The compiled code of one function, as numba's dispatchers use a cache (`numba.core.caching.Cache`).
 
     There is a file for each signature, so that processes which compile a function for different types at the same time
-    do not lose each other's code. It holds what the code depends on, and the code.
-
-    Args:
-        function: The Python function. Without a source file, as at a prompt, its code is not kept.
-        folder: Where the files are; None if nothing can be kept.
-        wheel_folder: A folder that is looked at first and never written; None if there is none.
+    do not lose each other's code. It holds what the code depends on, and the code. That of a function without a source
+    file, as at a prompt, is not kept. The `wheel_folder` is looked at first and never written.
     """
 
     def __init__(

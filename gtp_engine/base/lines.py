@@ -12,13 +12,11 @@ _CHUNK = 65536
 def read_lines(descriptor: int, longest: int = sys.maxsize) -> Iterator[bytes]:
     """Yields the lines of a file descriptor without their line feeds, to its end; a last one without line feed counts.
 
-    It reads the descriptor itself: a daemon thread inside a buffered reader makes the interpreter abort at exit, and
-    `select` does not work with pipes on Windows.
+    It reads the descriptor itself, which has no more lines once it is closed: a daemon thread inside a buffered reader
+    makes the interpreter abort at exit, and `select` does not work with pipes on Windows.
 
-    Args:
-        descriptor: Of a pipe or file. One that is closed has no more lines.
-        longest: Bytes of a line. Of a longer one the first `longest` + 1 are yielded as soon as they are there, and the
-            rest is dropped, so that a line without end takes no more memory.
+    Of a line with more than `longest` bytes the first `longest` + 1 are yielded as soon as they are there, and the rest
+    is dropped, so that a line without end takes no more memory.
     """
     line = bytearray()
     while chunk := _read(descriptor):

@@ -19,15 +19,9 @@ class Accepts(Protocol):
     """The values that a setting accepts; its text completes "expected ..."."""
 
     def parse(self, name: str, value: Any, *, from_text: bool = True) -> Any:
-        """Returns a value in the setting's type.
+        """Returns a value in the setting's type; raises UserError, with the setting's name, if it is not accepted.
 
-        Args:
-            name: The setting's name, for the message.
-            value: The value.
-            from_text: False for values of Python, JSON and TOML, in which a text in quotes is not a number.
-
-        Raises:
-            UserError: The value is not accepted.
+        `from_text` is False for values of Python, JSON and TOML, in which a text in quotes is not a number.
         """
 
 
@@ -40,8 +34,8 @@ def setting(
         default: The default, or a function that returns it; a dict or list is copied. With None, None is accepted.
         low: The lowest accepted number; None for no bound.
         high: The highest accepted number; None for no bound.
-        accepts: What is accepted: an `Accepts`, or the words in a tuple; by default what the default is: numbers within
-            the bounds, true and false, or any text.
+        accepts: An `Accepts`, or the words in a tuple; by default what the default is: numbers within the bounds, true
+            and false, or any text.
         **more: Further metadata: `katago`, KataGo's name of a search parameter; `command`, the only one whose runs the
             setting has an effect on; `changeable`, whether a run that resumes may have another value; and those of
             `cli.options`.
@@ -79,10 +73,7 @@ def settings_of(section: Any, command: str | None = None) -> "dict[str, Field[An
 def accepted(item: "Field[Any]", value: Any, *, from_text: bool = False) -> Any:
     """Returns a value, which may be written as a text if `from_text`, in a setting's type.
 
-    None is accepted if it is the default.
-
-    Raises:
-        UserError: The value is not accepted.
+    None is accepted if it is the default. Raises UserError if the value is not accepted.
     """
     if value is None and item.default is None:
         return None
@@ -92,8 +83,7 @@ def accepted(item: "Field[Any]", value: Any, *, from_text: bool = False) -> Any:
 def check(section: Any) -> None:
     """Puts the values of a frozen dataclass into the types of its settings, from `__post_init__`.
 
-    Raises:
-        UserError: A value is not accepted.
+    Raises UserError if one is not accepted.
     """
     for name, item in settings_of(section).items():
         value = getattr(section, name)

@@ -46,8 +46,7 @@ def configure_process() -> None:
     CPU (measured with b4c32 and two threads: 200 positions/s instead of 1,400), and gains nothing on a quiet machine.
     This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept.
 
-    Raises:
-        UserError: The environment has a number of threads that numba does not start with.
+    Raises UserError if the environment has a number of threads that numba does not start with.
     """
     threads = os.environ.get("NUMBA_NUM_THREADS", "")
     if re.fullmatch(r"0+|-\d+", threads):  # numba warns of what is no number
@@ -95,12 +94,10 @@ def program_line() -> str:
 
 
 def quoted(word: str, *, windows: bool = sys.platform == "win32") -> str:
-    """Returns a word, such as the name of a file, as it is typed at a command line.
+    """Returns a word, such as the name of a file, as it is typed at a command line, or at one of Windows.
 
-    Args:
-        word: The word.
-        windows: Whether for a shell of Windows: a backslash is a plain character there, cmd.exe knows only double
-            quotes, and characters such as & separate commands outside them.
+    A backslash is a plain character there, cmd.exe knows only double quotes, and characters such as & separate commands
+    outside them.
     """
     if not windows:
         return shlex.quote(word)
@@ -114,12 +111,7 @@ def quoted(word: str, *, windows: bool = sys.platform == "win32") -> str:
 def command_arguments(command: str, *, windows: bool) -> str | list[str]:
     """Returns a command line as `subprocess` starts it; this program is started for `gtp_engine` if that is not found.
 
-    Args:
-        command: The command line.
-        windows: Whether the system splits it, as Windows does: it is then left as it is.
-
-    Raises:
-        ValueError: Its quotes cannot be understood.
+    On Windows the system splits it, so it is left as it is. Raises ValueError if its quotes cannot be understood.
     """
     own = [sys.executable, "-m", NAME]
     if windows:

@@ -89,10 +89,8 @@ def _end(jobs: _Jobs, count: int) -> None:
 def on_own_thread(name: str, items: Generator[T, None, None], stop: Callable[[], object] = lambda: None) -> Iterator[T]:
     """Yields what a generator yields that runs on a thread of its own: torch's settings elsewhere stay as they are.
 
-    Args:
-        name: The name of the thread.
-        items: The generator; it runs while the next item is awaited, and is closed at the end.
-        stop: Makes the generator end soon; called when no more items are wanted, for example after Ctrl-C.
+    The generator runs while the next item is awaited, and is closed at the end. `stop` makes it end soon; it is called
+    when no more items are wanted, for example after Ctrl-C.
     """
     with ThreadPoolExecutor(1, name) as thread:
         try:

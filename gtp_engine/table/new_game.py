@@ -17,11 +17,9 @@ IN_WORDS = "13 handicap 4 komi 0.5 rules japanese white"  # a game as players de
 
 
 def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
-    """Returns the colours that people play.
+    """Returns the colours that people play, by one of `COLOURS` or another name that `parse_colour` knows.
 
-    Args:
-        colour: One of `COLOURS`, or another name that `parse_colour` knows.
-        seed: Decides a random colour; None for a different one each time.
+    `seed` decides a random colour; None for a different one each time.
     """
     if colour == "both":
         return frozenset((BLACK, WHITE))
@@ -36,8 +34,7 @@ def usual_komi(width: int, height: int, handicap: int) -> float:
 def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> "Game":
     """Returns a game at its start, with handicap stones on the fixed points; by default with the usual komi.
 
-    Raises:
-        UserError: A value is invalid, or the board has no points for so many stones.
+    Raises UserError if a value is invalid, or the board has no points for so many stones.
     """
     from ..go.game import Game  # compiled, which the options of a command do not need
 
@@ -51,15 +48,9 @@ def initial_game(width: int, height: int, *, handicap: int, komi: float | None, 
 def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["Game", frozenset[int]]:
     """Returns the position that a player describes, to begin from, and the colours that people play.
 
-    What is not named stays as in the game before; but with another size or handicap the komi is the usual one again.
-
-    Args:
-        text: Words such as those of `IN_WORDS`.
-        before: The game before.
-        humans: The colours that people play in it.
-
-    Raises:
-        UserError: A word is not understood, or a value invalid.
+    The text has words such as those of `IN_WORDS`. What it does not name stays as in the game before and for its
+    `humans`; but with another size or handicap the komi is the usual one again. Raises UserError if a word is not
+    understood, or a value invalid.
     """
     from ..go.game import count_handicap
 

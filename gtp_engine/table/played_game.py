@@ -87,13 +87,9 @@ class PlayedGame:
     ) -> None:
         """Begins with the position of the engine.
 
-        Args:
-            engine: The engine.
-            humans: The colours that people play.
-            folder: The folder for the records of new games.
-            comments: Whether to save the engine's win rate, score and main line with its moves.
-            saved: The saved game that the engine's position comes from, if any.
-            has_clock: Whether players lose on time in games with time limits; otherwise their clocks stand still.
+        With `comments` the engine's win rate, score and main line are saved with its moves. `saved` is the game that
+        its position comes from, if any. With `has_clock` players lose on time in games with time limits; otherwise
+        their clocks stand still.
         """
         self.engine = engine
         self.humans = humans
@@ -196,8 +192,7 @@ class PlayedGame:
     def position(self, node: TreeNode) -> Game:
         """Returns the position of a node of the tree; nobody may change it.
 
-        Raises:
-            SgfError: A move that leads to it is illegal.
+        Raises SgfError if a move that leads to it is illegal.
         """
         if node is self.node:
             return self.game
@@ -213,8 +208,7 @@ class PlayedGame:
     def play(self, point: int | str) -> None:
         """Plays a person's move, a point or its name, which may be a pass, and saves the game.
 
-        Raises:
-            UserError: The move is illegal, or the game is over.
+        Raises UserError if the move is illegal, or the game is over.
         """
         if self.result:
             raise UserError(Phrase("error.gameOver"))
@@ -289,13 +283,8 @@ class PlayedGame:
         """Takes back a person's last change, which may be a resignation, and saves the game.
 
         If that is a move in a game against the engine, it is a person's last move with everything after it. If it is a
-        comment or a mark there, the moves stay, also those that have followed.
-
-        Returns:
-            Whether it was a resignation in the position that is shown.
-
-        Raises:
-            UserError: No person has done anything yet.
+        comment or a mark there, the moves stay, also those that have followed. Returns whether it was a resignation in
+        the position that is shown; raises UserError if no person has done anything yet.
         """
         if not self.can_undo:
             raise UserError("you have no move to take back")
@@ -325,8 +314,7 @@ class PlayedGame:
     def resign(self, colour: int | None = None) -> None:
         """Ends the game by the resignation of a player, by default of the one to move, and saves it.
 
-        Raises:
-            UserError: The game is over.
+        Raises UserError if the game is over.
         """
         if self.result:
             raise UserError(Phrase("error.gameOver"))
@@ -424,8 +412,7 @@ class PlayedGame:
     def load(self, saved: SavedGame) -> None:
         """Continues a saved game instead of this one; its opponent, if any, plays at its rank and within its limits.
 
-        Raises:
-            UserError: The engine refuses its board; the present game stays.
+        Raises UserError if the engine refuses its board; the present game stays then.
         """
         self.engine.load(saved.game)
         if saved.opponent is not None:
@@ -439,8 +426,7 @@ class PlayedGame:
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a new game instead of this one, from a position.
 
-        Raises:
-            UserError: The engine refuses its board; the present game stays.
+        Raises UserError if the engine refuses its board; the present game stays then.
         """
         self.engine.load(game)
         self.humans = humans
@@ -459,11 +445,7 @@ class PlayedGame:
 
 
 def check_move(game: Game, point: int) -> None:
-    """Checks a move of the player to move, or a pass.
-
-    Raises:
-        UserError: The move is illegal, also by superko.
-    """
+    """Raises UserError if a move of the player to move is illegal, also by superko; it may be a pass."""
     if point == PASS or game.is_legal(point):
         return
     game.copy().play(game.to_move, point)  # raises the reason, unless it is superko

@@ -75,12 +75,9 @@ class PlayerRating:
         return min(steps, _MOST_STONES) if steps > 1 and width == height == _OWN_BOARD else 0
 
     def after(self, opponent: Rank, score: float, stones: int = 0) -> "PlayerRating":
-        """Returns the rating after a game.
+        """Returns the rating after a game: `score` is 1 for a win, 0.5 for a draw, 0 for a loss.
 
-        Args:
-            opponent: The engine's rank.
-            score: 1 for a win, 0.5 for a draw, 0 for a loss.
-            stones: The player's handicap stones, a rank each.
+        `stones` are the player's handicap stones, a rank each.
         """
         difference = (self.rating - POINTS * (opponent.number - stones)) / _SCALE
         deviation = self.deviation / _SCALE

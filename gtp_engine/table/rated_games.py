@@ -50,15 +50,8 @@ class RatedGames:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
 
         A game with a handicap or a komi of the person's own does not count, nor one against an opponent whose ranks
-        were not measured on this board.
-
-        Args:
-            game: The position to begin from; handicap stones that were given here for the last game are given anew.
-            humans: The colour that the person plays.
-            time: The time limits.
-
-        Raises:
-            UserError: The engine refuses the board; the present game stays.
+        were not measured on this board. Handicap stones that were given here for the last game are given anew. Raises
+        UserError if the engine refuses the board; the present game stays then.
         """
         rating, engine = self.file.rating, self._played.engine
         assert rating is not None

@@ -207,8 +207,7 @@ def open_tree(
 ) -> SavedGame:
     """Returns the main line of a tree as `open_game` does that of a file, also if it is finished.
 
-    Raises:
-        UserError: It cannot be replayed, or has fewer moves.
+    Raises UserError if it cannot be replayed, or has fewer moves.
     """
     line = tree.main_line
     count = len(tree.moves)
@@ -237,8 +236,7 @@ def open_tree(
 def find_game(name: str, folder: Path) -> Path:
     """Returns the file that a player names: a path, or the name of a file in the folder, with or without `.sgf`.
 
-    Raises:
-        UserError: The file is not found, or is a folder.
+    Raises UserError if it is not found, or is a folder.
     """
     try:
         path = Path(name).expanduser()
@@ -254,11 +252,7 @@ def find_game(name: str, folder: Path) -> Path:
 
 
 def latest_unfinished(folder: Path, *, with_edited: bool = False) -> Path:
-    """Returns the first of the `unfinished_games` of a folder.
-
-    Raises:
-        UserError: There is none.
-    """
+    """Returns the first of the `unfinished_games` of a folder; raises UserError if there is none."""
     path = next(unfinished_games(folder, with_edited=with_edited), None)
     if path is None:
         raise UserError(f"no unfinished game in {folder}")
@@ -270,13 +264,9 @@ def unfinished_games(
 ) -> Iterator[Path]:
     """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
 
-    Files with several games are left out: they are collections that somebody has made.
-
-    Args:
-        folder: The folder.
-        other_than: A file that is left out, by whatever path it is named.
-        with_edited: Whether to yield records being edited in this program as well.
-        name: The only file's name without `.sgf`; None for all files.
+    Files with several games are left out: they are collections that somebody has made. So is the file `other_than`, by
+    whatever path it is named, and all but those called `name` (without `.sgf`), unless that is None. Records that are
+    edited in this program are yielded `with_edited`.
     """
     files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
     for _, path in sorted(files, reverse=True):
@@ -347,13 +337,8 @@ class GameFile:
     """The file of one game. A new file never replaces an existing one, and a file that another program has changed
     since it was last read or written here stays as that program left it: the game goes on in a new file.
 
-    Args:
-        folder: Folder for a new file, created when needed.
-        label: The board and the opponent, for the name of a new file, which begins with the time.
-        path: The file of a saved game to continue, which is then updated; None for a new file.
-
     Attributes:
-        path: The file; None before it is first written.
+        path: The file, which is updated; None before a new one is first written, in a folder that is made when needed.
         error: The last failure in one line; None after a success.
         notice: Why the last save went to another file than the one before, in one line; None if it did not.
     """

@@ -81,11 +81,9 @@ class Schedulers:
     """One scheduler for each network, since the settings may choose another one for each board size."""
 
     def __init__(self, settings: EngineSettings, human_model: str | None = None) -> None:
-        """Loads the human model, a second network in this file, which imitates humans.
+        """Loads the human model, a second network in this file.
 
-        Raises:
-            UserError: It does not imitate humans.
-            OSError: Its file cannot be read.
+        Raises UserError if it does not imitate humans, and OSError if its file cannot be read.
         """
         self._settings = settings
         self._by_network: dict[str, tuple[SearchWorker, Scheduler]] = {}

@@ -166,10 +166,9 @@ class Query:
 
 
 def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
-    """Returns the query in these fields, whose `id` is a text. Whether the moves are legal is not checked.
+    """Returns the query in these fields, whose `id` is a text; raises QueryError if one is invalid.
 
-    Raises:
-        QueryError: A field is invalid.
+    Whether the moves are legal is not checked.
     """
     game = _GameFields(fields, defaults.largest_board)
     moves = game.moves("moves")

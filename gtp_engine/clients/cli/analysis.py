@@ -74,10 +74,7 @@ class KataGoOptions:
     def apply_to(self, search: EngineSettings) -> "tuple[EngineSettings, QuerySettings]":
         """Returns the engine's settings with the model and the parameters set, and those of queries.
 
-        It logs what has no effect.
-
-        Raises:
-            UserError: A value is invalid, or the model is not found.
+        It logs what has no effect. Raises UserError if a value is invalid, or the model is not found.
         """
         from ..analysis.query import QuerySettings
 

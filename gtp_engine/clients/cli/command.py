@@ -27,13 +27,12 @@ _KATAGO_STYLE = re.compile(r"(?<!-)-\w[\w-]+, ")
 
 
 class Command(click.Command):
-    """A command whose defaults may come from the user's configuration file.
+    """A command whose defaults may come from the user's configuration file, unless it is not `is_configurable`.
 
     Args:
         common: The names of the options that the help shows first.
         groups: Dataclasses of settings, or `Group`s of them, by the names of the arguments that have their values.
         exclusive: Pairs of options that exclude each other, by the names of their parameters.
-        is_configurable: Whether to read that file.
     """
 
     def __init__(

@@ -97,9 +97,8 @@ class SearchGroup(Group):
     def take(self, values: dict[str, Any]) -> EngineSettings:
         """Takes the values of the options out of those of the command, and returns the engine's settings.
 
-        Raises:
-            UserError: A search parameter is unknown, or the network is not found; the engine's start would report that
-                too, but only after a while.
+        Raises UserError if a search parameter is unknown, or the network is not found; the engine's start would report
+        that too, but only after a while.
         """
         profile, typed = values.pop("profile"), values.pop("set")
         parameters = values.pop("settings") | ({} if profile is None else {"profile": profile}) | typed
@@ -129,9 +128,8 @@ def search_options(names: Sequence[str] = (), **shown: str) -> SearchGroup:
 
 
 def network_file(network: str) -> str:
-    """Returns the path of a network, given by its path or its name; AUTO and evaluators without a file are unchanged.
+    """Returns the path of a network, by its path or its name; AUTO and evaluators without a file are unchanged.
 
-    Raises:
-        UserError: The network is not found; the message lists the folders searched.
+    Raises UserError if it is not found; the message lists the folders searched.
     """
     return network if network in (choices.AUTO, *choices.WITHOUT_NETWORK) else str(find_network(network))

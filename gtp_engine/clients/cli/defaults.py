@@ -41,10 +41,8 @@ def is_given(context: click.Context, option: str) -> bool:
 def use_configuration(ctx: click.Context) -> None:
     """Makes the settings of the user's configuration the defaults of a command.
 
-    Raises:
-        ClickException: A setting is unknown or has an invalid value, the file is not TOML, or the environment variable
-            names a file that does not exist, or a folder.
-        OSError: The file, or the folder of the file that the variable names, cannot be read.
+    Raises ClickException if a setting is unknown or has an invalid value, the file is not TOML, or the environment
+    variable names a file that does not exist, or a folder; OSError if the file, or its folder, cannot be read.
     """
     path, command = configuration_file(), ctx.command
     if path is not None and os.environ.get(CONFIGURATION) and not path.exists():
@@ -88,10 +86,8 @@ def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str
 def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> dict[str, Any]:
     """Uses the options of a settings file as defaults, which the command line overrides.
 
-    The callback of --settings, which click calls before it reads the other options.
-
-    Returns:
-        The search parameters of the user's configuration and of the file.
+    The callback of --settings, which click calls before it reads the other options. Returns the search parameters of
+    the user's configuration and of the file.
     """
     if path is not None:
         with _errors_in(path):
@@ -114,8 +110,7 @@ def _errors_in(path: Path, place: str = "") -> Iterator[None]:
 def read_table(path: Path) -> dict[str, Any]:
     """Returns the content of a TOML file, which Windows editors may begin with a byte order mark.
 
-    Raises:
-        ValueError: It is not TOML in UTF-8; a UserError if Python cannot read what is.
+    Raises ValueError if it is not TOML in UTF-8: a UserError if Python cannot read what is.
     """
     text = path.read_text(encoding="utf-8-sig")
     try:
@@ -226,8 +221,7 @@ def keep_strongest(ctx: click.Context) -> None:
 def choose(ctx: click.Context, pair: tuple[str, str]) -> None:
     """Drops the user's default of one of two options that exclude each other if the other one is typed.
 
-    Raises:
-        UsageError: Both are typed, or both are defaults.
+    Raises UsageError if both are typed, or both are defaults.
     """
     if all(ctx.params[name] for name in pair):
         defaults = [name for name in pair if not is_given(ctx, name)]

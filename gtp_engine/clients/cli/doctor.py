@@ -141,8 +141,7 @@ def _networks() -> list[tuple[str, str]]:
 def network_options(network: str, profile: str = "") -> list[str]:
     """Returns the options of `gtp` that choose the network, with its absolute path.
 
-    Raises:
-        UserError: The network is not found, or there is a profile but no network for it, which `gtp` refuses too.
+    Raises UserError if it is not found, or there is a profile but no network for it, which `gtp` refuses too.
     """
     file = EngineSettings(network_file(network), parameters={"profile": profile}).network
     if file == AUTO:

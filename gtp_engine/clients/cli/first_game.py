@@ -135,10 +135,8 @@ def first_game(
     """Returns the game that the options ask for.
 
     With `shows_finished` a saved game may be a finished one, or somebody else's: people then play on for both sides.
-
-    Raises:
-        click.UsageError: Options contradict each other.
-        UserError: There is no such saved game, it cannot be continued, or a value is invalid.
+    Raises click.UsageError if options contradict each other, and UserError if there is no such saved game, it cannot be
+    continued, or a value is invalid.
     """
     saved = saved_game(context, options, folder, shows_finished=shows_finished)
     humans = parse_humans(options.colour, search.seed)

@@ -68,12 +68,10 @@ def _rate(path: Path) -> tuple[str, float]:
 
 
 def get(name: str | None, source: str | None, *, is_default: bool) -> None:
-    """Gets a network, and makes it the default if that is wanted.
+    """Gets a network, and makes it the default of all commands if that is wanted.
 
-    Args:
-        name: The name of a published network; None for one that only `source` names.
-        source: The address or the file to take it from; None for where KataGo publishes it.
-        is_default: Whether to make it the default of all commands.
+    `name` is that of a published network, None for one that only `source` names; `source` is the address or the file to
+    take it from, None for where KataGo publishes it.
     """
     from ...nets.download import file_name_of
 
@@ -162,8 +160,7 @@ class _Bar:
 def make_default(name: str) -> None:
     """Writes a network into the user's configuration; all else in the file stays.
 
-    Raises:
-        UserError: There is no home folder, or the file is not TOML.
+    Raises UserError if there is no home folder, or the file is not TOML.
     """
     import os
 

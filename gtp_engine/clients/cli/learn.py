@@ -127,8 +127,7 @@ class LearnOptions:
     def given(self) -> dict[str, Any]:
         """Returns the settings that are given, by name; paths are absolute, so that the run resumes from any folder.
 
-        Raises:
-            UserError: The teacher is not found.
+        Raises UserError if the teacher is not found.
         """
         own = ("out", "start", "label_only", "minutes")
         given = {name: value for name, value in vars(self).items() if value not in (None, ()) and name not in own}

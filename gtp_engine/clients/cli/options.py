@@ -86,11 +86,8 @@ class Option(click.Option):
 class Group:
     """The options of a dataclass, which are one argument of a command.
 
-    Args:
-        kind: The dataclass.
-        names: Those of its settings that are options; None for all.
-        heading: The heading above them, unless their declarations have one.
-        changes: Metadata of fields that differ for this command, by the name of the field.
+    They are those of its settings that have these `names`, or all, under a heading unless their declarations have one.
+    `changes` are metadata of fields that differ for this command, by the name of the field.
     """
 
     def __init__(

@@ -43,15 +43,10 @@ def check_folder(folder: Path) -> None:
 def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: bool) -> None:
     """Checks the files that a command writes about game records before the work begins.
 
-    Args:
-        outputs: The files to write; `STANDARD` for standard output. What is written without replacing it, such as a
-            pipe or a device, holds nothing that could be lost.
-        inputs: The files to read, which are never overwritten; `STANDARD` for standard input.
-        force: Whether other existing files are overwritten.
+    What is written without replacing it, such as a pipe or a device, holds nothing that could be lost. The inputs are
+    never overwritten, other existing files only with `force`; `STANDARD` is standard output or input.
 
-    Raises:
-        UserError: A file is one of the inputs.
-        OSError: A file exists, or could not be written.
+    Raises UserError if a file is one of the inputs, and OSError if it exists, or could not be written.
     """
     for path in outputs:
         if path == STANDARD:
@@ -70,11 +65,7 @@ def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> N
 
 
 def new_folder(parent: Path, kind: str) -> Path:
-    """Creates a folder for one run, named after its kind and the time.
-
-    Raises:
-        OSError: The folder cannot be created.
-    """
+    """Creates a folder for one run, named after its kind and the time; raises OSError if it cannot."""
     name = f"{kind}-{time.strftime('%Y-%m-%d-%H%M%S')}"
     for number in range(1, 1000):
         folder = parent / (name if number == 1 else f"{name}-{number}")

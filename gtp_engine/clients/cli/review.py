@@ -154,8 +154,7 @@ def _numbers_of(record: "GameRecord", numbers: tuple[int, int | None] | None) ->
 def player_colour(record: "GameRecord", player: str, *, may_be_part: bool = True) -> int:
     """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
 
-    Raises:
-        UserError: Neither player has this name, or both do.
+    Raises UserError if neither player has this name, or both do.
     """
     wanted, names = _key(player), {BLACK: _key(record.black), WHITE: _key(record.white)}
     found = [colour for colour, name in names.items() if name == wanted]

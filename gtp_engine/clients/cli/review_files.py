@@ -71,11 +71,8 @@ def _records_in(place: Path) -> list[Path]:
 def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "list[GameRecord]":
     """Returns the games of a file; the errors of single games, if it has several, are added to `errors`.
 
-    How many have been read is shown, and logged for a file of very many.
-
-    Raises:
-        SgfError: The only game cannot be read.
-        OSError: The file cannot be read.
+    How many have been read is shown, and logged for a file of very many. Raises SgfError if the only game cannot be
+    read, and OSError if the file cannot.
     """
     from ...go.sgf import LINES_SUFFIX, read_sgf, read_sgf_games
 
@@ -183,8 +180,7 @@ class OutputOptions:
     def save(self, reviews: "Mapping[int, GameReview]", games: int) -> dict[Path, str]:
         """Writes the files, each of them even if another one fails; not what goes to standard output.
 
-        Returns:
-            The error of each file, "" if it was written.
+        Returns the error of each file, "" if it was written.
         """
         results = {}
         for name, path in self._texts.items():

@@ -85,19 +85,11 @@ def carry_out(
 ) -> bool:
     """Runs in the folder until everything is done or the limit is reached, and reports the result.
 
-    Args:
-        folder: The run's folder; no other program may work in it meanwhile.
-        limit: When to pause.
-        begin: Makes the run in its folder, or checks that it may resume.
-        make_run: Makes the run that is reported to an observer.
-        about: What each line begins with, where the run is one of several.
+    `begin` makes the run in its folder, in which no other program may work meanwhile, or checks that it may resume;
+    `make_run` makes the run that is reported to an observer. `about` is what each line begins with, where the run is
+    one of several. Returns whether everything is done.
 
-    Returns:
-        Whether everything is done.
-
-    Raises:
-        KeyboardInterrupt: A signal stopped the run.
-        ClickException: An error ended the run; what is saved is kept.
+    Raises KeyboardInterrupt if a signal stopped the run, ClickException if an error ended it; what is saved is kept.
     """
     from ...base.errors import error_text
     from ...training.data.compile_samples import compile_samples

@@ -21,8 +21,7 @@ _SHOWN_ERRORS = 20  # messages about damaged records; all are in the notes of th
 class RunDisplay(Observer):
     """The progress of a run or of the labelling; a context manager, so that the terminal is left as it was.
 
-    Args:
-        about: What each line begins with, where the run is one of several.
+    Each line begins with `about`, where the run is one of several.
     """
 
     def __init__(self, about: str = "") -> None:

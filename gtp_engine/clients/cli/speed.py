@@ -103,11 +103,9 @@ def natural_position(evaluator: "NetworkEvaluator", width: int, height: int, pro
 def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings) -> Iterator[Speed]:
     """Measures batches of growing size in one position, for each number of threads.
 
-    Args:
-        evaluator: The network of `settings`. It names the device and the precision; it is not used itself.
-        game: The position to search.
-        settings: Its threads are the most that are tried on a CPU, and the only ones on a GPU; a batch size among its
-            parameters is the only one tried; its limits apply to each search.
+    The evaluator, of the network of `settings`, names the device and the precision; it is not used itself. The threads
+    of the settings are the most that are tried on a CPU, and the only ones on a GPU; a batch size among the parameters
+    is the only one tried; the limits apply to each search.
     """
     from ...search.evaluate.network_evaluator import NetworkEvaluator
 

@@ -178,10 +178,8 @@ def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
 def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winrate") -> Text:
     """Returns a line about the engine's move, the last one of the game; the win rate is the opponent's.
 
-    Args:
-        game: The game.
-        report: The search that chose the move. What it has found about another move is no value of this position.
-        shown: One of `words.SHOWN_VALUES`.
+    `report` is of the search that chose the move: what it has found about another one is no value of this position.
+    `shown` is one of `words.SHOWN_VALUES`.
     """
     colour, point = game.moves[-1]
     if point == PASS:

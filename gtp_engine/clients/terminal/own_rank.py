@@ -18,10 +18,7 @@ _KYU_AND_DAN = str.maketrans("级級급段단", "kkkdd")
 class OwnRank:
     """What the terminal asks and says about games in which the engine's rank follows the person's results.
 
-    Args:
-        rated: These games; None if the rank does not follow the results.
-        played: The games that are played.
-        screen: Where a person is asked and told.
+    `rated` are these games; None if the rank does not follow the results.
     """
 
     def __init__(self, rated: RatedGames | None, played: PlayedGame, screen: Screen) -> None:
@@ -35,8 +32,7 @@ class OwnRank:
     def begin_first(self) -> bool:
         """Asks for the person's rank, but only once, and begins a game against an opponent of that rank.
 
-        Returns:
-            False if the input ended at the question.
+        Returns False if the input ended at the question.
         """
         if self._rated is None:
             return True
@@ -101,8 +97,7 @@ class OwnRank:
     def end_counting(self, why: str) -> None:
         """Asks whether the present game may stop counting, if it counts, and says so once it has.
 
-        Raises:
-            UserError: The person wants it to count.
+        Raises UserError if the person wants it to count.
         """
         question = "after this, the game will not count for your rank: go on?"
         if self._counting is not None and not self._screen.confirm(question):

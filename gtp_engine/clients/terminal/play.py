@@ -79,13 +79,9 @@ _FILE_AND_MOVE = re.compile(r"(.+?)\s+(?:(?:--)?move\s+)?(\d{1,9})")
 class TerminalGame:
     """Games on the engine's board, one after the other, each saved after every move.
 
-    Args:
-        played: The game to begin with.
-        screen: Where the game is shown, and where the lines come from.
-        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
-        advice: What a person is told at the beginning, besides what to type.
-        rated: The games in which the engine's rank follows the person's results; None if it does not.
-        review: Shows the mistakes in a finished game, by its file and what has been searched in it.
+    After moves and with hints `shown` is shown, one of `SHOWN_VALUES`; at the beginning a person is told `advice`,
+    besides what to type. In the games of `rated` the engine's rank follows the person's results; None if it does not.
+    `review` shows the mistakes in a finished game, by its file and what has been searched in it.
     """
 
     def __init__(
@@ -129,11 +125,8 @@ class TerminalGame:
     def run(self) -> bool:
         """Plays until the player quits; without a person at the prompt, until the game ends.
 
-        Returns:
-            Whether the whole game is on disk, or there was nothing to save.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C was pressed, at the prompt twice; the game has been saved.
+        Returns whether the whole game is on disk, or there was nothing to save. Raises KeyboardInterrupt after Ctrl-C,
+        at the prompt after two; the game has been saved.
         """
         interrupts.raise_again()  # not before: this thread has loaded compiled code until now
         try:

@@ -31,14 +31,11 @@ _CLEAR = f"{_HOME}\x1b[2K\x1b[2;1H\x1b[J{_HOME}"
 
 
 class Screen:
-    """The window in which a game is played, or a pipe.
+    """The window in which a game is played, or a pipe; `redraw` has it redraw in place if the terminal can.
 
     If it redraws, the position is always at the top of the window and the messages since the last typed line are below
     it. What the window showed before the game is scrolled up, not lost. A position with messages that are too high for
     the window is printed below what is there, as on all other terminals and in pipes.
-
-    Args:
-        redraw: Whether to redraw in place if the terminal can.
 
     Attributes:
         console: The console of standard output.

@@ -25,11 +25,9 @@ def lesson_lines(review: GameReview) -> list[str]:
 
 
 def why_lines(review: GameReview, own: int | None) -> list[str]:
-    """Returns what is known about the last moves, in their order.
+    """Returns what is known about the last moves, in their order, by a review of them with purposes.
 
-    Args:
-        review: The review of the moves, with purposes.
-        own: The colour that the only person plays; None if there are two.
+    `own` is the colour that the only person plays; None if there are two.
     """
     mistaken = {mistake.worst.number for mistake in worst_mistakes(review)}
     lines = []

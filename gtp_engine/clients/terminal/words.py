@@ -69,16 +69,9 @@ _SHOWN = 40  # characters of a line that a message quotes
 
 
 def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tuple[str, str]:
-    """Returns the command of a typed line and its argument; for a move "play" and the vertex.
+    """Returns the command of a typed line, which is stripped, and its argument; for a move "play" and the vertex.
 
-    Args:
-        line: The line, stripped.
-        width: The board's columns.
-        height: The board's rows.
-        advice: What to type, for the error about an unknown command that resembles no other.
-
-    Raises:
-        UserError: The line is not understood; the message names what to type instead.
+    Raises UserError if it is not understood; the message names what to type instead, `advice` if it resembles nothing.
     """
     if counted := _with_count(line):
         return counted

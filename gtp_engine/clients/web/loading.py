@@ -24,10 +24,7 @@ class _Stopped(Exception):
 class Loading(Part):
     """What pages see and ask for: the offer of a network where a small one is used, and its download.
 
-    Args:
-        session: The session.
-        values: The values of positions.
-        use: Has the engine use a network, by its file.
+    `use` has the engine use a network, by its file.
     """
 
     def __init__(self, session: Session, values: Values, use: Callable[[Path], object]) -> None:

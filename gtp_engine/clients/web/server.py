@@ -97,15 +97,12 @@ class Server:
     """A server for one session."""
 
     def __init__(self, port: int | None = None, host: str | None = None, cookies: Path | None = None) -> None:
-        """Reserves a port.
+        """Reserves a port, 0 for any free one; None for the usual one, or the next one that is free.
 
-        Args:
-            port: The port, 0 for any free one; None for the usual one, or the next one that is free.
-            host: This computer's address in a network whose computers may open the page too; None for no other ones.
-            cookies: The file that keeps the cookies of open pages, see `Guard`; None for none.
+        `host` is this computer's address in a network whose computers may open the page too, None for no other ones;
+        `cookies` the file that keeps the cookies of open pages (`Guard`), None for none.
 
-        Raises:
-            UserError: The port is in use, or may not be used; or the address is not this computer's.
+        Raises UserError if the port is in use, or may not be used, or the address is not this computer's.
         """
         self._sockets, self.port = _bind(port, host)
         self.guard = Guard(self.port, host or "", cookies)
@@ -200,8 +197,7 @@ class Server:
 def own_address(host: str) -> str:
     """Returns the address that other computers reach this one by; "auto" stands for that of the network interface.
 
-    Raises:
-        UserError: This computer is in no network, or `host` is not the address of one of its network interfaces.
+    Raises UserError if this computer is in no network, or `host` is not the address of one of its interfaces.
     """
     if host == _OWN:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:

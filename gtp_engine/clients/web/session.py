@@ -173,8 +173,7 @@ class Session:
     def position(self, node: TreeNode | None = None) -> Game:
         """Returns the position of a node, by default the one that is shown; nobody may change it.
 
-        Raises:
-            SgfError: A move that leads to it is illegal.
+        Raises SgfError if a move that leads to it is illegal.
         """
         return self.played.position(node or self.node)
 
@@ -277,12 +276,8 @@ class Session:
     def receive(self, message: Message) -> Answer:
         """Does what a page asks for; all pages get the new state.
 
-        Returns what only this page gets, or what has to be read first.
-
-        The message has a text as its `type`; its other values are checked before anything is done.
-
-        Raises:
-            UserError: It cannot be done.
+        The message has a text as its `type`; its other values are checked before anything is done. Returns what only
+        this page gets, or what has to be read first; raises UserError if it cannot be done.
         """
         self.check_time()
         kind = message["type"]
@@ -380,8 +375,7 @@ class Session:
     def go_on(self, asked: Task | None = None) -> None:
         """Has the engine do what is asked, or what comes next if it does nothing; the pages show that before it begins.
 
-        Raises:
-            UserError: It cannot be done.
+        Raises UserError if it cannot be done.
         """
         task = asked
         if task is None and self.task is None and self.problem is None:
