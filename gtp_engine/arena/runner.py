@@ -37,20 +37,14 @@ class EndRules:
 
 @dataclass(eq=False)
 class GameInProgress:
-    """A game that is being played.
+    """A game that is being played."""
 
-    Attributes:
-        game: The position and the moves so far.
-        leader: Colour of the side that was ahead at the last position; EMPTY before the first one.
-        won_positions: Number of consecutive positions at which the leader was winning, each by the search of whichever
-            side was to move there.
-        decided_for: Colour of the side for which the game was decided; EMPTY before.
-    """
-
-    game: Game
+    game: Game  # the position and the moves so far
+    # The side that was ahead at the last position; EMPTY before the first one.
     leader: int = field(default=EMPTY, kw_only=True)
+    # How many consecutive positions it was winning at, each by the search of whichever side was to move there.
     won_positions: int = field(default=0, kw_only=True)
-    decided_for: int = field(default=EMPTY, kw_only=True)
+    decided_for: int = field(default=EMPTY, kw_only=True)  # the colour that the game was decided for; EMPTY before
 
     def update(self, report: SearchReport, rules: EndRules) -> None:
         """Adds the next position, by the report of its search."""
@@ -79,15 +73,11 @@ class GameRunner(ABC, Generic[G]):
 
     A subclass decides which games are begun (`_begin_game`), how they are searched (`_plan_search`), how a move is
     chosen (`_choose_move`) and what becomes of a finished game (`_end_game`).
-
-    Attributes:
-        games: The games in progress.
-        moves: Number of moves played so far, in all games.
     """
 
     def __init__(self, end_rules: EndRules, concurrency: int) -> None:
-        self.games: list[G] = []
-        self.moves = 0
+        self.games: list[G] = []  # in progress
+        self.moves = 0  # played so far, in all games
         self._end_rules = end_rules
         self._concurrency = concurrency
         self._errors: list[Exception] = []

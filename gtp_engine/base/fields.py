@@ -24,23 +24,14 @@ _SHOWN = 60  # characters of a wrong value that a message quotes
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that are accepted: finite ones from `low` to `high`, None for no bound.
-
-    Attributes:
-        low: The lowest number.
-        high: The highest number.
-        whole: Only whole numbers are accepted.
-        above: `low` itself is not accepted.
-        noun: What messages call the number, "number of seconds" for example.
-        example: Numbers that are accepted, for messages.
-    """
+    """The numbers that are accepted: finite ones from `low` to `high`, None for no bound."""
 
     low: float | None = None
     high: float | None = None
-    whole: bool = False
-    above: bool = False
-    noun: str = "number"
-    example: str = ""
+    whole: bool = False  # only whole numbers
+    above: bool = False  # not `low` itself
+    noun: str = "number"  # what messages call the number, "number of seconds" for example
+    example: str = ""  # numbers that are accepted, for messages
 
     def __contains__(self, number: float) -> bool:
         if not -inf < number < inf or (self.whole and number != number // 1):
@@ -112,20 +103,13 @@ class Flag:
 
 @dataclass(frozen=True)
 class Text:
-    """A text.
+    """A text."""
 
-    Attributes:
-        check: Returns what a value stands for, in the setting's type; it raises UserError if it is invalid. None if
-            every text is accepted as it is.
-        noun: What the text is, for the help.
-        names: Returns the names that a shell completes; None if there are none.
-        is_path: Whether the text may be the name of a file.
-    """
-
+    # Returns what a value stands for, in the setting's type, or raises UserError; None to accept every text as it is.
     check: Callable[[Any], Any] | None = None
-    noun: str = "text"
-    names: Callable[[], Iterable[str]] | None = None
-    is_path: bool = False
+    noun: str = "text"  # what the text is, for the help
+    names: Callable[[], Iterable[str]] | None = None  # those that a shell completes; None if there are none
+    is_path: bool = False  # whether the text may be the name of a file
 
     def __str__(self) -> str:
         return f"a {self.noun} in quotes"

@@ -19,19 +19,12 @@ _PRODUCTS, _AMX = ("avx512bf16", "avx512vnni"), ("amx-tile", "amx-bf16", "amx-in
 
 @dataclass(frozen=True)
 class Target:
-    """A processor that code is compiled for.
+    """A processor that code is compiled for."""
 
-    Attributes:
-        name: LLVM's name of it.
-        features: What differs from that, as LLVM's list.
-        needs: The features, by LLVM's names, that a processor needs to execute the code.
-        lacks: A feature that the code does not use: processors that have it get code of their own.
-    """
-
-    name: str
-    features: str
-    needs: frozenset[str]
-    lacks: str = ""
+    name: str  # LLVM's name
+    features: str  # what differs from that, as LLVM's list
+    needs: frozenset[str]  # the features, by LLVM's names, that a processor needs to execute the code
+    lacks: str = ""  # a feature that the code does not use: processors that have it get code of their own
 
     def suits(self, features: dict[str, bool]) -> bool:
         """Returns whether code for this target is right and fast on a processor with these features."""

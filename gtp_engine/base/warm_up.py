@@ -34,17 +34,11 @@ _under_way = ""
 
 @dataclass(frozen=True)
 class Step:
-    """Calls of some of the core.
+    """Calls of some of the core."""
 
-    Attributes:
-        name: What is compiled, for the log.
-        run: Makes the calls.
-        module: A module that makes the same calls when it is run as a program, in another process; empty for none.
-    """
-
-    name: str
-    run: Callable[[], object]
-    module: str = ""
+    name: str  # what is compiled, for the log
+    run: Callable[[], object]  # makes the calls
+    module: str = ""  # makes the same calls as a program, in another process; empty for none
 
 
 def step_under_way() -> str:

@@ -107,18 +107,13 @@ class GameClock:
 
     The node of a move says what its player has left after it. If the game is saved in mid-turn, the last node says what
     the other player has left too. Within a turn the clock may stop and run again any number of times.
-
-    Attributes:
-        settings: The time system.
-        last: The last node of the main line, whose turn is timed.
-        running: The player whose clock runs; None if neither does.
     """
 
     def __init__(self, tree: GameRecord, settings: TimeSettings = NO_LIMIT, used: Mapping[int, float] | None = None):
         """Continues a game with the times in its record, also in mid-turn, and the seconds that players have used."""
-        self.settings = settings
-        self.last = tree.main_line[-1]
-        self.running: int | None = None
+        self.settings = settings  # the time system
+        self.last = tree.main_line[-1]  # the last node of the main line, whose turn is timed
+        self.running: int | None = None  # the player whose clock runs; None if neither does
         self._tree = tree
         self._used = {BLACK: 0.0, WHITE: 0.0} | dict(used or {})
         self._since = 0.0  # when the running clock began to run

@@ -40,19 +40,12 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class _End:
-    """How a game ended, and whom it was played against: the engine may be changed before another game begins.
+    """How a game ended, and whom it was played against: the engine may be changed before another game begins."""
 
-    Attributes:
-        result: As SGF writes it.
-        engine: The engine's name.
-        settings: The engine's settings.
-        dead: The points of the stones that the count removes; None if the position has not been counted.
-    """
-
-    result: str
-    engine: str
-    settings: EngineSettings
-    dead: frozenset[int] | None = None
+    result: str  # as SGF writes it
+    engine: str  # its name
+    settings: EngineSettings  # the engine's
+    dead: frozenset[int] | None = None  # the points of the stones that the count removes; None without a count
 
 
 class PlayedGame:

@@ -37,21 +37,13 @@ _MOST_STONES = 9
 
 @dataclass(frozen=True)
 class PlayerRating:
-    """A player's rating.
+    """A player's rating."""
 
-    Attributes:
-        rating: In points.
-        deviation: Its standard deviation, in points.
-        volatility: Glicko-2's, by how much the strength is expected to change from game to game.
-        games: The number of games behind it.
-        last: The score of the last one: 1, 0.5 or 0; 0.5 before the first.
-    """
-
-    rating: float
-    deviation: float
-    volatility: float = _VOLATILITY
-    games: int = 0
-    last: float = 0.5
+    rating: float  # in points
+    deviation: float  # the standard deviation, in points
+    volatility: float = _VOLATILITY  # Glicko-2's: how much the strength is expected to change from game to game
+    games: int = 0  # that it rests on
+    last: float = 0.5  # the score of the last one: 1, 0.5 or 0; 0.5 before the first
 
     @property
     def rank(self) -> Rank:
@@ -128,20 +120,13 @@ def first_rating(rank: Rank | None) -> PlayerRating:
 
 
 class RatingFile:
-    """The rating of the person who plays here, in one file.
-
-    Attributes:
-        path: The file, which need not exist.
-        rating: The rating; None if the person has not been asked, or prefers full strength.
-        is_asked: Whether the person has been asked, so that the file exists.
-        notice: What was wrong with the file, or why it cannot be written, in one line; "" for nothing.
-    """
+    """The rating of the person who plays here, in one file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rating: PlayerRating | None = None
-        self.is_asked = False
-        self.notice = ""
+        self.path = path  # which need not exist
+        self.rating: PlayerRating | None = None  # None if the person has not been asked, or prefers full strength
+        self.is_asked = False  # and the file exists
+        self.notice = ""  # what was wrong with the file, or why it cannot be written, in one line
         try:
             self._read(path.read_bytes())
         except FileNotFoundError:

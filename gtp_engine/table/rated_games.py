@@ -16,15 +16,11 @@ _LEAST_SHARE = 1 / 8  # of the board's points, in moves: a game that was given u
 
 
 class RatedGames:
-    """The games that `begin` begins; each counts once, with its first result.
-
-    Attributes:
-        file: The rating.
-        is_measured: Whether the ranks of the opponent of the game that was begun last have been measured.
-    """
+    """The games that `begin` begins; each counts once, with its first result."""
 
     def __init__(self, played: PlayedGame, file: RatingFile) -> None:
-        self.file = file
+        self.file = file  # the rating
+        # Whether the ranks of the opponent of the game that was begun last have been measured.
         self.is_measured = True
         self._counts = False
         self._played = played

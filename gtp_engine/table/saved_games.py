@@ -44,21 +44,13 @@ _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
 
 @dataclass(frozen=True)
 class Notes:
-    """The notes of a game.
+    """The notes of a game."""
 
-    Attributes:
-        used: The seconds that each player has used; empty in a game with time limits.
-        seconds: The engine's longest time for a move; None if it is not known, or had no limit.
-        visits: The largest number of visits for one; None as for `seconds`.
-        is_edited: Whether it is somebody's record that is edited here.
-        ranks: The `NAMES_VERSION` of the engine's rank; None if it has no rank or is of the first version.
-    """
-
-    used: dict[int, float] = field(default_factory=dict)
-    seconds: float | None = None
-    visits: int | None = None
-    is_edited: bool = False
-    ranks: int | None = None
+    used: dict[int, float] = field(default_factory=dict)  # seconds, by player; empty with time limits
+    seconds: float | None = None  # the engine's longest time for a move; None if it is not known, or had no limit
+    visits: int | None = None  # the largest number of visits for one; None as for `seconds`
+    is_edited: bool = False  # whether it is somebody's record that is edited here
+    ranks: int | None = None  # the `NAMES_VERSION` of the engine's rank; None without a rank, or for the first version
 
     def added_to(self, properties: Properties) -> Properties:
         """Returns the properties of a root with these notes instead of those that it has."""
@@ -97,21 +89,13 @@ def read_notes(properties: Properties) -> Notes:
 
 @dataclass(frozen=True)
 class Opponent:
-    """The engine that played a saved game.
+    """The engine that played a saved game."""
 
-    Attributes:
-        network: The name of its network; None for rollouts.
-        rank: Its rank; None for full strength.
-        seconds: Its longest time for a move; None if it is not known, or had no limit.
-        visits: Its largest number of visits for a move; None as for `seconds`.
-        former: The rank that the file names, if the engine's ranks have been renamed since: `rank` is the nearest one.
-    """
-
-    network: str | None
-    rank: Rank | None
-    seconds: float | None = None
-    visits: int | None = None
-    former: Rank | None = None
+    network: str | None  # the name of its network; None for rollouts
+    rank: Rank | None  # its rank; None for full strength
+    seconds: float | None = None  # its longest time for a move; None if it is not known, or had no limit
+    visits: int | None = None  # its largest number of visits for a move; None as for `seconds`
+    former: Rank | None = None  # that of the file, if the engine's ranks have been renamed since: `rank` is the nearest
 
     @property
     def has_limits(self) -> bool:
@@ -121,36 +105,23 @@ class Opponent:
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A saved game, up to the move after which it continues.
+    """A saved game, up to the move after which it continues."""
 
-    Attributes:
-        path: Its file; None for a record that is in no file.
-        game: The position with its history, komi and rules.
-        tree: The whole record, with its variations and comments.
-        node: The node of `game`.
-        humans: The colours that humans play: those of the record, or the player to move if it names none.
-        opponent: The engine that played it; None if `play` did not save it, or for two humans.
-        is_own: Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the
-            file.
-        is_edited: Whether its file says that somebody's record is edited in it: saving updates it too if it is in the
-            folder of saved games. A file with several games is never updated.
-        time: The time limits of a game that `play` saved, also if it continues after an earlier move; `NO_LIMIT` for
-            other records.
-        is_record: Whether it is looked at as somebody's record (`as_record`).
-        is_kept: Whether what is played on is saved; not so for a problem.
-    """
-
-    path: Path | None
-    game: Game
-    tree: GameRecord
-    node: TreeNode
-    humans: frozenset[int]
-    opponent: Opponent | None
+    path: Path | None  # its file; None for a record that is in no file
+    game: Game  # the position with its history, komi and rules
+    tree: GameRecord  # the whole record, with its variations and comments
+    node: TreeNode  # the node of `game`
+    humans: frozenset[int]  # the colours that humans play: those of the record, or the player to move if it names none
+    opponent: Opponent | None  # the engine that played it; None if `play` did not save it, or for two humans
+    # Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the file.
     is_own: bool
+    # Whether its file says that somebody's record is edited in it: saving updates it too if it is in the folder of
+    # saved games. A file with several games is never updated.
     is_edited: bool
+    # The limits of a game that `play` saved, also if it continues after an earlier move; `NO_LIMIT` for other records.
     time: TimeSettings
-    is_record: bool = False
-    is_kept: bool = True
+    is_record: bool = False  # whether it is looked at as somebody's record (`as_record`)
+    is_kept: bool = True  # whether what is played on is saved; not so for a problem
 
     def as_record(self) -> "SavedGame":
         """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""

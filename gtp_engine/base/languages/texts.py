@@ -33,32 +33,21 @@ LANGUAGES = (DEFAULT, *(code for code in _FOUND if code != DEFAULT))
 
 @dataclass(frozen=True)
 class Phrase:
-    """Something to say, in no language yet.
+    """Something to say, in no language yet."""
 
-    Attributes:
-        name: The name of the text.
-        values: What is filled in.
-    """
-
-    name: str
-    values: Mapping[str, Value] = field(default_factory=dict)
+    name: str  # of the text
+    values: Mapping[str, Value] = field(default_factory=dict)  # that are filled in
 
 
 class Texts:
-    """The texts of a language; `texts` returns them.
-
-    Attributes:
-        language: One of `LANGUAGES`.
-        name: What the language is called in it.
-        direction: "ltr" or "rtl".
-    """
+    """The texts of a language; `texts` returns them."""
 
     def __init__(self, language: str) -> None:
         stored = json.loads((files(__package__) / f"{language}.json").read_text(encoding="utf-8"))
         about = stored.pop("about")
-        self.language = language
-        self.name: str = about["name"]
-        self.direction: str = about["direction"]
+        self.language = language  # one of `LANGUAGES`
+        self.name: str = about["name"]  # in the language itself
+        self.direction: str = about["direction"]  # "ltr" or "rtl"
         self._plurals: dict[str, str] = about["plurals"]
         self._texts = {name: self._prepared(text) for name, text in stored.items()}
 

@@ -100,48 +100,30 @@ class QuerySettings:
 
 @dataclass(frozen=True)
 class Defaults:
-    """What applies unless a query overrides it.
+    """What applies unless a query overrides it."""
 
-    Attributes:
-        parameters: Returns the search parameters for boards of a width and height.
-        largest_board: The largest accepted board side, in points.
-        takes_profile: Whether the network imitates humans, so that a profile has to be named here or in the query.
-        has_human_model: Whether there is a second network that imitates humans, to which the profiles of queries apply.
-    """
-
-    parameters: Callable[[int, int], SearchParameters]
-    largest_board: int
+    parameters: Callable[[int, int], SearchParameters]  # those of the search for boards of a width and height
+    largest_board: int  # its side, in points
     settings: QuerySettings
-    takes_profile: bool = False
-    has_human_model: bool = False
+    takes_profile: bool = False  # whether the network imitates humans: a profile has to be named here or in the query
+    has_human_model: bool = False  # whether a second network imitates humans, by the profiles of queries
 
 
 @dataclass(frozen=True)
 class Query:
-    """One query: a game, the positions of it to search, and how to search them.
-
-    Attributes:
-        request: The search of the position before the first move; those of the other positions differ in `game` only.
-        turns: The numbers of the positions, in ascending order.
-        priorities: The priority of each turn.
-        wanted: The names of the "include" fields that are true.
-        solve: The points of stones whose groups are to be solved, each on its own (`solver.solution`).
-        solve_seconds: The longest time for each of them.
-        human_profile: The profile for the human model; empty for none.
-        warnings: Pairs of a field and a warning about it.
-    """
+    """One query: a game, the positions of it to search, and how to search them."""
 
     id: str
-    request: SearchRequest
+    request: SearchRequest  # the search before the first move; those of the other positions differ in `game` only
     moves: tuple[Move, ...]
-    turns: tuple[int, ...]
-    priorities: tuple[int, ...]
-    wanted: frozenset[str]
+    turns: tuple[int, ...]  # the numbers of the positions, in ascending order
+    priorities: tuple[int, ...]  # the priority of each turn
+    wanted: frozenset[str]  # the names of the "include" fields that are true
     settings: QuerySettings
-    solve: tuple[int, ...]
-    solve_seconds: float
-    human_profile: str
-    warnings: tuple[tuple[str, str], ...]
+    solve: tuple[int, ...]  # the points of stones whose groups are to be solved, each on its own (`solver.solution`)
+    solve_seconds: float  # the longest time for each of them
+    human_profile: str  # for the human model; empty for none
+    warnings: tuple[tuple[str, str], ...]  # pairs of a field and a warning about it
 
     def check_moves(self) -> None:
         """Raises QueryError if a move cannot be played, or there is no stone to solve in one of the positions."""

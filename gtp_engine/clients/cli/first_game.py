@@ -109,19 +109,12 @@ class OpponentOptions:
 
 @dataclass(frozen=True)
 class FirstGame:
-    """The game to begin with.
+    """The game to begin with."""
 
-    Attributes:
-        engine: The engine with its position.
-        humans: The colours that people play.
-        saved: The saved game that it continues; None for a new game.
-        search: The options of the search, those of the saved game's opponent included.
-    """
-
-    engine: "Engine"
-    humans: frozenset[int]
-    saved: "SavedGame | None"
-    search: EngineSettings
+    engine: "Engine"  # with its position
+    humans: frozenset[int]  # the colours that people play
+    saved: "SavedGame | None"  # what it continues; None for a new game
+    search: EngineSettings  # the options of the search, those of the saved game's opponent included
 
 
 def first_game(

@@ -35,19 +35,12 @@ NEARLY = 0.95
 
 @dataclass(frozen=True)
 class Speed:
-    """One measurement of a network.
+    """One measurement of a network."""
 
-    Attributes:
-        threads: CPU threads used.
-        batch: Positions per batch.
-        network: Positions/s of the network alone.
-        search: Visits/s of a search that starts with an empty tree and an empty cache.
-    """
-
-    threads: int
-    batch: int
-    network: float
-    search: float
+    threads: int  # CPU threads used
+    batch: int  # positions per batch
+    network: float  # positions/s of the network alone
+    search: float  # visits/s of a search that starts with an empty tree and an empty cache
 
 
 def random_position(width: int, height: int, moves: int) -> Game:

@@ -138,11 +138,6 @@ class Inbox:
     `post_line` and `post_news` may be called by any thread, the latter by signal handlers too; everything else belongs
     to the main thread. The reader is a daemon thread, because the program ends while it waits. A daemon thread inside
     `sys.stdin.buffer` makes the interpreter abort at exit, so it reads the descriptor of a pipe itself.
-
-    Attributes:
-        ended: Whether the input has ended.
-        signalled: Whether SIGINT has come.
-        signal_ends: Whether SIGINT ends the program. After `gogui-sigint` it stops only the running command.
     """
 
     def __init__(self) -> None:
@@ -150,9 +145,9 @@ class Inbox:
         self._events: queue.SimpleQueue[Line | _Event] = queue.SimpleQueue()
         self._lines: deque[Line] = deque()
         self._urgent = 0  # number of waiting lines that are urgent
-        self.ended = False
-        self.signalled = False
-        self.signal_ends = True
+        self.ended = False  # whether the input has ended
+        self.signalled = False  # whether SIGINT has come
+        self.signal_ends = True  # SIGINT ends the program; after `gogui-sigint` only the running command
 
     def post_line(self, line: bytes) -> Line:
         """Adds a line, and returns what it is."""

@@ -42,27 +42,16 @@ _BEST = "#5cc48d"  # the colour of the better move on the board
 
 @dataclass(eq=False)
 class Job:
-    """A review of the main line as it was then, and how far it is.
-
-    Attributes:
-        study: The review.
-        tree: The reviewed game.
-        file: Its file.
-        positions: The node of the position after each number of moves.
-        moves: The nodes of the moves in order.
-        step: How far it is; None before the network is there.
-        stage: The stage of that step; "stopped" too if the review has failed.
-        left_at: The node that was shown when another game took the place of this one.
-    """
+    """A review of the main line as it was then, and how far it is."""
 
     study: "GameStudy"
-    tree: GameRecord
+    tree: GameRecord  # the reviewed game
     file: GameFile
-    positions: Sequence[TreeNode]
-    moves: Sequence[TreeNode]
-    step: "ReviewStep | None" = None
-    stage: str = "moves"
-    left_at: TreeNode | None = None
+    positions: Sequence[TreeNode]  # the node of the position after each number of moves
+    moves: Sequence[TreeNode]  # the nodes of the moves in order
+    step: "ReviewStep | None" = None  # how far it is; None before the network is there
+    stage: str = "moves"  # the stage of that step; "stopped" too if the review has failed
+    left_at: TreeNode | None = None  # the node that was shown when another game took the place of this one
 
     @property
     def is_lesson(self) -> bool:

@@ -43,22 +43,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What the engine does; it does one thing at a time.
+    """What the engine does; it does one thing at a time."""
 
-    Attributes:
-        kind: "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move,
-            after it and before it; "solve" for reading a problem.
-        begin: Has the engine begin.
-        finish: Called with the result, unless the task has been cancelled.
-        stop: Ends what does not belong to the engine; None for its own tasks.
-        started: When it was asked for, by `time.monotonic()`.
-    """
-
+    # "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move, after
+    # it and before it; "solve" for reading a problem.
     kind: str
-    begin: Callable[[], Future[Any]]
-    finish: Callable[[Any], None]
-    stop: Callable[[], object] | None = None
-    started: float = field(default_factory=time.monotonic)
+    begin: Callable[[], Future[Any]]  # has the engine begin
+    finish: Callable[[Any], None]  # called with the result, unless the task has been cancelled
+    stop: Callable[[], object] | None = None  # ends what does not belong to the engine; None for its own tasks
+    started: float = field(default_factory=time.monotonic)  # when it was asked for, by `time.monotonic()`
 
     @property
     def is_of_the_game(self) -> bool:
@@ -68,15 +61,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Reading:
-    """What has to be read before a message can be answered, such as a file of a person's, which may take long.
+    """What has to be read before a message can be answered, such as a file of a person's, which may take long."""
 
-    Attributes:
-        read: Reads it, on any thread.
-        then: Called on the session's thread with what was read; returns what only the page gets that has asked.
-    """
-
-    read: Callable[[], Any]
-    then: Callable[[Any], Document | None]
+    read: Callable[[], Any]  # on any thread
+    then: Callable[[Any], Document | None]  # on the session's thread; returns what only the asking page gets
 
 
 Answer: TypeAlias = Document | Reading | None
@@ -96,22 +84,6 @@ class Session:
     """A game in the browser.
 
     What changes the game ends what the engine is doing first.
-
-    Attributes:
-        next_task: Returns what the engine is to do next in the game; the part that plays sets it.
-        task: What the engine is doing; None if nothing.
-        tried: The positions that were to be judged, and their turns, since the game was changed.
-        node: The position that is shown.
-        report: The last search of that position that is to be shown; None if there is none.
-        shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
-        problem: What has gone wrong on the engine's side, in one line; None if nothing.
-        other_problem: What has gone wrong although the engine can go on; None if nothing.
-        notice: Why this game, or the one before it, was saved to a new file, or that only the first game of a file was
-            opened, in one line; None for neither.
-        is_guessing: Whether moves are guessed, which hints and analyses would show.
-        is_watched: Whether a page is open.
-        about: What pages see of the game and the engine that stays the same in the course of a game.
-        tree_number: Another one for each game; the nodes of each are numbered anew.
     """
 
     def __init__(
@@ -129,19 +101,23 @@ class Session:
         self._publish = publish
         self.call = call
         self.parts: list[Part] = []
+        # Returns what the engine is to do next in the game; the part that plays sets it.
         self.next_task: Callable[[], Task | None] = lambda: None
-        self.task: Task | None = None
+        self.task: Task | None = None  # what the engine is doing
+        # The positions that were to be judged, and their turns, since the game was changed.
         self.tried: set[tuple[TreeNode, int]] = set()
-        self.node = played.node
-        self.report: SearchReport | None = None
-        self.shown = ""
-        self.problem: str | None = None
-        self.other_problem: str | None = None
+        self.node = played.node  # the position that is shown
+        self.report: SearchReport | None = None  # the last search of that position that is to be shown
+        self.shown = ""  # what the report is for: "hint", "score", "analysis", or "" for nothing
+        self.problem: str | None = None  # what has gone wrong on the engine's side, in one line
+        self.other_problem: str | None = None  # the same, although the engine can go on
+        # Why this game, or the one before it, was saved to a new file, or that only the first of a file was opened.
         self.notice = self.notice_of_opening
-        self.about: Document = {}
-        self.is_guessing = False
-        self.is_watched = True
-        # A page that was open before a restart must not take a game of this program for one of the program before.
+        self.about: Document = {}  # what pages see that stays the same in the course of a game
+        self.is_guessing = False  # whether moves are guessed, which hints and analyses would show
+        self.is_watched = True  # whether a page is open
+        # Another one for each game, whose nodes are numbered anew. A page that was open before a restart must not take
+        # a game of this program for one of the program before.
         self.tree_number = secrets.randbelow(_FIRST_TREES)
         self._downloaded = ""  # the version of the tree
 

@@ -31,22 +31,14 @@ _WORKS, _FAILS = "#5cc48d", "#e08a7b"  # the colours of moves that keep the outc
 
 @dataclass(eq=False)
 class Job:
-    """The reading of one group.
-
-    Attributes:
-        game: The position.
-        point: The stone that was chosen.
-        stop: Ends it.
-        positions: The number of positions read so far.
-        solution: What was found; None while it is read, or if it has failed.
-    """
+    """The reading of one group."""
 
     game: Game
-    point: int
-    stop: threading.Event = field(default_factory=threading.Event)
+    point: int  # the stone that was chosen
+    stop: threading.Event = field(default_factory=threading.Event)  # ends it
     began: float = field(default_factory=time.monotonic)
-    positions: int = 0
-    solution: Solution | None = None
+    positions: int = 0  # read so far
+    solution: Solution | None = None  # what was found; None while it is read, or if it has failed
 
 
 class Solving(Part):
