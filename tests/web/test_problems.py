@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from web.conftest import RECORD, Desk
 
-from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
+from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.study.leitner import Boxes, Card, Missed
 

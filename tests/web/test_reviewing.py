@@ -8,7 +8,7 @@ import pytest
 from web.conftest import LIMIT, NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
+from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.sgf import read_sgf

@@ -9,7 +9,7 @@ from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.session import line_shown
-from gtp_engine.clients.web.studying import JUDGED_VISITS, Value
+from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game

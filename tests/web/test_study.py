@@ -8,7 +8,7 @@ from reviews import report
 from web.conftest import FROM_HERE, NEW, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.studying import JUDGED_VISITS, Value, Values
+from gtp_engine.clients.web.values import JUDGED_VISITS, Value, Values
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game

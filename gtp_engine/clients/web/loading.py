@@ -12,9 +12,7 @@ from ...nets.download import Source, download, listed_size
 from ...nets.library import mean_errors, network_name
 from ...nets.published import LICENCES, PublishedNetwork, usual_network
 from ...search.evaluate.choices import network_on
-from .background import Pace
-from .session import Document, Message, Part, Session, in_words, text_of
-from .studying import Values
+from .session import Document, Message, Pace, Part, Session, in_words, text_of
 
 
 class _Stopped(Exception):
@@ -27,8 +25,8 @@ class Loading(Part):
     `use` has the engine use a network, by its file.
     """
 
-    def __init__(self, session: Session, values: Values, use: Callable[[Path], object]) -> None:
-        super().__init__(session, values)
+    def __init__(self, session: Session, use: Callable[[Path], object]) -> None:
+        super().__init__(session)
         self._use = use
         self._network = usual_network()
         self._is_here = self._network.find() is not None

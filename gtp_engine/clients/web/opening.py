@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, unfinished_games
 from .playing import result_in_parts
 from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
-from .studying import Values
 
 _MOST_POSITIONS = 100_000  # of a record; pages draw its tree, and follow its lines from start to end
 _LISTED = 20  # unfinished games that a page offers
@@ -38,8 +36,8 @@ _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 class Opening(Part):
     """Games that take the place of each other."""
 
-    def __init__(self, session: Session, values: Values, rated: RatedGames | None) -> None:
-        super().__init__(session, values)
+    def __init__(self, session: Session, rated: RatedGames | None) -> None:
+        super().__init__(session)
         self._rated = rated  # the games in which the engine's rank follows the person's results
         # Those that a page may choose by their names; it never names a file.
         named = {network_name(path): str(path) for path in list_networks()}
@@ -91,7 +89,7 @@ class Opening(Part):
     def on_resume(self, message: Message) -> Reading:
         """Continues a saved game."""
         name = text_of(message, "game")
-        found = self._unfinished(name)
+        found, number = self._unfinished(name), self.session.tree_number
 
         def read() -> SavedGame:
             path = next(found, None)
@@ -100,13 +98,11 @@ class Opening(Part):
             saved = read_shown(path.read_bytes(), path)
             return saved.as_record() if saved.is_edited else saved
 
-        return Reading(read, partial(self._load_read, self.session.tree_number))
+        def load(saved: SavedGame) -> None:
+            self.session.check_game(number)  # another one may have begun meanwhile
+            self.load(saved)
 
-    def _load_read(self, number: int, saved: SavedGame) -> None:
-        """Loads a game that has been read, unless another one has begun since the one with this number."""
-        if self.session.tree_number != number:
-            raise UserError(Phrase("error.otherGame"))
-        self.load(saved)
+        return Reading(read, load)
 
     def on_branch(self, message: Message) -> None:
         """Begins a new game from the position that is shown."""

@@ -14,7 +14,7 @@ from ...go.regions import chain_at
 from ...go.sgf import TreeNode, read_result
 from ...table.played_game import Mode, check_move
 from .session import Document, Drawn, Message, Part, Session, Task, text_of, whole_number
-from .studying import Searches, Values, values_of
+from .studying import Searches, values_of
 
 T = TypeVar("T")
 
@@ -31,8 +31,8 @@ class Playing(Part):
             "lost", and the "last" one. None before the first one of a game.
     """
 
-    def __init__(self, session: Session, values: Values, searches: Searches) -> None:
-        super().__init__(session, values)
+    def __init__(self, session: Session, searches: Searches) -> None:
+        super().__init__(session)
         self.searches = searches
         self.guess: Document | None = None
         session.next_task = self._next_task

@@ -32,7 +32,8 @@ from .opening import Opening, read_shown, read_tree
 from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
-from .studying import LEAST_LOSS, Searches
+from .studying import Searches
+from .values import LEAST_LOSS
 
 if TYPE_CHECKING:
     from ...study.problems import Goal, Problem, Verdict
@@ -92,7 +93,7 @@ class Problems(Part):
     def __init__(
         self, session: Session, searches: Searches, reviewing: Reviewing, solving: Solving, opening: Opening
     ) -> None:
-        super().__init__(session, searches.values)
+        super().__init__(session)
         self._searches, self._reviewing, self._solving, self._opening = searches, reviewing, solving, opening
         self._sources: Sequence[_Source] = ()
         self._place = 0
@@ -119,8 +120,7 @@ class Problems(Part):
 
     def _opened(self, number: int, found: "_Collection | SavedGame") -> None:
         """Shows what was read from files, unless another game has begun since the one with this number."""
-        if self.session.tree_number != number:
-            raise UserError(Phrase("error.otherGame"))
+        self.session.check_game(number)
         if isinstance(found, SavedGame):
             self._opening.load(found)
         else:

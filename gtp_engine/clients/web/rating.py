@@ -8,7 +8,7 @@ from ...table.player_rating import first_rating
 from ...table.rated_games import RatedGames
 from .opening import Opening
 from .session import Document, Message, Part, Session, text_of
-from .studying import Searches, Values
+from .studying import Searches
 
 _UNKNOWN = "unknown"
 # Messages that have the engine help, or another network play.
@@ -18,10 +18,8 @@ _HELP = ("analyse", "get-network", "hint", "network", "review", "score", "solve"
 class Rating(Part):
     """Games in which the engine's rank follows the person's results. One that the engine helps in does not count."""
 
-    def __init__(
-        self, session: Session, values: Values, searches: Searches, opening: Opening, rated: RatedGames | None
-    ) -> None:
-        super().__init__(session, values)
+    def __init__(self, session: Session, searches: Searches, opening: Opening, rated: RatedGames | None) -> None:
+        super().__init__(session)
         self._searches, self._opening, self._rated = searches, opening, rated
         self._has_counted = False
         self._tell()

@@ -14,13 +14,14 @@ from ...go.coords import colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
 from ...table.saved_games import GameFile, open_tree
-from .background import CLOSING_SECONDS, Pace
 from .opening import Opening
 from .session import (
+    CLOSING_SECONDS,
     MOST_NODES,
     Document,
     Drawn,
     Message,
+    Pace,
     Part,
     Session,
     in_words,
@@ -29,7 +30,7 @@ from .session import (
     visits_of,
     whole_number,
 )
-from .studying import Values, label_loss
+from .studying import label_loss
 
 if TYPE_CHECKING:
     from ...study.game_review import GameReview, Reason
@@ -82,10 +83,8 @@ class Reviewing(Part):
         aside: The review of a game that was left for a problem, or to try a move again; None without one.
     """
 
-    def __init__(
-        self, session: Session, values: Values, opening: Opening, forget_guesses: Callable[[], object]
-    ) -> None:
-        super().__init__(session, values)
+    def __init__(self, session: Session, opening: Opening, forget_guesses: Callable[[], object]) -> None:
+        super().__init__(session)
         self._opening, self._forget_guesses = opening, forget_guesses
         self.job: Job | None = None
         self.aside: Job | None = None

@@ -38,7 +38,7 @@ from .rating import Rating
 from .reviewing import Reviewing
 from .session import Answer, Document, Reading, Session, phrase_parts
 from .solving import Solving
-from .studying import Searches, Values
+from .studying import Searches
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
 _PORTS_TRIED = 20
@@ -77,16 +77,15 @@ def new_session(
     if rated is not None and rated.file.rating is not None:
         rated.begin(played.game, played.humans)
     session = Session(played, publish, call)
-    values = Values(session.to_move)
-    searches = Searches(session, values)
-    playing = Playing(session, values, searches)
-    opening = Opening(session, values, rated)
-    Rating(session, values, searches, opening, rated)
-    reviewing = Reviewing(session, values, opening, playing.forget_guesses)
-    solving = Solving(session, values)
-    Editing(session, values)
+    searches = Searches(session)
+    playing = Playing(session, searches)
+    opening = Opening(session, rated)
+    Rating(session, searches, opening, rated)
+    reviewing = Reviewing(session, opening, playing.forget_guesses)
+    solving = Solving(session)
+    Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening)
-    Loading(session, values, opening.use_loaded)
+    Loading(session, opening.use_loaded)
     session.watch_engine()
     session.go_on()
     problems.open_first()

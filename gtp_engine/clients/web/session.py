@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,15 +26,15 @@ from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
 from ...table.played_game import Mode, PlayedGame
-
-if TYPE_CHECKING:
-    from .studying import Values
+from .values import Values
 
 Document = dict[str, Any]
 Message = Mapping[str, Any]
 
 MOST_NODES = 10**9  # more than there are nodes or trees
 _FIRST_TREES = 10**8  # far less than that
+CLOSING_SECONDS = 5.0  # for which the end of the program waits for work on other threads
+_PUBLISH_SECONDS = 0.3  # between looks at the progress of such work
 _PIXELS = 1000  # the drawing's own size, which the page's style replaces
 # The page offers less; the bound only keeps a wrong message from starting a search of a week.
 _VISITS = Range(1, 1_000_000, whole=True)
@@ -100,6 +100,7 @@ class Session:
         played.keep = lambda: call(self.save_changes)  # after the pages have been sent the change
         self._publish = publish
         self.call = call
+        self.values = Values(self.to_move)
         self.parts: list[Part] = []
         # Returns what the engine is to do next in the game; the part that plays sets it.
         self.next_task: Callable[[], Task | None] = lambda: None
@@ -167,6 +168,11 @@ class Session:
             if node.move is not None and "PL" not in node.properties:
                 return opponent(node.move.colour)
         return self.position(node).to_move
+
+    def check_game(self, number: int) -> None:
+        """Raises UserError unless this is still the game with a `tree_number`."""
+        if number != self.tree_number:
+            raise UserError(Phrase("error.otherGame"))
 
     # What pages see.
 
@@ -401,10 +407,8 @@ class Session:
 class Part:
     """What pages may ask for about one subject: `stop-review` is the method `on_stop_review` of one of the parts."""
 
-    def __init__(self, session: Session, values: "Values") -> None:
-        self.session = session
-        self.played = session.played
-        self.values = values
+    def __init__(self, session: Session) -> None:
+        self.session, self.played, self.values = session, session.played, session.values
         names = (name for name in dir(self) if name.startswith("on_"))
         self.methods: dict[str, Callable[[Message], Answer]] = {
             name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names
@@ -443,8 +447,7 @@ class Part:
 
     def node_of(self, message: Message) -> TreeNode:
         """Returns the node that a message names; raises UserError if it is in another game, or has been deleted."""
-        if whole_number(message, "tree", 0, MOST_NODES) != self.session.tree_number:
-            raise UserError(Phrase("error.otherGame"))
+        self.session.check_game(whole_number(message, "tree", 0, MOST_NODES))
         return self.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
 
     def check_shown(self, message: Message) -> None:
@@ -454,6 +457,20 @@ class Part:
         """
         if self.node_of(message) is not self.session.node:
             raise UserError(Phrase("error.otherPosition"))
+
+
+class Pace:
+    """Tells whether pages are to see the progress of some work again; it may change far more often."""
+
+    def __init__(self) -> None:
+        self._published = 0.0
+
+    def is_due(self) -> bool:
+        """Whether the last time that this was so is long enough ago."""
+        if time.monotonic() < self._published + _PUBLISH_SECONDS:
+            return False
+        self._published = time.monotonic()
+        return True
 
 
 # Values of messages. These raise UserError for what is missing, something else, or out of range.

@@ -22,8 +22,7 @@ from ...solver.description import as_document
 from ...solver.part import find_part
 from ...solver.refutations import Branch
 from ...solver.solution import Answer, Solution, solve
-from .background import CLOSING_SECONDS, Pace
-from .session import Document, Message, Part, in_words, line_shown, text_of
+from .session import CLOSING_SECONDS, Document, Message, Pace, Part, in_words, line_shown, text_of
 
 SECONDS = 20.0  # by judgement: most groups that are solved at all take less
 _WORKS, _FAILS = "#5cc48d", "#e08a7b"  # the colours of moves that keep the outcome of the first ones, and of others

@@ -1,0 +1,147 @@
+"""What searches have found about the positions of a game, and what moves have lost by that."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ...go.coords import BLACK, PASS, vertex
+from ...go.game import Game
+from ...go.sgf import TreeNode
+from ...search.report import MoveReport, SearchReport
+
+if TYPE_CHECKING:
+    from ...study.move_review import Worth
+
+JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
+LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
+_LEAST_SHOWN = 0.5  # points on a stone, which are written without decimals
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a search has found about a position: Black's win rate and lead in points, and the best move, "" for none.
+
+    `losses` is what each move that was searched loses in points against the best one, by vertex.
+    """
+
+    to_move: int
+    winrate: float
+    lead: float
+    visits: int
+    best: str
+    losses: Mapping[str, float] = field(default_factory=dict)
+
+
+class Values:
+    """The values of the positions of a game, by node.
+
+    Who moves at a node may change, with the variation that is looked at and with edits: a value counts only while it is
+    the turn of the player for whom it was found.
+
+    Attributes:
+        opinion: What the engine has found about its last move, and the node after that move; None if there is none.
+        reviewed: What the moves of nodes have lost by a review, in points.
+    """
+
+    def __init__(self, to_move: Callable[[TreeNode], int]) -> None:
+        """Begins without values; `to_move` returns the player to move at a node."""
+        self._to_move = to_move
+        self._values: dict[TreeNode, Value] = {}
+        self.opinion: tuple[MoveReport, TreeNode] | None = None
+        self.reviewed: dict[TreeNode, float] = {}
+
+    def note(self, report: SearchReport, node: TreeNode) -> None:
+        """Keeps what a search has found, unless a value counts that has more visits or is for the other player.
+
+        It also holds for the node that led to the position: the move, if only comments or empty nodes stand in between.
+        """
+        is_black = report.to_move == BLACK
+        winrate = report.winrate if is_black else 1 - report.winrate
+        lead = report.lead if is_black else -report.lead
+        losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
+        best = report.moves[0].vertex if report.moves else ""
+        value = Value(report.to_move, winrate, lead, report.visits, best, losses)
+        for each in (node, node.first_with_position):
+            known = self.get(each)
+            if known is None or (known.to_move == report.to_move and known.visits <= report.visits):
+                self.set(each, value)
+
+    def set(self, node: TreeNode, value: Value) -> None:
+        """Keeps a value whatever was known before."""
+        self._values[node] = value
+
+    def agree(self, node: TreeNode, worth: "Worth") -> None:
+        """Gives a position that was searched the value that a review tells."""
+        for each in (node, node.first_with_position):
+            if (known := self.get(each)) is not None:
+                self.set(each, replace(known, winrate=worth.winrate, lead=worth.lead))
+
+    def get(self, node: TreeNode) -> Value | None:
+        """Returns what is known about a position; None if it has not been searched for the player to move."""
+        value = self._values.get(node)
+        return value if value is not None and value.to_move == self._to_move(node) else None
+
+    def forget(self, node: TreeNode | None = None) -> None:
+        """Forgets a position; all of them, and the engine's opinion, if None."""
+        if node is None:
+            self.move_to(())
+        else:
+            self._values.pop(node, None)
+            self.reviewed.pop(node, None)
+
+    def move_to(self, nodes: Iterable[tuple[TreeNode, TreeNode]]) -> None:
+        """Keeps only what is known about these nodes, as the values of others: pairs of old and new."""
+        self._values = {new: self._values[old] for old, new in nodes if old in self._values}
+        self.opinion, self.reviewed = None, {}
+
+    def is_judged(self, node: TreeNode) -> bool:
+        """Whether a position has been searched well enough to judge a move by it."""
+        value = self.get(node)
+        return value is not None and value.visits >= JUDGED_VISITS
+
+    def curve(self, line: Sequence[TreeNode]) -> list[tuple[int, float, float]]:
+        """Returns the place, Black's win rate and Black's lead of each position of a line that was searched."""
+        found = ((place, self.get(node)) for place, node in enumerate(line))
+        return [(place, round(value.winrate, 3), round(value.lead, 1) + 0.0) for place, value in found if value]
+
+    def loss(self, node: TreeNode, width: int, height: int) -> tuple[float, str] | None:
+        """Returns how many points the move of a node has lost, and the best one; None if few, or not known.
+
+        The passes that end a game lose none, as in `study.move_review.MoveReview`.
+        """
+        if node.move is None or node.parent is None or not (self.is_judged(node) and self.is_judged(node.parent)):
+            return None
+        if node.ends_game:
+            return None
+        best, points = self._values[node.parent].best, self.lost(node)
+        if points is None or points < LEAST_LOSS or best in ("", vertex(node.move.point, width, height)):
+            return None
+        return points, best
+
+    def lost(self, node: TreeNode) -> float | None:
+        """Returns how many points the move of a node has lost, below 0 for a gain; None if that is not known."""
+        before, after = self.get(node.parent) if node.parent else None, self.get(node)
+        if node.move is None or before is None or after is None:
+            return None
+        lost = before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
+        return round(lost, 1) + 0.0  # as it is shown, and as in a review: nothing is no -0.0
+
+    def on_stones(self, game: Game, path: Sequence[TreeNode]) -> dict[str, str]:
+        """Returns the points lost by the moves that have placed the stones of a position, if half a point or more.
+
+        Only the losses count that a review has found, or two searches of `JUDGED_VISITS`.
+        """
+        losses = dict[int, tuple[int, float]]()
+        for node in path:
+            if node.move is not None:
+                is_judged = node.parent is not None and self.is_judged(node) and self.is_judged(node.parent)
+                lost = self.reviewed.get(node, self.lost(node) if is_judged else None)
+                losses[node.move.point] = node.move.colour, 0.0 if lost is None or node.ends_game else lost
+        losses.pop(PASS, None)
+        found = {point: lost for point, (colour, lost) in losses.items() if game.stone_at(point) == colour}
+        return {game.vertex(point): whole(lost) for point, lost in found.items() if lost >= _LEAST_SHOWN}
+
+
+def whole(points: float) -> str:
+    """Returns points as a whole number, for a stone. Half a point is rounded up, so that it does not read as 0."""
+    return str(int(points + 0.5))
