@@ -355,8 +355,7 @@ def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path:
     @command(name="play", groups={"players": PlayersOptions})
     @click.pass_context
     def parser(context: click.Context, players: PlayersOptions) -> None:
-        assert players.sgf_dir is not None
-        saved = saved_game(context, players, players.sgf_dir)
+        saved = saved_game(context, players)
         seen.append(saved and saved.path.resolve())
 
     def path_with(*arguments: str) -> Path | None:

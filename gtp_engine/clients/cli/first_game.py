@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from ...base.errors import UserError
 from ...base.fields import Range, Text
-from ...base.folders import data_dir
+from ...base.folders import data_dir, games_dir
 from ...base.settings import setting
 from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
@@ -24,7 +24,6 @@ from .options import FOLDER
 if TYPE_CHECKING:
     from ...engine.engine import Engine
     from ...go.game import Game
-    from ...go.rules import Rules
     from ...table.played_game import PlayedGame
     from ...table.rated_games import RatedGames
     from ...table.saved_games import SavedGame
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 # A first game takes ten minutes on 9x9, and two hours on 19x19.
 DEFAULTS = {"board_size": "9"}
 _LARGE_BOARD = 13  # points; on 9x9, which is the default, a line before every game would only disturb
+_AUTO = "auto"
+logger = logging.getLogger(__name__)
 
 
 def _stones(value: Any) -> int:
@@ -44,9 +45,12 @@ def _stones(value: Any) -> int:
         raise UserError(f"{error}, or 0") from error
 
 
+def _rank(text: str) -> Rank | str | None:
+    return _AUTO if text.strip().lower() == _AUTO else parse_rank(text)
+
+
 def _saved_games() -> list[str]:
     from ...base.files import files_with
-    from ...base.folders import games_dir
 
     return [path.name for path in reversed(files_with((".sgf",), games_dir()))]
 
@@ -63,6 +67,7 @@ class PlayersOptions(GameOptions):
         move: Continue the saved game after its move N.
         sgf_dir: Folder for saved games.
         comments: Save the engine's win rate, score and main line with its moves.
+        rank: Play at a rank: 25k to 5d, such as 12k, or max; auto: one that follows your results.
     """
 
     file: str | None = setting(None, accepts=Text(None, "file", _saved_games, True), argument=True, required=False)
@@ -72,24 +77,6 @@ class PlayersOptions(GameOptions):
     move: int | None = setting(None, accepts=Range(0, whole=True))
     sgf_dir: Path | None = setting(None, accepts=FOLDER, metavar="FOLDER", shown="shown by `gtp_engine doctor`")
     comments: bool = setting(False)
-
-
-logger = logging.getLogger(__name__)
-_AUTO = "auto"
-
-
-def _rank(text: str) -> Rank | str | None:
-    return _AUTO if text.strip().lower() == _AUTO else parse_rank(text)
-
-
-@dataclass(frozen=True)
-class OpponentOptions:
-    """How the engine plays.
-
-    Attributes:
-        rank: Play at a rank: 25k to 5d, such as 12k, or max; auto: one that follows your results.
-    """
-
     rank: Rank | str | None = setting(
         None, accepts=Text(_rank, "rank"), common=True, shown="asked for once, then auto", heading="Opponent"
     )
@@ -99,12 +86,10 @@ class OpponentOptions:
         """Whether the rank follows the results."""
         return self.rank == _AUTO
 
-    def apply_to(self, search: EngineSettings, context: click.Context) -> EngineSettings:
-        """Returns the settings of the first game: without a rank if it follows the results."""
-        if self.is_auto:
-            data_dir()  # where the rating is kept: refused before there is an engine
-            context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
-        return replace(search, rank=None if self.is_auto else self.rank)
+    @property
+    def folder(self) -> Path:
+        """The folder of saved games."""
+        return self.sgf_dir or games_dir()
 
 
 @dataclass(frozen=True)
@@ -118,12 +103,7 @@ class FirstGame:
 
 
 def first_game(
-    context: click.Context,
-    options: PlayersOptions,
-    search: EngineSettings,
-    folder: Path,
-    *,
-    shows_finished: bool = False,
+    context: click.Context, options: PlayersOptions, search: EngineSettings, *, shows_finished: bool = False
 ) -> FirstGame:
     """Returns the game that the options ask for.
 
@@ -131,7 +111,11 @@ def first_game(
     Raises click.UsageError if options contradict each other, and UserError if there is no such saved game, it cannot be
     continued, or a value is invalid.
     """
-    saved = saved_game(context, options, folder, shows_finished=shows_finished)
+    if options.is_auto:
+        data_dir()  # where the rating is kept: refused before there is an engine
+        context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
+    search = replace(search, rank=None if options.is_auto else options.rank)
+    saved = saved_game(context, options, shows_finished=shows_finished)
     humans = parse_humans(options.colour, search.seed)
     if saved is not None:
         search = _with_opponent(context, search, saved)
@@ -146,17 +130,17 @@ def first_game(
 
 
 def rated_games(
-    context: click.Context, opponent: OpponentOptions, search: EngineSettings, played: "PlayedGame", *, can_ask: bool
+    context: click.Context, options: PlayersOptions, search: EngineSettings, played: "PlayedGame", *, can_ask: bool
 ) -> "RatedGames | None":
     """Returns the games in which the rank follows the results; None if it does not.
 
-    `can_ask` tells whether a person can be asked for the rank. Unless the options ask for
-    it, it does if so and nobody has chosen how strongly the engine plays.
+    `can_ask` tells whether a person can be asked for the rank. Unless the options ask for it, it does if so and nobody
+    has chosen how strongly the engine plays.
     """
     from ...table.player_rating import RatingFile, first_rating
     from ...table.rated_games import RatedGames
 
-    if not opponent.is_auto and not (can_ask and not played.handicap and _is_open(context, search)):
+    if not options.is_auto and not (can_ask and not played.handicap and _is_open(context, search)):
         return None
     if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
         return None
@@ -164,7 +148,7 @@ def rated_games(
         file = RatingFile(data_dir() / "rating.json")
     except UserError:  # without a home folder nothing is asked
         return None
-    if opponent.is_auto and file.rating is None and (file.is_asked or not can_ask):
+    if options.is_auto and file.rating is None and (file.is_asked or not can_ask):
         file.rating = first_rating(None)
     if file.is_asked and file.rating is None:  # full strength was chosen
         return None
@@ -218,21 +202,23 @@ def close_engine(engine: "Engine", status: int) -> None:
     engine.close()
 
 
-def saved_game(
-    context: click.Context, options: PlayersOptions, folder: Path, *, shows_finished: bool = False
-) -> "SavedGame | None":
+def saved_game(context: click.Context, options: PlayersOptions, *, shows_finished: bool = False) -> "SavedGame | None":
     """Returns the saved game to continue, or None for a new game; arguments and errors are those of `first_game`."""
-    path = _path(context, options, folder, with_edited=shows_finished)
+    path = _path(context, options, with_edited=shows_finished)
     if path is None:
         if options.move is not None:
             raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
         return None
-    from ...table.saved_games import open_game
+    from ...go.sgf import read_sgf
+    from ...table.saved_games import BOTH, open_game, open_tree
 
     rules = options.rules if is_given(context, "rules") else None
     komi = options.komi if is_given(context, "komi") else None
-    saved = _shown_record(path, rules, komi) if shows_finished and options.move is None else None
-    saved = saved or open_game(path, move=options.move, rules=rules, komi=komi)
+    if shows_finished and options.move is None:
+        saved = open_tree(read_sgf(path), path, rules=rules, komi=komi)
+        saved = saved if saved.is_own else replace(saved, humans=BOTH)
+    else:
+        saved = open_game(path, move=options.move, rules=rules, komi=komi)
     size = (saved.game.width, saved.game.height)
     if is_given(context, "board_size") and size != options.board_size:
         wanted = f"{options.width}x{options.height}"
@@ -240,7 +226,7 @@ def saved_game(
     return saved
 
 
-def _path(context: click.Context, options: PlayersOptions, folder: Path, *, with_edited: bool) -> Path | None:
+def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool) -> Path | None:
     """Returns the file of the saved game to continue, or None for a new game.
 
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
@@ -254,21 +240,12 @@ def _path(context: click.Context, options: PlayersOptions, folder: Path, *, with
     if is_given(context, "handicap") and (resumes or options.file is not None):
         raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
     if options.file is not None:
-        return find_game(options.file, folder)
+        return find_game(options.file, options.folder)
     if resumes:
-        return latest_unfinished(folder, with_edited=with_edited)
+        return latest_unfinished(options.folder, with_edited=with_edited)
     begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
-    games = unfinished_games(folder, with_edited=with_edited)
+    games = unfinished_games(options.folder, with_edited=with_edited)
     return next(games, None) if options.resume and not begins_new else None
-
-
-def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
-    """Returns a record to look at, with people on both sides; None for an unfinished game that `play` has saved."""
-    from ...go.sgf import read_sgf
-    from ...table.saved_games import BOTH, open_tree
-
-    saved = open_tree(read_sgf(path), path, rules=rules, komi=komi)
-    return None if saved.is_own else replace(saved, humans=BOTH)
 
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:

@@ -17,7 +17,7 @@ from ...engine.settings import EngineSettings
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, OpponentOptions, PlayersOptions, advice, close_engine, first_game, rated_games
+from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game, rated_games
 
 if TYPE_CHECKING:
     from ...study.known_reports import KnownReports
@@ -38,22 +38,11 @@ class DisplayOptions:
 
 @command(
     common=("board-size", "colour", "handicap", "rank"),
-    groups={
-        "players": PlayersOptions,
-        "opponent": OpponentOptions,
-        "display": DisplayOptions,
-        "search": search_options(["delay"]),
-    },
+    groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["delay"])},
     context_settings={"default_map": DEFAULTS},
 )
 @click.pass_context
-def play(
-    context: click.Context,
-    players: PlayersOptions,
-    opponent: OpponentOptions,
-    display: DisplayOptions,
-    search: EngineSettings,
-) -> None:
+def play(context: click.Context, players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
     """Play a game in the terminal.
 
     Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
@@ -81,20 +70,18 @@ def play(
       gtp_engine play --show nothing                   no win rates
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
-    from ...base.folders import games_dir
     from ...table.played_game import PlayedGame
     from ..terminal.play import TerminalGame
     from ..terminal.screen import Screen
 
-    folder = players.sgf_dir or games_dir()
-    first = first_game(context, players, opponent.apply_to(search, context), folder)
+    first = first_game(context, players, search)
     screen = Screen(redraw=display.redraw)
     status = 1
     try:
         played = PlayedGame(
-            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
+            first.engine, humans=first.humans, folder=players.folder, comments=players.comments, saved=first.saved
         )
-        rated = rated_games(context, opponent, search, played, can_ask=screen.is_interactive)
+        rated = rated_games(context, players, search, played, can_ask=screen.is_interactive)
         needs_advice = rated is None and len(first.humans) == 1
         shown = TerminalGame(
             played,

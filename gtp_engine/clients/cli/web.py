@@ -15,7 +15,7 @@ from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, OpponentOptions, PlayersOptions, advice, close_engine, first_game, rated_games
+from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game, rated_games
 
 if TYPE_CHECKING:
     from ..web.server import Server
@@ -40,22 +40,11 @@ class ServerOptions:
 
 @command(
     common=("board-size", "colour", "handicap", "rank"),
-    groups={
-        "players": PlayersOptions,
-        "opponent": OpponentOptions,
-        "server_options": ServerOptions,
-        "search": search_options(),
-    },
+    groups={"players": PlayersOptions, "server_options": ServerOptions, "search": search_options()},
     context_settings={"default_map": DEFAULTS},
 )
 @click.pass_context
-def web(
-    context: click.Context,
-    players: PlayersOptions,
-    opponent: OpponentOptions,
-    server_options: ServerOptions,
-    search: EngineSettings,
-) -> None:
+def web(context: click.Context, players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
     """Play in the browser.
 
     Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
@@ -82,18 +71,17 @@ def web(
     """
     import asyncio
 
-    from ...base.folders import data_dir, games_dir
+    from ...base.folders import data_dir
     from ...base.system import wait_for
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
     from .review_display import show_notice
 
-    folder = players.sgf_dir or games_dir()
     host = own_address(server_options.host) if server_options.host else None
     # Pages of any free port would not find it again.
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
-    first = first_game(context, players, opponent.apply_to(search, context), folder, shows_finished=True)
+    first = first_game(context, players, search, shows_finished=True)
     if offered := advice(first.search, first.engine.width, first.engine.height):
         show_notice(f"{offered}.")
     wait_for(first.engine.board_ready)
@@ -103,10 +91,9 @@ def web(
     if saved is not None and not saved.is_own and len(first.humans) == 2 and players.move is None:
         saved = saved.as_record()
     try:
-        played = PlayedGame(
-            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=saved, has_clock=True
-        )
-        rated = rated_games(context, opponent, search, played, can_ask=True)
+        humans, folder, comments = first.humans, players.folder, players.comments
+        played = PlayedGame(first.engine, humans=humans, folder=folder, comments=comments, saved=saved, has_clock=True)
+        rated = rated_games(context, players, search, played, can_ask=True)
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
         is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
