@@ -38,22 +38,7 @@ from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
 from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
-from .board import (
-    SIDE_WIDTH,
-    board_view,
-    candidate_marks,
-    candidate_table,
-    engine_move_line,
-    hint_line,
-    hint_marks,
-    lead_in_words,
-    legend,
-    main_line,
-    result_in_words,
-    side_lines,
-    side_width,
-    territory_marks,
-)
+from . import board
 from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_lines, why_lines
@@ -234,7 +219,7 @@ class TerminalGame:
         self._show()
         # At a rank the report is what a weaker player saw, which is no judgement of the position.
         report = decision.report if self._engine.settings.rank is None else None
-        self._screen.print(engine_move_line(self._engine.game, report, self._shown))
+        self._screen.print(board.engine_move_line(self._engine.game, report, self._shown))
 
     def _score(self) -> None:
         """Scores the game after two passes and shows dead stones, territory and the result."""
@@ -249,7 +234,7 @@ class TerminalGame:
         if dead:
             names = sorted(game.vertex(point) for point in dead)
             self._print(f"dead stones: {' '.join(names)}; if you disagree, type undo and play on", "dim")
-        self._print(legend(self._screen.console), "dim")
+        self._print(board.legend(self._screen.console), "dim")
 
     # Typed commands; each receives the rest of the line.
 
@@ -275,32 +260,32 @@ class TerminalGame:
         report = self._report()
         if not report.moves:  # stopped at once, or a single visit
             raise UserError("the search was too short for a hint")
-        self._show(hint_marks(report))
-        self._print(hint_line(report, self._shown))
+        self._show(board.hint_marks(report))
+        self._print(board.hint_line(report, self._shown))
 
     def _command_analyze(self, _: str) -> None:
         report = self._report()
         console, game = self._screen.console, self._engine.game
-        marks = candidate_marks(report)
-        side = side_width(game, console)
+        marks = board.candidate_marks(report)
+        side = board.side_width(game, console)
         shown_rows = game.height + len(marks.labels) + 5  # letters, headings, the summary and the prompt
-        if self._screen.redraws and side >= SIDE_WIDTH and shown_rows > console.height:
-            self._show(marks, Text(), candidate_table(report, side))
-            self._print(f"main line: {main_line(report)}", "dim")
+        if self._screen.redraws and side >= board.SIDE_WIDTH and shown_rows > console.height:
+            self._show(marks, Text(), board.candidate_table(report, side))
+            self._print(f"main line: {board.main_line(report)}", "dim")
         else:
             self._show(marks)
-            self._screen.print(candidate_table(report, console.width))
+            self._screen.print(board.candidate_table(report, console.width))
         self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
 
     def _command_score(self, _: str) -> None:
         if self._played.result and self._engine.game.is_over:
             self._show_count()
-            self._print(f"{result_in_words(self._played.result)} ({self._played.result})")
+            self._print(f"{board.result_in_words(self._played.result)} ({self._played.result})")
             return
         report = self._report(ownership=True)
-        self._show(territory_marks(self._engine.game, report))
-        self._print(f"{lead_in_words(report.to_move, report.lead)}, komi included")
-        self._print(legend(self._screen.console), "dim")
+        self._show(board.territory_marks(self._engine.game, report))
+        self._print(f"{board.lead_in_words(report.to_move, report.lead)}, komi included")
+        self._print(board.legend(self._screen.console), "dim")
 
     def _command_board(self, _: str) -> None:
         self._show()
@@ -536,7 +521,7 @@ class TerminalGame:
 
     def _finish_now(self) -> bool:
         if self._played.result:
-            self._print(f"{result_in_words(self._played.result)} ({self._played.result})", "bold")
+            self._print(f"{board.result_in_words(self._played.result)} ({self._played.result})", "bold")
             self._own_rank.count()
         if not self._played.has_content:
             return True
@@ -546,22 +531,18 @@ class TerminalGame:
             saved = False
         if saved:
             self._show_notice()
-            self._print(f"saved to {self._played.file.path}", "dim")
-            self._print_next_command()
+            path = self._played.file.path
+            assert path is not None
+            self._print(f"saved to {path}", "dim")
+            if not self._played.result:  # how to come back, unless the next prompt offers it
+                name = path.name if path.parent == games_dir() else _near(path)
+                self._print_command("to continue", f"play {quoted(name)}")
+            elif not self._screen.is_interactive:
+                self._print_command("to find the mistakes", f"review {quoted(_near(path))}")
         else:
             self._print("the game could not be saved; copy this record to keep it:", "yellow")
             sys.stdout.write(self._played.update_record().to_sgf() + "\n")
         return saved
-
-    def _print_next_command(self) -> None:
-        """Shows how to come back to the saved game, unless the next prompt offers it."""
-        path = self._played.file.path
-        assert path is not None
-        if not self._played.result:
-            name = path.name if path.parent == games_dir() else _near(path)
-            self._print_command("to continue", f"play {quoted(name)}")
-        elif not self._screen.is_interactive:
-            self._print_command("to find the mistakes", f"review {quoted(_near(path))}")
 
     def _print_command(self, purpose: str, command: str) -> None:
         """Shows a command of this program in one line, however long, for copying."""
@@ -585,7 +566,7 @@ class TerminalGame:
         human = HUMAN if self._played.mode is Mode.PAIR else "you"
         engine = "engine" if rank is None else f"engine, {rank}"
         names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
-        self._screen.show(board_view(game, self._screen.console, marks, [*side_lines(game, names), *extra]))
+        self._screen.show(board.board_view(game, self._screen.console, marks, [*board.side_lines(game, names), *extra]))
 
 
 def _near(path: Path) -> str:
