@@ -17,14 +17,10 @@ TABLE_WIDTH = 72  # columns; in a narrower table the engines' names would have o
 
 
 class MatchDisplay:
-    """The state of the match; a context manager, so that the terminal is left as it was.
-
-    Attributes:
-        result: The match so far; None before its first game has ended.
-    """
+    """The state of the match; a context manager, so that the terminal is left as it was."""
 
     def __init__(self, folder: Path) -> None:
-        self.result: MatchResult | None = None
+        self.result: MatchResult | None = None  # so far; None before the first game has ended
         self._folder = folder
         self._any_played = False
         self._under_way = ""

@@ -36,10 +36,6 @@ class Screen:
     If it redraws, the position is always at the top of the window and the messages since the last typed line are below
     it. What the window showed before the game is scrolled up, not lost. A position with messages that are too high for
     the window is printed below what is there, as on all other terminals and in pipes.
-
-    Attributes:
-        console: The console of standard output.
-        redraws: Whether the position is redrawn in place.
     """
 
     def __init__(self, *, redraw: bool = True) -> None:
@@ -51,7 +47,7 @@ class Screen:
                 import readline  # noqa: F401  input() edits lines from then on
         self.console = Console(highlight=False, color_system="auto" if self.is_interactive else None)
         can_redraw = self.console.is_terminal and not (self.console.is_dumb_terminal or self.console.legacy_windows)
-        self.redraws = redraw and can_redraw and self.is_interactive
+        self.redraws = redraw and can_redraw and self.is_interactive  # whether the position is redrawn in place
         self._position: RenderableType | None = None
         self._messages: list[RenderableType] = []
         self._notices: _Notices | None = None

@@ -33,12 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Guard:
-    """The keys of one server, and its checks.
-
-    Attributes:
-        headers: The headers of every answer: what its page may load, and who may read it.
-        on_admitted: Called when another computer has used its key, and `network_address` is a new one.
-    """
+    """The keys of one server, and its checks."""
 
     def __init__(self, port: int, host: str = "", path: Path | None = None) -> None:
         """Begins with the cookies that a file keeps, if there is one; None for cookies that end with the program."""
@@ -55,7 +50,8 @@ class Guard:
             self._hosts |= {name.lower() for name in names}
         self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
-        self.headers = _headers(self._hosts)
+        self.headers = _headers(self._hosts)  # of every answer: what its page may load, and who may read it
+        # Called when another computer has used its key, and `network_address` is a new one.
         self.on_admitted: Callable[[], object] = lambda: None
 
     @property

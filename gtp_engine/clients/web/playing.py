@@ -22,18 +22,14 @@ _COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
 
 
 class Playing(Part):
-    """Playing and walking, and guess the move: the page shows a game without its next move, and the user looks for it.
-
-    Attributes:
-        searches: Judges moves, and knows the values of the positions.
-        guess: What pages see of the guesses: whose moves are guessed ("colour", None while nobody guesses), how many
-            were "tried" and "right", how many of them were "judged" by the engine and how many points those have
-            "lost", and the "last" one. None before the first one of a game.
-    """
+    """Playing and walking, and guess the move: a game is shown without its next move, which the user looks for."""
 
     def __init__(self, session: Session, searches: Searches) -> None:
         super().__init__(session)
         self.searches = searches
+        # What pages see of the guesses: whose moves are guessed ("colour", None while nobody guesses), how many were
+        # "tried" and "right", how many of them were "judged" by the engine and how many points those have "lost", and
+        # the "last" one. None before the first one of a game.
         self.guess: Document | None = None
         session.next_task = self._next_task
 

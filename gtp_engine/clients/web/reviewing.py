@@ -76,17 +76,13 @@ class Job:
 
 
 class Reviewing(Part):
-    """The review of the present game, which ends guessing and its count, and that of the game before.
-
-    Attributes:
-        job: The review of the present game; None without one.
-        aside: The review of a game that was left for a problem, or to try a move again; None without one.
-    """
+    """The review of the present game, which ends guessing and its count, and that of the game before."""
 
     def __init__(self, session: Session, opening: Opening, forget_guesses: Callable[[], object]) -> None:
         super().__init__(session)
         self._opening, self._forget_guesses = opening, forget_guesses
-        self.job: Job | None = None
+        self.job: Job | None = None  # that of the present game
+        # The review of a game that was left for a problem, or to try a move again.
         self.aside: Job | None = None
         self._running: Future[GameReview] | None = None
         self._pace = Pace()

@@ -37,18 +37,15 @@ class Values:
 
     Who moves at a node may change, with the variation that is looked at and with edits: a value counts only while it is
     the turn of the player for whom it was found.
-
-    Attributes:
-        opinion: What the engine has found about its last move, and the node after that move; None if there is none.
-        reviewed: What the moves of nodes have lost by a review, in points.
     """
 
     def __init__(self, to_move: Callable[[TreeNode], int]) -> None:
         """Begins without values; `to_move` returns the player to move at a node."""
         self._to_move = to_move
         self._values: dict[TreeNode, Value] = {}
+        # What the engine has found about its last move, and the node after that move.
         self.opinion: tuple[MoveReport, TreeNode] | None = None
-        self.reviewed: dict[TreeNode, float] = {}
+        self.reviewed: dict[TreeNode, float] = {}  # what the moves of nodes have lost by a review, in points
 
     def note(self, report: SearchReport, node: TreeNode) -> None:
         """Keeps what a search has found, unless a value counts that has more visits or is for the other player.
