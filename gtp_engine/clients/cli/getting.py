@@ -1,6 +1,8 @@
 """`gtp_engine network get`: the list of published networks, and downloads of them."""
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,7 +121,7 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
         interrupts.raise_again()
         part = path.with_name(f"{path.name}.part")
         try:
-            with _Bar(path.name) as watch:
+            with _bar(path.name) as watch:
                 download(wanted, path, watch)
         except KeyboardInterrupt:
             kept = part.stat().st_size / 1e6 if part.exists() else 0
@@ -128,33 +130,25 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
     click.echo(f"complete: {'its checksum is right' if sha256 else 'it can be read'}")
 
 
-class _Bar:
+@contextmanager
+def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
     """Shows the progress of a download within a `with` block: a bar on a terminal, elsewhere a line every tenth."""
+    console, has_notices = Console(stderr=True), logger.isEnabledFor(NOTICE)
+    text = TextColumn("{task.description}", markup=False)
+    columns = text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    shows_bar = console.is_terminal and has_notices
+    tenths = -1 if has_notices and not shows_bar else 10
+    with Progress(*columns, console=console, transient=True, disable=not shows_bar) as progress:
+        task = progress.add_task(name, total=None)
 
-    def __init__(self, name: str) -> None:
-        console = Console(stderr=True)
-        text = TextColumn("{task.description}", markup=False)
-        columns = text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-        is_shown = console.is_terminal and logger.isEnabledFor(NOTICE)
-        self._progress = Progress(*columns, console=console, transient=True, disable=not is_shown)
-        self._task = self._progress.add_task(name, total=None)
-        self._tenths = -1 if not is_shown and logger.isEnabledFor(NOTICE) else 10
+        def watch(done: int, total: int | None) -> None:
+            nonlocal tenths
+            progress.update(task, completed=done, total=total)
+            if total is not None and (reached := 10 * done // max(total, 1)) > tenths:
+                tenths = reached
+                click.echo(f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", err=True)
 
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def __call__(self, done: int, total: int | None) -> None:
-        if total is None:
-            self._progress.update(self._task, completed=done)
-            return
-        self._progress.update(self._task, completed=done, total=total)
-        if (tenths := 10 * done // max(total, 1)) > self._tenths:
-            self._tenths = tenths
-            click.echo(f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", err=True)
+        yield watch
 
 
 def make_default(name: str) -> None:
