@@ -10,7 +10,6 @@ import subprocess
 import threading
 import time
 from collections import deque
-from types import TracebackType
 from typing import IO
 
 from ..base.errors import UserError
@@ -120,9 +119,7 @@ class GtpClient:
     def __enter__(self) -> "GtpClient":
         return self.connect()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def send(self, command: str, timeout: float | None = None) -> str:

@@ -64,7 +64,11 @@ class MatchSettings:
     def __post_init__(self) -> None:
         check(self)
         converted: dict[str, object] = {"rules": as_rules(self.rules), "sprt": as_sprt(self.sprt)}
-        converted |= {name: _as_path(name, getattr(self, name)) for name in ("openings", "folder")}
+        for name in ("openings", "folder"):
+            if (value := getattr(self, name)) is not None:
+                if not isinstance(value, str | os.PathLike):
+                    raise invalid(name, value, "a path")
+                converted[name] = Path(value)
         for name, value in converted.items():
             object.__setattr__(self, name, value)
 
@@ -92,12 +96,6 @@ class MatchSettings:
             "openings": str(self.openings) if self.openings else f"random, seed {self.seed}",
             "opening moves": self.opening_moves,
         }
-
-
-def _as_path(name: str, value: object) -> Path | None:
-    if value is not None and not isinstance(value, str | os.PathLike):
-        raise invalid(name, value, "a path")
-    return None if value is None else Path(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -161,10 +161,13 @@ class _RefereedGame:
 
     def generate_move(self, colour: int, command: str) -> str:
         """Returns the response to genmove, or a command like it, and charges the clock."""
-        player, allowed = self.players[colour], self.time_allowed(colour)
-        left = self.clock.remaining(colour)
-        if left is not None and player.knows("time_left"):
-            self.demand(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
+        player, allowed = self.players[colour], None
+        if (left := self.clock.remaining(colour)) is not None:
+            seconds, stones = left
+            # The seconds until the flag falls.
+            allowed = seconds + self.time.period if stones == 0 and self.time.has_overtime else seconds
+            if player.knows("time_left"):
+                self.demand(colour, f"time_left {colour_letter(colour).lower()} {int(seconds)} {stones}")
         timeout = None if allowed is None else allowed + LEEWAY + OVERTIME_PATIENCE
         start = time.monotonic()
         try:
@@ -183,14 +186,6 @@ class _RefereedGame:
             raise _ForfeitError(colour, EndReason.TIME, note)
         self.clock.charge(colour, spent)
         return answer
-
-    def time_allowed(self, colour: int) -> float | None:
-        """Returns the seconds until the flag falls; None without a clock."""
-        left = self.clock.remaining(colour)
-        if left is None:
-            return None
-        seconds, stones = left
-        return seconds + self.time.period if stones == 0 and self.time.has_overtime else seconds
 
     @property
     def can_play_on(self) -> bool:

@@ -8,21 +8,11 @@ from it.
 import inspect
 import re
 from dataclasses import Field, field, fields
-from typing import Any, Protocol
+from typing import Any
 
 from .fields import Flag, Range, Text, Words
 
 UNLIMITED = 2**31  # a bound that is out of reach
-
-
-class Accepts(Protocol):
-    """The values that a setting accepts; its text completes "expected ..."."""
-
-    def parse(self, name: str, value: Any, *, from_text: bool = True) -> Any:
-        """Returns a value in the setting's type; raises UserError, with the setting's name, if it is not accepted.
-
-        `from_text` is False for values of Python, JSON and TOML, in which a text in quotes is not a number.
-        """
 
 
 def setting(
@@ -34,8 +24,8 @@ def setting(
         default: The default, or a function that returns it; a dict or list is copied. With None, None is accepted.
         low: The lowest accepted number; None for no bound.
         high: The highest accepted number; None for no bound.
-        accepts: An `Accepts`, or the words in a tuple; by default what the default is: numbers within the bounds, true
-            and false, or any text.
+        accepts: The words in a tuple, or what has the `parse` of `fields.Range` and a text for "expected ...". By
+            default it is what the default is: numbers within the bounds, true and false, or any text.
         **more: Further metadata: `katago`, KataGo's name of a search parameter; `command`, the only one whose runs the
             setting has an effect on; `changeable`, whether a run that resumes may have another value; and those of
             `cli.options`.

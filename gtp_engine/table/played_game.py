@@ -6,10 +6,11 @@ variations: whoever plays both colours may play in any of its positions, a game 
 
 import datetime
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ..base.errors import UserError
 from ..base.languages.texts import Phrase
@@ -25,9 +26,6 @@ from ..go.sgf.values import escaped, rules_text
 from ..search.request import Limits
 from .game_clock import GameClock, overtime_text
 from .saved_games import HUMAN, GameFile, Notes, SavedGame, read_notes
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 
 class Mode(Enum):
@@ -146,7 +144,7 @@ class PlayedGame:
         is_running = is_playing and not (is_over or self._is_paused or self.mode is Mode.RECORD)
         self.clock.switch(self.game.to_move if is_running else None)
 
-    def genmove(self) -> "Future[Decision]":
+    def genmove(self) -> Future[Decision]:
         """Has the engine decide its move in the time that it has left; `commit` plays it."""
         colour = self.game.to_move
         if (left := self.clock.left(colour)) is not None:

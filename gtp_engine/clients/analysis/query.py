@@ -157,7 +157,10 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
     start = game.start(moves)
     numbers = {name: _number(fields, name, *_NUMBERS[name]) for name in _NUMBERS if name in fields}
     turns, priorities = _turns(fields, len(moves), int(numbers.get("priority", 0)))
-    wanted = frozenset(name for name in _FLAGS if _flag(fields, name))
+    for name in _FLAGS:
+        if not isinstance(fields.get(name, False), bool):
+            raise QueryError(name, "Must be a boolean")
+    wanted = frozenset(name for name in _FLAGS if fields.get(name))
     settings, parameters, unknown = _settings(fields, numbers, defaults, defaults.parameters(game.width, game.height))
     human_profile = ""
     if defaults.has_human_model and not defaults.takes_profile:
@@ -382,13 +385,6 @@ def _named(field_name: str, text: str = "", *, with_error: bool = True) -> Itera
 def _number(fields: dict[str, Any], name: str, accepted: Range, form: str) -> float:
     with _named(name, form, with_error=False):
         return accepted.parse(name, fields.get(name), from_text=False)
-
-
-def _flag(fields: dict[str, Any], name: str) -> bool:
-    value = fields.get(name, False)
-    if not isinstance(value, bool):
-        raise QueryError(name, "Must be a boolean")
-    return value
 
 
 def _integers(fields: dict[str, Any], name: str, form: str) -> list[int] | None:

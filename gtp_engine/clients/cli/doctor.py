@@ -106,19 +106,15 @@ def _version(name: str) -> str:
 def _folders() -> list[tuple[str, str]]:
     """Returns the user's folders and file of defaults, and the environment variables that override the latter."""
     rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
-    path = folders.configuration_file()
-    config = f"{path}{_state(path)}" if path else "none: this user has no home folder"
+    path, config = folders.configuration_file(), "none: this user has no home folder"
+    if path and os.path.exists(path):
+        config = str(path) if os.access(path, os.R_OK) else f"{path}{_NOT_READABLE}"
+    elif path:
+        missing = "  (does not exist; create it with `gtp_engine config --create`)"
+        config = f"{path}{_obstacle(path.parent) or missing}"
     given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
     found = [(name, f"{folder}{_obstacle(folder)}") for name, folder in rows]
     return [*found, ("config", config + (f"; {', '.join(given)} set" if given else ""))]
-
-
-def _state(configuration: Path) -> str:
-    """Returns a remark if the file does not exist or cannot be read, otherwise an empty text."""
-    if not os.path.exists(configuration):
-        missing = "  (does not exist; create it with `gtp_engine config --create`)"
-        return _obstacle(configuration.parent) or missing
-    return "" if os.access(configuration, os.R_OK) else _NOT_READABLE
 
 
 def _networks() -> list[tuple[str, str]]:

@@ -166,7 +166,8 @@ def _solved(record: "GameRecord", options: SolveOptions, stop: threading.Event) 
     from ...solver.part import enclosed_groups
     from ...solver.solution import solve as solve_group
 
-    game = _position(record, options.at)
+    # The beginning of a problem, the end of a game.
+    game = record.to_game(0 if options.at is None and record.is_problem else options.at)
     asks = options.at is None and not options.points and record.is_problem
     if asks and (found := _goal(record, options.seconds, stop)) is not None:
         yield found
@@ -200,11 +201,6 @@ def _goal(record: "GameRecord", seconds: float, stop: threading.Event) -> Solved
 
         goal = find_goal(problem, seconds, stop, report)
     return None if goal is None else Solved(record, problem.game, goal.solution)
-
-
-def _position(record: "GameRecord", at: int | None) -> "Game":
-    """Returns the position to read: the beginning of a problem, the end of a game."""
-    return record.to_game(0 if at is None and record.is_problem else at)
 
 
 def _sgf(solved: "Sequence[Solved]") -> str:

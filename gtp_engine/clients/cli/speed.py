@@ -13,14 +13,13 @@ from ...engine.engine import Engine
 from ...engine.settings import EngineSettings
 from ...go.coords import point_of_index
 from ...go.game import Game
-from ...search.evaluate.features import NO_LADDERS, new_workspace, position_of, write_batch
+from ...search.evaluate.features import NO_LADDERS, Inputs, new_workspace, position_of, write_batch
 from ...search.parameters import SearchParameters
 from ...search.request import Limits, SearchRequest
 from ...search.scheduler import run_search
 from ...search.search import Search
 
 if TYPE_CHECKING:
-    from ...search.evaluate.features import Inputs
     from ...search.evaluate.network_evaluator import NetworkEvaluator
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
@@ -144,7 +143,7 @@ def bare_rate(evaluator: "NetworkEvaluator", game: Game, batch: int, threads: in
         return done / (time.perf_counter() - start)
 
 
-def network_inputs(evaluator: "NetworkEvaluator", game: Game, count: int) -> "Inputs":
+def network_inputs(evaluator: "NetworkEvaluator", game: Game, count: int) -> Inputs:
     """Returns `count` copies of the position as inputs of the network, with the metadata of no profile."""
     workspace = new_workspace()
     inputs = evaluator.runner.new_inputs(count, game.width, game.height)

@@ -223,7 +223,7 @@ def own_address(host: str) -> str:
 
 
 def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:
-    last: OSError | None = None
+    problem: str | None = None
     for candidate in [port] if port is not None else range(PORT, PORT + _PORTS_TRIED):
         sockets: list[Any] = []
         try:
@@ -233,17 +233,15 @@ def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:
                 sockets += bind_sockets(number, host)
             return sockets, number
         except OSError as error:
-            last = error
+            problem = error.strerror
             for opened in sockets:
                 opened.close()
             if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-                break
-    assert last is not None
-    if isinstance(last, socket.gaierror) or last.errno == errno.EADDRNOTAVAIL:
-        raise UserError(f"cannot use the address {host}: {last.strerror}; --host takes an address of this computer")
+                reason = f"{problem}; --host takes an address of this computer"
+                raise UserError(f"cannot use the address {host}: {reason}") from None
     tried = f"port {port}" if port is not None else f"the ports {PORT} to {PORT + _PORTS_TRIED - 1}"
     where = f"127.0.0.1 and {host}" if host else "127.0.0.1"
-    raise UserError(f"cannot use {tried} of {where}: {last.strerror}; choose another one with --port N")
+    raise UserError(f"cannot use {tried} of {where}: {problem}; choose another one with --port N")
 
 
 def _read_files() -> dict[str, tuple[str, bytes]]:
