@@ -32,19 +32,13 @@ _LARGEST_ELO = 3000.0
 
 @dataclass(frozen=True)
 class Tally:
-    """The results of one side of a match.
-
-    Attributes:
-        wins: Games won.
-        draws: Games drawn.
-        losses: Games lost.
-        pairs: Numbers of finished pairs of games (one opening, both colours) in which this side scored 0, 1/2, 1,
-            1 1/2 and 2 points. The games of pairs are in the other counts too.
-    """
+    """The results of one side of a match."""
 
     wins: int
     draws: int
     losses: int
+    # Numbers of finished pairs of games (one opening, both colours) in which this side scored 0, 1/2, 1, 1 1/2 and 2
+    # points. The games of pairs are in the other counts too.
     pairs: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
 
     @property
@@ -146,22 +140,15 @@ def _variance(tally: Tally) -> float:
 
 @dataclass(frozen=True)
 class Sprt:
-    """A sequential test of two hypotheses about player "A" (logistic Elo).
+    """A sequential test of two hypotheses about player "A": that it is `elo0` stronger, or `elo1` (logistic Elo).
 
-    Attributes:
-        elo0: H0 is that "A" is this much stronger.
-        elo1: H1 is that "A" is this much stronger.
-        alpha: Probability of accepting H1 although H0 is true.
-        beta: Probability of accepting H0 although H1 is true.
-
-    Raises:
-        UserError: `elo0` is not below `elo1`, a difference is too large, or a probability is not between 0 and 0.5.
+    Raises UserError if `elo0` is not below `elo1`, a difference is too large, or a probability not between 0 and 0.5.
     """
 
     elo0: float
     elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
+    alpha: float = 0.05  # the probability of accepting H1 although H0 is true
+    beta: float = 0.05  # the probability of accepting H0 although H1 is true
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):

@@ -67,21 +67,16 @@ class GtpClient:
         command: The command line. It is split as by a POSIX shell (passed unchanged on Windows); no shell runs it.
             If it begins with `gtp_engine`, and no program of this name is found, it starts this program again.
         timeout: Seconds that a command may take unless `send` sets another limit.
-
-    Attributes:
-        name: The name that the engine reports; before `connect` its command line.
-        version: The version that the engine reports.
-        commands: The commands that the engine supports.
-        usable: Whether commands can be sent.
     """
 
     def __init__(self, command: str, *, timeout: float = 60.0) -> None:
         self.command = command
         self.timeout = timeout
+        # What the engine reports; before `connect` its name is the command line.
         self.name, self.version, self.commands = command, "", frozenset[str]()
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self.usable = True
+        self.usable = True  # whether commands can be sent
         self._floods = False
         self._is_gone = False  # the process and its group: their number may belong to others by now
         self._process = self._start()

@@ -23,7 +23,7 @@ MOVES_PER_POINT = 3
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
-    """Settings of a match between two players, "A" and "B".
+    """Settings of a match between two players, "A" and "B"; raises UserError if a value is wrong.
 
     Each opening is played twice, with either player as Black; "A" has Black in the first game. Rules and paths may be
     given as texts, and a test as its two Elo differences.
@@ -41,9 +41,6 @@ class MatchSettings:
         sprt: Sequential test that ends the match once it has decided; None to play all games.
         folder: Folder that receives each game as SGF and the results as JSON lines. A match with the same settings,
             apart from the number of games, resumes there. None to save nothing.
-
-    Raises:
-        UserError: A value is of the wrong type, or out of range.
     """
 
     games: int = setting(100, 1)
@@ -107,10 +104,6 @@ class EngineMatchSettings(MatchSettings):
         patience: Seconds without an answer after which an engine without a clock has lost.
         handicap: Stones that "A", which then has Black in every game, takes; 0 for even games. There are no openings,
             and the komi is 0.5 unless it is given.
-
-    Raises:
-        UserError: A value is not a number or out of range, the time settings make no sense (`check_time`), or there are
-            openings in games with handicap stones.
     """
 
     time: tuple[int, int, int] = (0, 0, 0)

@@ -42,33 +42,19 @@ FAULTS = frozenset(EndReason) - {EndReason.SCORE, EndReason.RESIGNATION, EndReas
 
 @dataclass(frozen=True)
 class GameResult:
-    """One game of a match between the players "A" and "B".
+    """One game of a match between the players "A" and "B"."""
 
-    Attributes:
-        number: The game's number, from 0; games 2n and 2n+1 share an opening.
-        black: The player who had Black.
-        winner: "A", "B", or None for a draw or no result.
-        result: The result as in SGF.
-        reason: Why the game ended: a value of `EndReason`.
-        moves: Number of moves, those of the opening included.
-        names: The names that the players report, by player.
-        seconds: Time used, by player; empty for networks, whose games share the time of their batches.
-        claims: GTP engines' responses to `final_score`, by player.
-        notes: One line for each problem.
-        sgf: Name of the record in the match's folder, "" if it is not saved.
-    """
-
-    number: int
-    black: str
-    winner: str | None
-    result: str
-    reason: str
-    moves: int
-    names: dict[str, str]
-    seconds: dict[str, float]
-    claims: dict[str, str]
-    notes: tuple[str, ...] = ()
-    sgf: str = ""
+    number: int  # from 0; games 2n and 2n+1 share an opening
+    black: str  # the player who had Black
+    winner: str | None  # "A", "B", or None for a draw or no result
+    result: str  # as in SGF
+    reason: str  # a value of `EndReason`
+    moves: int  # their number, those of the opening included
+    names: dict[str, str]  # that the players report, by player
+    seconds: dict[str, float]  # used, by player; empty for networks, whose games share the time of their batches
+    claims: dict[str, str]  # responses of GTP engines to `final_score`, by player
+    notes: tuple[str, ...] = ()  # one line for each problem
+    sgf: str = ""  # the name of the record in the match's folder, "" if it is not saved
 
     @property
     def white(self) -> str:

@@ -18,14 +18,8 @@ def web_page(
 ) -> str:
     """Returns a page as HTML, with a Content-Security-Policy that allows its own style and script and nothing else.
 
-    Args:
-        title: The title, as plain text.
-        body: What the page shows, as HTML.
-        style: The style sheet.
-        script: The script, which runs when the body is there.
-        style_attributes: The values of `style` attributes that are allowed; None for all, and for `style` elements too.
-        language: The language of the page, as in `lang`.
-        direction: "ltr" or "rtl".
+    The title is plain text, the body HTML; the script runs when the body is there. `style_attributes` are the values of
+    `style` attributes that are allowed; None for all, and for `style` elements too. The direction is "ltr" or "rtl".
     """
     styles = ["'unsafe-inline'"]
     if style_attributes is not None:

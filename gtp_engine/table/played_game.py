@@ -47,24 +47,7 @@ class _End:
 
 
 class PlayedGame:
-    """The game on the engine's board. `load`, `begin` and `restart` put another one in its place.
-
-    Attributes:
-        engine: The engine, with the position.
-        humans: The colours that people play; the engine plays the others.
-        folder: The folder of new files.
-        file: The game's file. After a method that changes the game its `error` tells whether it could be saved.
-        saved: The saved game that it continues; None for a new one.
-        tree: The game with its variations and comments.
-        editor: Changes it, so that changes can be undone.
-        node: The node of the engine's position.
-        handicap: The handicap stones that it began with, whatever has been edited since.
-        time: The time limits of the game.
-        clock: The clocks of the players; without limits if this program does not show a clock.
-        has_content: Whether there is anything to save: something has been played or edited.
-        is_unsaved: Whether a change waits to be saved.
-        keep: Called after a change, to save it: `save`, or what has it called when the change has been shown.
-    """
+    """The game on the engine's board. `load`, `begin` and `restart` put another one in its place."""
 
     def __init__(
         self,
@@ -82,33 +65,36 @@ class PlayedGame:
         its position comes from, if any. With `has_clock` players lose on time in games with time limits; otherwise
         their clocks stand still.
         """
-        self.engine = engine
-        self.humans = humans
-        self.folder = folder
+        self.engine = engine  # with the position
+        self.humans = humans  # the colours that people play; the engine plays the others
+        self.folder = folder  # of new files
         self._save_comments = comments
         self._has_clock = has_clock
         self._is_paused = False
-        self.is_unsaved = False
+        self.is_unsaved = False  # whether a change waits to be saved
+        # Called after a change, to save it: `save`, or what has it called when the change has been shown.
         self.keep: Callable[[], object] = self.save
         self._begin(saved)
 
     def _begin(self, saved: SavedGame | None, time: TimeSettings = NO_LIMIT) -> None:
-        self.saved = saved
+        self.saved = saved  # the game that it continues; None for a new one
         self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
-        self.node = self.tree.main_line[-1] if saved is None else saved.node
+        self.node = self.tree.main_line[-1] if saved is None else saved.node  # that of the engine's position
         self.tree.application = APPLICATION
-        self.editor = Editor(self.tree)
+        self.editor = Editor(self.tree)  # changes the tree, so that changes can be undone
         if saved is None and self.tree.position(self.node).to_move != self.game.to_move:
             self.node = self.editor.change_turn(self.node, opponent(self.game.to_move))
             self.editor.edits.clear()
-        self.handicap = self._handicap_stones()
+        self.handicap = self._handicap_stones()  # that it began with, whatever is edited later
+        # Whether there is anything to save: something has been played or edited.
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
         self.time = time if saved is None else saved.time
-        limits = self.time if self._has_clock else NO_LIMIT
+        limits = self.time if self._has_clock else NO_LIMIT  # which a program without clocks does not keep
         self.clock = GameClock(self.tree, limits, read_notes(self.tree.root.properties).used)
         self.engine.clock.settings = limits
         self._ends: dict[TreeNode, _End] = {}
         self._date = saved.tree.date if saved and saved.is_own else None
+        # After a method that changes the game its `error` tells whether it could be saved.
         self.file = GameFile(self.folder, self._label(), None if saved is None else self._file_of(saved))
         if self.mode is not Mode.RECORD:
             self.editor.allow_undo(self.node)

@@ -146,17 +146,10 @@ class SavedGame:
 def open_game(
     path: Path, *, move: int | None = None, rules: Rules | None = None, komi: float | None = None
 ) -> SavedGame:
-    """Reads a saved game to continue it.
+    """Reads a saved game to continue it after a number of moves, or after all if it is unfinished.
 
-    Args:
-        path: The file.
-        move: How many moves to keep; all if None, but then the game must be unfinished.
-        rules: Rules instead of the record's.
-        komi: Komi instead of the record's.
-
-    Raises:
-        UserError: The file is not a game that can be continued; the message names the reason.
-        OSError: The file cannot be read.
+    Rules and komi replace the record's, unless they are None. Raises UserError if the file is not a game that can be
+    continued, with the reason, and OSError if it cannot be read.
     """
     tree = read_sgf(path)
     if move is None and is_finished(tree):

@@ -107,11 +107,9 @@ class SearchGroup(Group):
 
 
 def search_options(names: Sequence[str] = (), **shown: str) -> SearchGroup:
-    """Returns the options of an engine that searches.
+    """Returns the options of an engine that searches, with those of some further settings of it, such as the rank.
 
-    Args:
-        names: Further settings of the engine that are options: the rank for commands that play, for example.
-        **shown: The limits without --visits and --seconds, for the help; by default the engine's.
+    `shown` are the limits without --visits and --seconds, for the help; by default the engine's.
     """
     changes: dict[str, dict[str, Any]] = {
         "network": {"heading": "Search"},
