@@ -23,7 +23,6 @@ from .options import FOLDER
 
 if TYPE_CHECKING:
     from ...engine.engine import Engine
-    from ...go.game import Game
     from ...table.played_game import PlayedGame
     from ...table.rated_games import RatedGames
     from ...table.saved_games import SavedGame
@@ -117,16 +116,22 @@ def first_game(
     search = replace(search, rank=None if options.is_auto else options.rank)
     saved = saved_game(context, options, shows_finished=shows_finished)
     humans = parse_humans(options.colour, search.seed)
+    begun = None  # no Game yet: on the first start the engine compiles the board on a thread of its own
     if saved is not None:
-        search = _with_opponent(context, search, saved)
+        search, begun = _with_opponent(context, search, saved), saved.game
         humans = humans if is_given(context, "colour") else saved.humans
-        return FirstGame(_engine(search, saved.game, saved.game), humans, saved, search)
-    if not options.handicap:
-        # No Game yet: on the first start the engine compiles the board on a thread of its own.
-        return FirstGame(_engine(search, options), humans, None, search)
-    width, height = options.board_size
-    begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
-    return FirstGame(_engine(search, begun, begun), humans, None, search)
+    elif options.handicap:
+        width, height = options.board_size
+        begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
+    from ...engine.engine import Engine  # imports numba: errors of the options come first
+    from ...solver.ahead import begin_when
+
+    game = options if begun is None else begun
+    engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    if begun is not None:
+        engine.load(begun)
+    begin_when(engine.ready)
+    return FirstGame(engine, humans, saved, search)
 
 
 def rated_games(
@@ -176,18 +181,6 @@ def advice(settings: EngineSettings, width: int, height: int) -> str:
     if not is_strong or max(width, height) < _LARGE_BOARD or not mean_errors(name):
         return ""
     return f"{name} is a small network; for a much stronger opponent {offer()}"
-
-
-def _engine(search: EngineSettings, game: "PlayersOptions | Game", begun: "Game | None" = None) -> "Engine":
-    """Returns an engine with this board, komi and rules, and with a game that has begun, if any."""
-    from ...engine.engine import Engine
-    from ...solver.ahead import begin_when
-
-    engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
-    if begun is not None:
-        engine.load(begun)
-    begin_when(engine.ready)
-    return engine
 
 
 def close_engine(engine: "Engine", status: int) -> None:
