@@ -43,10 +43,7 @@ class BoardOptions:
 
 @command(
     common=("network", "board-size", "threads", "seconds"),
-    groups={
-        "boards": BoardOptions,
-        "search": search_options(seconds=_USUAL_SECONDS),
-    },
+    groups={"boards": BoardOptions, "search": search_options(seconds=_USUAL_SECONDS)},
 )
 def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
     """Measure visits per second, and find the best number of threads and batch size for a network.

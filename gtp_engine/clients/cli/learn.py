@@ -109,11 +109,7 @@ class LearnOptions:
     batch_size: Any = _setting(LearnSettings, "batch_size", of_run=True)
     optimizer: Any = _setting(LearnSettings, "optimizer", of_run=True)
     learning_rate: Any = _setting(
-        LearnSettings,
-        "learning_rate",
-        accepts=Range(0, above=True),
-        shown=_RATES,
-        of_run=True,
+        LearnSettings, "learning_rate", accepts=Range(0, above=True), shown=_RATES, of_run=True
     )
     warm_up: Any = _setting(LearnSettings, "warm_up", of_run=True)
     drop_share: Any = _setting(LearnSettings, "drop_share", help=_DROP, of_run=True)

@@ -14,16 +14,7 @@ from ...base.log import NOTICE
 from ...base.messages import duration_text, plural, printable
 from ...go.coords import BLACK, WHITE, colour_letter, colour_name
 from ...study.game_review import GameReview, PlayerFigures, PlayStatistics, left_out_note
-from ...study.move_review import (
-    LISTED,
-    Mistake,
-    MoveReview,
-    Phase,
-    class_label,
-    loss_class,
-    order_note,
-    with_minus,
-)
+from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, order_note, with_minus
 from ...study.reviewer import ReviewStep
 
 logger = logging.getLogger(__name__)

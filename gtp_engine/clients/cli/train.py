@@ -83,11 +83,7 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
 
 
 def _train(
-    folder: "RunFolder",
-    settings: "RunSettings | None",
-    start: str | None,
-    minutes: float | None,
-    group: "ProcessGroup",
+    folder: "RunFolder", settings: "RunSettings | None", start: str | None, minutes: float | None, group: "ProcessGroup"
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
     from ...training.new_run import RunConflictError, begin_self_play, starting_network

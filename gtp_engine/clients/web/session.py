@@ -87,10 +87,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        played: PlayedGame,
-        publish: Callable[[Document], None],
-        call: Callable[[Callable[[], object]], object],
+        self, played: PlayedGame, publish: Callable[[Document], None], call: Callable[[Callable[[], object]], object]
     ) -> None:
         """Begins with a game, and without parts.
 
