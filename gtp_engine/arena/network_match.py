@@ -19,7 +19,6 @@ from ..engine.settings import EngineSettings
 from ..engine.status import agreed_dead
 from ..go.coords import BLACK, EMPTY, colour_letter
 from ..go.game import Game
-from ..go.scoring import Score
 from ..nets.library import file_or_name, find_network
 from ..search.evaluate.choices import AUTO, WITHOUT_NETWORK, network_on
 from ..search.evaluate.evaluator import Evaluator
@@ -252,7 +251,9 @@ class _NetworkMatch(GameRunner[_MatchGame]):
 
     def _end_game(self, game: _MatchGame, reason: EndReason) -> None:
         if reason is EndReason.SCORE:
-            score = self._score(game.game)
+            # Both networks together decide which stones are dead.
+            dead = set() if game.game.rules.stones_stand else agreed_dead(game.game, self._ownership(game.game))
+            score = game.game.score(dead)
             winner, text = score.winner, str(score)
         elif reason is EndReason.RESIGNATION:
             winner = game.decided_for
@@ -271,11 +272,6 @@ class _NetworkMatch(GameRunner[_MatchGame]):
             claims={},
         )
         self._finished.append((result, game.game))
-
-    def _score(self, game: Game) -> Score:
-        """Counts a game that ended by two passes; both networks together decide which stones are dead."""
-        dead = set() if game.rules.stones_stand else agreed_dead(game, self._ownership(game))
-        return game.score(dead)
 
     def _ownership(self, game: Game) -> np.ndarray:
         """Returns the mean of both networks' ownership, float [height, width] in -1..1, + for Black."""

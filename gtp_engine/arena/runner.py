@@ -132,22 +132,17 @@ class GameRunner(ABC, Generic[G]):
         game.game.play(game.game.to_move, point)
         self.moves += 1
         game.update(report, self._end_rules)
-        reason = self._end_reason(game)
-        if reason is None:
-            self._queue_search(game)
-        else:
-            self.games.remove(game)
-            self._end_game(game, reason)
-
-    def _end_reason(self, game: G) -> EndReason | None:
-        """Returns why the game ends now; None if it does not."""
         if game.game.is_over:
-            return EndReason.SCORE
-        if game.decided_for != EMPTY and self._end_rules.resigns:
-            return EndReason.RESIGNATION
-        if len(game.game.moves) >= self._end_rules.moves_per_point * game.game.area:
-            return EndReason.MOVE_CAP
-        return None
+            reason = EndReason.SCORE
+        elif game.decided_for != EMPTY and self._end_rules.resigns:
+            reason = EndReason.RESIGNATION
+        elif len(game.game.moves) >= self._end_rules.moves_per_point * game.game.area:
+            reason = EndReason.MOVE_CAP
+        else:
+            self._queue_search(game)
+            return
+        self.games.remove(game)
+        self._end_game(game, reason)
 
 
 def tree_megabytes(searches: int, visits: int, area: int, parameters: SearchParameters, evaluator: Evaluator) -> float:

@@ -52,12 +52,23 @@ def warm_up(steps: list[Step]) -> None:
     Each step that compiles is logged, as a warning, since the engine does not answer meanwhile: all of them while the
     cache is cold, later those of a kind of evaluator that is new on this machine.
     """
+    global _under_way
     if not jit.is_cold():
         for step in steps:
             run_step(step)
         return
     start = time.perf_counter()
-    _compile(steps)
+    try:
+        with _helpers(steps) as helpers:
+            for number, step in enumerate(steps, 1):
+                _under_way = f"{number}/{len(steps)}: {step.name}"
+                logger.warning(f"compiling {_under_way}")
+                if step.module in helpers:
+                    wait_for_helper(helpers[step.module], step.name)
+                with without_garbage_collection():
+                    step.run()
+    finally:
+        _under_way = ""
     problem = jit.mark_complete()
     seconds = time.perf_counter() - start
     logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
@@ -83,21 +94,6 @@ class _Announcement(event.Listener):
 
     def on_end(self, _event: Any) -> None:
         """Does nothing."""
-
-
-def _compile(steps: list[Step]) -> None:
-    global _under_way
-    try:
-        with _helpers(steps) as helpers:
-            for number, step in enumerate(steps, 1):
-                _under_way = f"{number}/{len(steps)}: {step.name}"
-                logger.warning(f"compiling {_under_way}")
-                if step.module in helpers:
-                    wait_for_helper(helpers[step.module], step.name)
-                with without_garbage_collection():
-                    step.run()
-    finally:
-        _under_way = ""
 
 
 @contextmanager

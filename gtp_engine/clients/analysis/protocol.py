@@ -181,26 +181,23 @@ class Conversation:
     def run(self, *, wait_for_all: bool = True) -> None:
         """Answers queries until the input ends; with `wait_for_all` also those that are not finished then."""
         try:
-            self._run(wait_for_all=wait_for_all)
+            while True:
+                self._read()
+                is_idle = not (self._waiting or self._at_work)
+                if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
+                    return
+                self._feed()
+                busy = [scheduler for scheduler in self._in_use if not scheduler.is_idle]
+                for scheduler in busy:
+                    scheduler.step()
+                for position in [each for each in self._searched if each.solving is not None and each.solving.done()]:
+                    self._finish(position, self._searched.pop(position))
+                if not busy:
+                    self._read(WAIT_SECONDS)
         finally:
             for position in self._at_work:
                 position.stop.set()
             self._solver.shutdown(wait=False, cancel_futures=True)
-
-    def _run(self, *, wait_for_all: bool) -> None:
-        while True:
-            self._read()
-            is_idle = not (self._waiting or self._at_work)
-            if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
-                return
-            self._feed()
-            busy = [scheduler for scheduler in self._in_use if not scheduler.is_idle]
-            for scheduler in busy:
-                scheduler.step()
-            for position in [each for each in self._searched if each.solving is not None and each.solving.done()]:
-                self._finish(position, self._searched.pop(position))
-            if not busy:
-                self._read(WAIT_SECONDS)
 
     def _send(self, fields: dict[str, Any]) -> None:
         text = json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"

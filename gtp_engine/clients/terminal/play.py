@@ -165,7 +165,9 @@ class TerminalGame:
             self._finish()
             self._ask("game over> ")
         elif game.is_over:
-            self._score()
+            dead = self._wait(self._engine.dead_stones(), "scoring")
+            self._played.count(dead)
+            self._show_count()
         elif game.to_move in self._played.humans:
             self._ask(f"{colour_name(game.to_move)}> ")
         else:
@@ -220,12 +222,6 @@ class TerminalGame:
         # At a rank the report is what a weaker player saw, which is no judgement of the position.
         report = decision.report if self._engine.settings.rank is None else None
         self._screen.print(board.engine_move_line(self._engine.game, report, self._shown))
-
-    def _score(self) -> None:
-        """Scores the game after two passes and shows dead stones, territory and the result."""
-        dead = self._wait(self._engine.dead_stones(), "scoring")
-        self._played.count(dead)
-        self._show_count()
 
     def _show_count(self) -> None:
         """Shows the dead stones and the territory that the count of a finished game rests on."""
