@@ -17,9 +17,9 @@ CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
-# Of what a move costs: what the opponent has to have given back since a mistake if the move makes it again, and what
-# another point may cost that would do as well.
-_SHARE = 0.25
+# Of what a move costs: the least that the opponent has given back since a mistake if the move makes it again, and of
+# the costs of the two moves the smaller one, as a share of the larger.
+_ABOUT_THE_SAME = 0.5
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
@@ -63,10 +63,10 @@ class MoveReview:
     """One move of a record.
 
     The cost of a move is the amount by which the value of the game falls from the position before it to the position
-    after it. Both values come from searches with the same limits, or from those of `why` (`known_reports`), so the cost
-    is the drop in the game's curve, unless longer searches of the move and of the better one have found a different
-    cost (`reasons.explain`). A move that the search prefers costs nothing even if the value falls, since no better one
-    is known.
+    after it. Both values come from searches with the same limits, or from those that have told of the move before
+    (`known_reports`), so the cost is the drop in the game's curve, unless longer searches of the move and of the better
+    one have found a different cost (`reasons.explain`). A move that the search prefers costs nothing even if the value
+    falls, since no better one is known.
 
     A mistake counts once: a player loses by it what its most costly move has cost, and nothing by the others.
 
@@ -99,11 +99,6 @@ class MoveReview:
     def best(self) -> int:
         """The point that the search prefers to play."""
         return self.before.moves[0].point if self.before.moves else self.move.point
-
-    @property
-    def answer(self) -> int | None:
-        """The point of the opponent's best answer; None if the search after the move has none."""
-        return self.after.moves[0].point if self.after.moves else None
 
     @property
     def better_line(self) -> tuple[int, ...]:
@@ -289,71 +284,51 @@ def least_cost(by: Unit) -> float:
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most important first (`Mistake.importance`).
 
-    A move makes a mistake again if it misses the same point, or leaves the opponent the same best answer where each of
-    the two points missed would do for the other, and if the opponent has given back some of the loss meanwhile: what
-    has not been given back is lost in addition. Points that somebody has played since are missed no longer. A mistake
-    ends when stones are set up, or when it has not been made for more than `LONGEST_GAP` moves.
+    A move makes a mistake again if it leaves the same point open. This has to be worth about as much, and the opponent
+    has to have left it open too, which gives back about as much: what has not been given back is lost in addition. A
+    mistake ends when the point is played or stones are set up, or when it has not been made for more than `LONGEST_GAP`
+    moves.
 
     Args:
         moves: The reviewed moves of a game, in order.
         by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
     """
-    found: list[_Misses] = []
-    still_open: list[_Misses] = []
+    found: list[list[MoveReview]] = []
+    still_open: list[list[MoveReview]] = []
     for review in moves:
-        still_open = [each for each in still_open if review.number - each.all[-1].number <= LONGEST_GAP]
+        still_open = [misses for misses in still_open if review.number - misses[-1].number <= LONGEST_GAP]
         if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
-            same = [each for each in still_open if each.include(review, by)]
-            earlier = sorted((miss for each in same for miss in each.all), key=lambda miss: miss.number)
-            made = _Misses([*earlier, review], [review, *(miss for each in same for miss in each.possible)])
-            found = [*(each for each in found if each not in same), made]
-            still_open = [*(each for each in still_open if each not in same), made]
-        if review.has_setup:
-            still_open = []
-        for each in still_open:
-            each.possible = [miss for miss in each.possible if miss.best != review.move.point]
-    mistakes = [each.mistake(by) for each in found]
+            misses = next((misses for misses in reversed(still_open) if _is_made_again(misses, review, by)), [])
+            if not misses:
+                found.append(misses)
+                still_open.append(misses)
+            misses.append(review)
+        is_open = not review.has_setup
+        still_open = [misses for misses in still_open if is_open and misses[0].best != review.move.point]
+    return by_importance((mistake_of(misses, by) for misses in found), by)
+
+
+def mistake_of(misses: Sequence[MoveReview], by: Unit) -> Mistake:
+    """Returns the mistake that these moves made, in order."""
+    worst = max(misses, key=lambda miss: (miss.cost(by), miss.is_checked))
+    return Mistake(tuple(misses), worst, any(miss.cost("winrate") >= LEAST_WINRATE for miss in misses))
+
+
+def by_importance(mistakes: Iterable[Mistake], by: Unit) -> list[Mistake]:
+    """Returns mistakes in the order of their importance (`Mistake.importance`), equal ones in that of the game."""
     return sorted(mistakes, key=lambda mistake: (mistake.importance(by), -mistake.misses[0].number), reverse=True)
 
 
-@dataclass(eq=False)
-class _Misses:
-    """The moves that have made a mistake so far, and those of them whose better point nobody has played since."""
-
-    all: list[MoveReview]
-    possible: list[MoveReview]
-
-    def include(self, review: MoveReview, by: Unit) -> bool:
-        """Returns whether a move makes the mistake again."""
-        last = self.all[-1]
-        if review.move.colour != last.move.colour or not any(
-            _miss_the_same(miss, review, by) for miss in self.possible
-        ):
-            return False
-        return review.fall(worth(last.after), worth(review.before), by) >= _SHARE * review.cost(by)
-
-    def mistake(self, by: Unit) -> Mistake:
-        """Returns the mistake."""
-        matters = any(miss.cost("winrate") >= LEAST_WINRATE for miss in self.all)
-        return Mistake(tuple(self.all), max(self.all, key=lambda miss: (miss.cost(by), miss.is_checked)), matters)
-
-
-def _miss_the_same(first: MoveReview, second: MoveReview, by: Unit) -> bool:
-    """Returns whether two moves miss the same point, or points against the same answer that would do for each other."""
-    if first.best == second.best:
-        return True
-    is_same_answer = first.answer == second.answer is not None
-    return is_same_answer and _would_do(first.best, second, by) and _would_do(second.best, first, by)
-
-
-def _would_do(point: int, review: MoveReview, by: Unit) -> bool:
-    """Returns whether a point would have saved most of what the move played has cost."""
-    best, other = review.before.moves[0], review.before.move_at(point)
-    if other is None:
+def _is_made_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:
+    """Returns whether a move makes the mistake of these moves again."""
+    first, last = misses[0], misses[-1]
+    if (review.move.colour, review.best) != (first.move.colour, first.best):
         return False
-    loss = best.lead - other.lead if by == "points" else best.winrate - other.winrate
-    return loss <= _SHARE * review.cost(by)
+    # Not by the longer searches, which not all of the moves have had.
+    smaller, larger = sorted((first.drop(by), review.drop(by)))
+    given_back = review.fall(worth(last.after), worth(review.before), by)
+    return smaller >= _ABOUT_THE_SAME * larger and given_back >= _ABOUT_THE_SAME * review.drop(by)
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:

@@ -38,7 +38,7 @@ def lines(*shown: RenderableType) -> list[list[str]]:
 
 
 def test_a_mistake_made_again_is_the_line_of_its_worst_move() -> None:
-    moves = [loss(9, WHITE, G7, E5, 2, 0.1), *MOVES]
+    moves = [loss(9, WHITE, G7, E5, 4, 0.1), *MOVES]
     head, _, *rows = lines(mistakes_table(find_mistakes(moves)))
     assert head == ["move", "player", "played", "better", "points", "win", "rate"]
     again = ["D4;", "worst", "of", "2", "from", "move", "9", "on"]
@@ -87,10 +87,10 @@ def test_players_by_phase_and_class() -> None:
 
 
 def test_a_move_that_repeats_a_mistake_costs_nothing_more(capsys: pytest.CaptureFixture[str]) -> None:
-    show_game(game_of([loss(9, WHITE, G7, E5, 2, 0.1), *MOVES]), all_moves=True)
+    show_game(game_of([loss(9, WHITE, G7, E5, 4, 0.1), *MOVES]), all_moves=True)
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["the", "same", "mistake", "again", "0", "1"] in shown
-    assert ["9", "W", "G7", "60.0%", "B+2.0", "as", "move", "11", "E5"] in shown
+    assert ["the", "same", "point", "missed", "again", "0", "1"] in shown
+    assert ["9", "W", "G7", "60.0%", "B+4.0", "as", "move", "11", "E5"] in shown
 
 
 def test_game_and_total(capsys: pytest.CaptureFixture[str]) -> None:

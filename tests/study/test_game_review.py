@@ -12,14 +12,15 @@ from unittest.mock import patch
 
 import pytest
 from matplotlib.patches import Rectangle
-from reviews import D4, E5, F6, G7, game_of, loss, review
+from reviews import D4, E5, F6, G7, game_of, loss, reason, review
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.languages.texts import Phrase
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
-from gtp_engine.study.game_review import GameReview, accuracy, left_out_note, statistics
+from gtp_engine.study.game_review import GameReview, Reason, accuracy, left_out_note, statistics
 from gtp_engine.study.move_review import (
     MoveReview,
     Phase,
@@ -128,7 +129,7 @@ def test_what_is_counted_but_not_listed_is_said_with_a_second_look_too() -> None
 
 
 def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_of_them_did() -> None:
-    again = [loss(1, BLACK, D4, E5, 2.5, 0.3), loss(3, BLACK, D4, E5, 10.0, 0.0)]
+    again = [loss(1, BLACK, D4, E5, 5.0, 0.3), loss(3, BLACK, D4, E5, 10.0, 0.0)]
     moves = [*again, loss(4, WHITE, D4, F6, 20.0), loss(5, BLACK, D4, G7, 2.0, 0.1)]
     assert spans(moves) == [("1-3", 3), ("5", 5), ("4", 4)]
     assert order_note(find_mistakes(moves)).startswith("The last one cost less")
@@ -165,30 +166,35 @@ def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
     assert spans(moves, player=BLACK) == [("11-13", 11)]
 
 
-def again(number: int, best: int, other: int, lost: float = 0.0, *, answer: int = F6, lead: float = 0.0) -> MoveReview:
-    """A move of Black that costs 8 points from this lead, another point's loss, and White's best answer."""
-    others = ((other, 0.1, lost),)
-    made = review(BLACK, D4, best, (0.5, 0.5), (lead, 8.0 - lead), number=number, others=others)
-    return replace(made, after=replace(made.after, moves=(made.after.moves[0]._replace(point=answer),)))
+def test_a_mistake_is_made_again_only_if_the_opponent_has_given_back_half_of_it() -> None:
+    first = loss(1, BLACK, D4, E5, 8)
+    for lead, found in ((-4.0, [("1-3", 1)]), (-4.1, [("1", 1), ("3", 3)])):
+        again = review(BLACK, D4, E5, (0.5, 0.5), (lead, 8.0 - lead), number=3)
+        assert spans([first, again]) == found
 
 
-def test_a_mistake_is_made_again_with_another_better_point_if_the_same_answer_is_left_open() -> None:
-    first = again(1, E5, G7, 2.0)
-    assert spans([first, again(3, G7, E5, 2.0), loss(5, BLACK, D4, E5, 6)]) == [("1-5", 1)]
-    assert spans([again(1, E5, G7, 2.1), again(3, G7, E5)]) == [("1", 1), ("3", 3)], "G7 would not have done before"
-    assert spans([first, again(3, G7, E5, 2.1)]) == [("1", 1), ("3", 3)], "the point missed before would not do"
-    assert spans([first, again(3, G7, B2)]) == [("1", 1), ("3", 3)], "nor one that was not searched"
-    assert spans([first, again(3, G7, E5, answer=B2)]) == [("1", 1), ("3", 3)], "another answer"
-    unanswered = replace(again(3, G7, E5), after=replace(first.after, moves=()))
-    assert spans([replace(first, after=replace(first.after, moves=())), unanswered]) == [("1", 1), ("3", 3)]
-    for point in (E5, G7):
-        assert spans([first, again(3, point, E5, lead=-6.0)]) == [("1-3", 1)]
-        assert spans([first, again(3, point, E5, lead=-6.1)]) == [("1", 1), ("3", 3)], "White has given back too little"
-    for point, found in ((E5, [("1-3", 1), ("5", 5)]), (G7, [("1-5", 1)])):
-        played = loss(4, WHITE, point, point, 0)
-        assert spans([first, again(3, G7, E5), played, loss(5, BLACK, D4, E5, 6)]) == found
-    apart = [first, again(3, G7, B2)]
-    assert spans([*apart, again(5, G7, E5)]) == [("1-5", 1)], "a move that makes both again joins them"
+def test_a_point_that_is_worth_much_more_or_less_is_another_mistake() -> None:
+    """One point is open for long, and is worth 9 points at first, three times as many later, and 9 again."""
+    costs = (9, 8, 12, 25, 29, 11, 4)
+    moves = [loss(number, BLACK, D4, E5, cost) for number, cost in zip(range(51, 100, 2), costs, strict=False)]
+    assert spans(moves) == [("57-59", 59), ("51-61", 55), ("63", 63)]
+    black = statistics(game_of(moves).judged(BLACK))
+    assert (black.moves, black.again, black.lost) == (7, 4, 45)
+
+
+def test_a_ladder_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
+    def ladder(name: str, place: str) -> Reason:
+        stones = Phrase("reason.stonesOf", {"count": 3, "place": place, "owner": Phrase("black")})
+        return Reason(Phrase(name, {"stones": stones}), ())
+
+    moves = [loss(1, BLACK, D4, E5, 21.0, 0.8), loss(2, WHITE, D4, E5, 9.0, 0.1), loss(37, BLACK, D4, G7, 8.0, 0.1)]
+    catches, caught = ladder("reason.catches", "Q3"), ladder("reason.caught", "Q3")
+    game = game_of(moves, reasons={1: [caught], 2: [catches], 37: [caught, reason()]})
+    assert [mistake.span for mistake in game.mistakes] == ["1-37", "2"]
+    assert [move.repeats for move in game.moves] == [None, None, 1]
+    for other in ([ladder("reason.caught", "Q4")], [ladder("reason.runs", "Q3")], [reason(), caught], []):
+        apart = game_of(moves, reasons={1: [caught], 37: other})
+        assert [mistake.span for mistake in apart.mistakes] == ["1", "2", "37"]
 
 
 def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:
@@ -410,7 +416,7 @@ def test_small_mistakes_beyond_the_list_stay_unmarked() -> None:
 
 
 def test_summary_names_the_players_and_their_mistakes() -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 2.0), loss(3, BLACK, D4, E5, 1.0)]
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 2.0), loss(3, BLACK, D4, E5, 2.0)]
     lines = summary(game_of(moves)).split("\n")
     assert lines[0].endswith(": net, 20 visits per position; rules chinese, komi 7")
     assert lines[1:] == [
@@ -518,12 +524,12 @@ def test_picture_of_another_kind_is_refused() -> None:
 
 
 def test_reviews_as_text() -> None:
-    moves = [loss(1, BLACK, D4, E5, 2.5, 0.12), loss(2, BLACK, G7, E5, 1, 0.0), loss(3, BLACK, E5, E5, 0)]
+    moves = [loss(1, BLACK, D4, E5, 2.5, 0.12), loss(2, BLACK, G7, E5, 1.5, 0.0), loss(3, BLACK, E5, E5, 0)]
     assert repr(moves[0]) == "<MoveReview: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
     assert repr(moves[2]) == "<MoveReview: 3 black E5>"
     both, single = game_of(moves).mistakes[0], game_of(moves[1:]).mistakes[0]
     assert repr(both) == "<Mistake: moves 1-2; worst: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
-    assert repr(single) == "<Mistake: 2 black G7 (-1.0 points, 0.0%; E5 is better)>"
+    assert repr(single) == "<Mistake: 2 black G7 (-1.5 points, 0.0%; E5 is better)>"
 
 
 def test_a_colour_as_text() -> None:

@@ -368,9 +368,9 @@ def test_figures_add_up() -> None:
 def test_a_mistake_made_again_counts_once_and_says_where() -> None:
     game = game_of([*MOVES[:2], loss(3, BLACK, G7, E5, 3.0)])
     page = review_page([game])
-    assert "the same mistake again" in page and "counts once" in page
+    assert "the same point missed again" in page and "counts once" in page
     assert script_data(game)["moves"][2]["verdict"] == "The same mistake as move 1; E5 is better."
-    assert "the same mistake again" not in review_page([game_of(MOVES)])
+    assert "the same point missed again" not in review_page([game_of(MOVES)])
     assert figures_of_games([game, game])[0].all.lost == 2 * 4.0
 
 

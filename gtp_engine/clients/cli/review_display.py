@@ -179,7 +179,7 @@ def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] |
         label = Text(f"  {class_label(number)}", style=style)
         table.add_row(label, *(str(numbers.classes[number]) for numbers in every))
     if any(numbers.again for numbers in every):
-        table.add_row("  the same mistake again", *(str(numbers.again) for numbers in every))
+        table.add_row("  the same point missed again", *(str(numbers.again) for numbers in every))
     return table
 
 
