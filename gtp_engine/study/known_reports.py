@@ -1,7 +1,7 @@
 """The reports of positions that have been searched, for further reviews of the same game.
 
-`why`, the lesson and the review of a game search the same positions. What `why` has searched is not searched again,
-unless for much longer: else a mistake would have another figure each time, for nothing but chance.
+`why`, the lesson and the review of a game search the same positions. What has told of a mistake is not searched again:
+else it would have another figure each time, for nothing but chance. Other positions are, but only for much longer.
 """
 
 from collections import deque
@@ -26,12 +26,13 @@ class KnownReports:
     def __init__(self) -> None:
         self.spared = 0
         self._found: dict[Hashable, list[SearchReport]] = {}
+        self._keeps_all = True
 
-    def copy(self) -> "KnownReports":
-        """Returns the same reports for a review that is too short to add to them."""
-        copied = KnownReports()
-        copied._found = {position: [*reports] for position, reports in self._found.items()}
-        return copied
+    def for_lesson(self) -> "KnownReports":
+        """Returns the same reports for a review that is too short to add to them, except what it tells of mistakes."""
+        shared = KnownReports()
+        shared._found, shared._keeps_all = self._found, False
+        return shared
 
     def complete(
         self,
@@ -62,19 +63,26 @@ class KnownReports:
 
         for report in search(unknown()):
             yield from known()
-            waiting.popleft()[1].append(report)
+            request, reports, _ = waiting.popleft()
+            if self._keeps_all or request.ownership:
+                reports.append(report)
             yield report
         yield from known()
 
 
 def _suitable(reports: Iterable[SearchReport], request: SearchRequest) -> SearchReport | None:
-    """Returns the longest search that has what is asked for, and only that; None without any."""
-    least = _ENOUGH * (request.limits.visits or 0)
-    suitable = [report for report in reports if report.visits >= least and _has_owners(report, request)]
-    if not suitable:
+    """Returns a search that has what is asked for, and only that; None without any.
+
+    With owners, for which only the second look and the reasons ask, it is the one that has told of a mistake before;
+    without them the longest.
+    """
+    suitable = [report for report in reports if _has_owners(report, request)]
+    if request.ownership:
+        return next(iter(suitable), None)
+    longest = max(suitable, key=lambda report: report.visits, default=None)
+    if longest is None or longest.visits < _ENOUGH * (request.limits.visits or 0):
         return None
-    longest = max(suitable, key=lambda report: report.visits)
-    return longest if request.ownership else replace(longest, ownership=None)
+    return replace(longest, ownership=None)
 
 
 def _has_owners(report: SearchReport, request: SearchRequest) -> bool:

@@ -90,7 +90,7 @@ def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports |
     """Returns the lesson about a finished game: the `MISTAKES` that have cost the player of the task most."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
-    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known and known.copy())
+    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known and known.for_lesson())
 
 
 def lesson_seconds(width: int, height: int, moves: int) -> float:

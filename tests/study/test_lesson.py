@@ -59,14 +59,17 @@ def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_move
     assert last_moves.reasons[17]
 
 
-def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_in_the_lesson(
-    atari: Game, last_moves: GameReview, known: KnownReports
+@pytest.mark.parametrize("has_why", [True, False])
+def test_a_mistake_has_the_same_figure_and_reasons_in_why_lesson_and_review(
+    atari: Game, last_moves: GameReview, known: KnownReports, has_why: bool
 ) -> None:
-    review = after_game(ReviewTask(GameRecord.from_game(atari), range(17, 19), BLACK), SETTINGS, known).start().result()
-    told = worst_mistakes(last_moves)[0].worst
-    (same,) = (mistake.worst for mistake in worst_mistakes(review))
-    assert (same.longer, same.better_line) == (told.longer, told.better_line)
-    assert review.reasons[same.number] == last_moves.reasons[told.number]
+    shared, task = known if has_why else KnownReports(), ReviewTask(GameRecord.from_game(atari), range(17, 19), BLACK)
+    found = [after_game(task, SETTINGS, shared).start().result(), *([last_moves] if has_why else [])]
+    found.append(GameStudy(task, SETTINGS, seconds=6, known=shared).start().result())
+    (told, reasons), *others = ((each.mistakes[0].worst, each.reasons[17]) for each in found)
+    assert told.number == 17 and told.is_checked
+    for again, same_reasons in others:
+        assert (again.compared, again.better_line, same_reasons) == (told.compared, told.better_line, reasons)
 
 
 def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:

@@ -87,10 +87,13 @@ def test_what_is_known_is_not_searched_again_unless_for_longer() -> None:
     assert owned.visits == 12 and owned.ownership is not None, "the longer search does not know the owners"
     (longest,) = reports(10, games[0])
     assert (longest.visits, longest.ownership) == (30, None)
-    options["known"] = known.copy()
+    assert reports(500, games[0], ownership=True)[0].visits == 12, "what has told of a mistake tells of it again"
+    options["known"] = known.for_lesson()
     assert [report.visits for report in reports(500, *games[:2])] == [500, 500]
+    assert reports(15, games[1], ownership=True)[0].visits == 15
     options["known"] = known
-    assert reports(10, games[0])[0].visits == 30, "what a copy has found is its own"
+    assert reports(10, games[0])[0].visits == 30, "the first look of a lesson is too short for others"
+    assert reports(500, games[1], ownership=True)[0].visits == 15, "but what it tells stays"
     games[0].set_komi(0.5)
     assert reports(10, games[0])[0].visits == 10
 

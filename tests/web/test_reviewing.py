@@ -180,6 +180,21 @@ def test_a_game_against_the_engine_ends_with_a_lesson(pupil: Desk, tasks: list[R
     assert read_sgf(file).result == "W+R"
 
 
+def test_a_mistake_of_the_lesson_has_the_same_figure_and_reasons_in_the_review(
+    pupil: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose(pupil)
+    end_of_lesson(pupil)
+    lesson = pupil.state["review"]["mistakes"]
+    monkeypatch.setattr("gtp_engine.study.reviewer.usual_seconds", lambda *_: 4.0)
+    pupil.send("review")
+    end_of_lesson(pupil)
+    review = {mistake["number"]: mistake for mistake in pupil.state["review"]["mistakes"]}
+    assert not pupil.state["review"]["isLesson"]
+    same = [mistake for mistake in lesson if mistake["number"] in review]
+    assert same and all(review[mistake["number"]] == mistake for mistake in same)
+
+
 def test_without_a_network_there_is_no_lesson(desk: Desk, tasks: list[ReviewTask]) -> None:
     lose(desk)
     assert desk.state["isOver"] and desk.state["review"] is None and not tasks

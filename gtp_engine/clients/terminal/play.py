@@ -392,7 +392,6 @@ class TerminalGame:
             raise UserError("there is no saved game to review")
         path = self._played.file.path
         self._screen.keep()
-        self._announce_longer_search()
         self._review(path, self._known)
         self._print_command("to save the game with this review", f"review {quoted(_near(path))} --sgf reviewed.sgf")
         self._print(self._choices_after_game, "dim")
@@ -402,14 +401,8 @@ class TerminalGame:
         if not game.moves:
             raise UserError("no move has been played yet")
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-        self._announce_longer_search()
         for line in why_lines(self._given(about_last_moves(game, self._network_settings(), self._known)), own):
             self._print(line)
-
-    def _announce_longer_search(self) -> None:
-        """Says that what follows may have other figures than the lesson that has been shown."""
-        if self._played.result and self._lesson is not None:
-            self._print("this is a longer search than the lesson's: its figures can differ", "dim")
 
     def _command_lesson(self, _: str) -> None:
         game = self._engine.game

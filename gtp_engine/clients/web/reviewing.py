@@ -34,6 +34,7 @@ from .studying import label_loss
 
 if TYPE_CHECKING:
     from ...study.game_review import GameReview, Reason
+    from ...study.known_reports import KnownReports
     from ...study.lesson import GameStudy
     from ...study.move_review import Mistake
     from ...study.reviewer import ReviewStep
@@ -46,6 +47,7 @@ class Job:
     """A review of the main line as it was then, and how far it is."""
 
     study: "GameStudy"
+    known: "KnownReports"  # what reviews of the game have searched: lesson and review give one figure
     tree: GameRecord  # the reviewed game
     file: GameFile
     positions: Sequence[TreeNode]  # the node of the position after each number of moves
@@ -117,7 +119,8 @@ class Reviewing(Part):
 
     def _begin(self, visits: int | None = None, player: int | None = None) -> None:
         """Begins a review, or the lesson of a player."""
-        from ...study.lesson import GameStudy, after_game  # later than the first board
+        from ...study.known_reports import KnownReports  # later than the first board
+        from ...study.lesson import GameStudy, after_game
         from ...study.reviewer import ReviewTask
 
         tree, engine = self.played.tree, self.played.engine
@@ -125,9 +128,12 @@ class Reviewing(Part):
         moves = [node for node in line if node.move is not None]
         positions = [*(node.parent or node for node in moves), line[-1]]
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
-        is_whole = player is None
-        study = GameStudy(task, engine.settings, visits=visits) if is_whole else after_game(task, engine.settings)
-        job = self.job = Job(study, tree, self.played.file, positions, moves)
+        known = self.job.known if self.job else KnownReports()
+        if player is None:
+            study = GameStudy(task, engine.settings, visits=visits, known=known)
+        else:
+            study = after_game(task, engine.settings, known)
+        job = self.job = Job(study, known, tree, self.played.file, positions, moves)
         self.session.other_problem = None
         # Every change of the job is made on the session's thread.
         self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))
