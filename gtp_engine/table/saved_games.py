@@ -190,7 +190,7 @@ def open_tree(
         tree=tree,
         node=node,
         humans=frozenset(colour for colour, name in names.items() if name == HUMAN) or frozenset((game.to_move,)),
-        opponent=_opponent(tree, notes),
+        opponent=saved_opponent(tree, notes),
         is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
@@ -269,7 +269,8 @@ def is_finished(record: GameRecord) -> bool:
     return record.result.strip().lower() not in _UNFINISHED
 
 
-def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
+def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
+    """Returns the engine that played a game, with the rank at which it continues; None if `play` did not save it."""
     if not _is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
@@ -283,7 +284,7 @@ def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     network, former = match["network"], None
     if rank is not None and (notes.ranks or 1) < NAMES_VERSION:
         present = present_rank(rank, network or ROLLOUTS, record.width, record.height)
-        rank, former = (rank, None) if present is None else (present, rank)
+        rank, former = (rank, None) if present in (None, rank) else (present, rank)
     return Opponent(network, rank, notes.seconds, notes.visits, former)
 
 

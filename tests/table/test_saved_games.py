@@ -87,7 +87,7 @@ def test_the_opponent_is_read_from_the_engines_name(tmp_path: Path, name: str, o
         ("gtp_engine b6c64-19x19 6k", 19, "9k"),
         ("gtp_engine 4d", 19, "1d"),
         ("gtp_engine 24k", 19, "25k"),
-        ("gtp_engine 25k", 19, "25k"),
+        ("gtp_engine 25k", 19, None),
         ("gtp_engine b6c64-19x19 6k", 13, None),
         ("gtp_engine b4c32-9x9 6k", 19, None),
     ],

@@ -14,7 +14,7 @@ from gtp_engine.clients.web.server import new_session
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.go.sgf import read_sgf
+from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
 from gtp_engine.table.game_clock import GameClock
 from gtp_engine.table.saved_games import open_game, open_tree
 
@@ -67,6 +67,16 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeyp
     desk.send("resume", game=file.stem)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.state["file"] == file.name
+
+
+def test_a_saved_game_is_listed_with_the_rank_at_which_it_continues(desk: Desk, tmp_path: Path) -> None:
+    game, players = Game(19), {"a": "gtp_engine 6k", "b": "human", "c": "gtp_engine"}
+    game.play(BLACK, "D4")
+    for name, player in players.items():
+        write_sgf(GameRecord.from_game(game, black="human", white=player), tmp_path / f"{name}.sgf")
+    answer = desk.send("games")
+    assert answer is not None
+    assert {game["name"]: game["rank"] for game in answer["games"]} == {"a": "9k", "b": None, "c": "max"}
 
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:

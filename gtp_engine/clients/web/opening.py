@@ -22,7 +22,7 @@ from ...table.game_clock import check_limits
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
 from ...table.rated_games import RatedGames
-from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, unfinished_games
+from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, saved_opponent, unfinished_games
 from .playing import result_in_parts
 from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
 
@@ -206,14 +206,14 @@ class Opening(Part):
 def _listed(path: Path) -> Document:
     """Returns what a list of games says about a file."""
     tree = read_sgf(path)
-    is_edited = read_notes(tree.root.properties).is_edited
-    ranks = [rank for name, rank in ((tree.black, tree.black_rank), (tree.white, tree.white_rank)) if name != HUMAN]
+    notes = read_notes(tree.root.properties)
+    opponent = None if notes.is_edited else saved_opponent(tree, notes)
     return {
         "name": path.stem,
         "width": tree.width,
         "height": tree.height,
-        "players": [tree.black, tree.white] if is_edited else None,
-        "rank": (ranks[0] or "max") if ranks and not is_edited else None,
+        "players": [tree.black, tree.white] if notes.is_edited else None,
+        "rank": opponent and str(opponent.rank or "max"),
         "moves": len(tree.moves),
         "day": date.fromtimestamp(path.stat().st_mtime).isoformat(),
     }
