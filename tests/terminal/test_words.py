@@ -4,7 +4,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.terminal.play import TerminalGame
-from gtp_engine.clients.terminal.words import ALIASES, COMMANDS, parse_line
+from gtp_engine.clients.terminal.words import ALIASES, COMMANDS, choices, parse_line
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,13 @@ def test_answers_to_lines_that_are_not_understood(line: str, answer: str) -> Non
     with pytest.raises(UserError) as error:
         parse_line(line, 9, 9)
     assert str(error.value) == answer
+
+
+@pytest.mark.parametrize(("size", "point"), [((2, 2), "B2"), ((3, 9), "C4"), ((9, 3), "D3"), ((19, 19), "D4")])
+def test_the_point_that_is_given_as_an_example_is_on_the_board(size: tuple[int, int], point: str) -> None:
+    with pytest.raises(UserError, match=f"type a move such as {point}, or help"):
+        parse_line("xyzzy", *size)
+    assert choices(*size) == f"type a move such as {point}, or help"
 
 
 def test_every_word_leads_to_a_command() -> None:

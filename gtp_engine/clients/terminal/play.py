@@ -16,7 +16,6 @@ from rich.text import Text
 
 from ...base import interrupts
 from ...base.errors import UserError, error_text
-from ...base.fields import Range
 from ...base.folders import games_dir
 from ...base.jit import is_cold
 from ...base.messages import plural, printable
@@ -42,13 +41,14 @@ from . import board
 from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_lines, why_lines
-from .words import CHOICES, COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
+from .words import COMMANDS, RANK_STEPS, SHOWN_VALUES, choices, example_point, parse_count, parse_line
 
 T = TypeVar("T")
 
 _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
+_RANK_AUTO = "rank auto is for the start, as in `gtp_engine play --rank auto`; here type a rank, as in rank 15k"
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
@@ -96,10 +96,11 @@ class TerminalGame:
         """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""
         settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
         if saved is None:
+            what_to_type = choices(self._engine.width, self._engine.height)
             if (opponent := self._own_rank.greeting()) and not is_pair:
-                return f"{opponent}\n{CHOICES}"
+                return f"{opponent}\n{what_to_type}"
             is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile
-            return CHOICES if is_chosen else f"{_FULL_STRENGTH}\n{CHOICES}"
+            return what_to_type if is_chosen else f"{_FULL_STRENGTH}\n{what_to_type}"
         limits = settings.limits()
         parts = [] if limits.seconds is None else [f"{limits.seconds:g} s"]
         parts += [] if limits.visits is None else [plural(limits.visits, "visit")]
@@ -187,7 +188,7 @@ class TerminalGame:
         """Executes one typed line; an error is reported in one line."""
         game = self._engine.game
         try:
-            advice = self._choices_after_game if self._played.result else CHOICES
+            advice = self._choices_after_game if self._played.result else ""
             command, argument = parse_line(line, game.width, game.height, advice)
             method: Callable[[str], None] = getattr(self, f"_command_{command}")
             method(argument)
@@ -238,7 +239,7 @@ class TerminalGame:
         self._command_play("pass")
 
     def _command_undo(self, text: str) -> None:
-        count = int(Range(1, whole=True).parse("number of moves", text or "1"))
+        count = parse_count("number of moves", text)
         if self._played.can_undo:
             self._own_rank.end_counting("a move was taken back")
         was_only_resignation = self._change(self._played.undo)
@@ -296,6 +297,8 @@ class TerminalGame:
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank
         step = RANK_STEPS.get(text.lower())
+        if text.lower() == "auto":
+            raise UserError(_RANK_AUTO)
         if text:
             settings = self._engine.settings
             chosen = settings if step else replace(settings, rank=text)
@@ -436,8 +439,7 @@ class TerminalGame:
         mistakes = [] if lesson is None else worst_mistakes(lesson)
         if lesson is None or not mistakes:
             raise UserError("there is no mistake to try again: the lesson after a game shows some")
-        number = int(Range(1, len(mistakes), whole=True).parse("number of a mistake", text or "1"))
-        worst = mistakes[number - 1].worst
+        worst = mistakes[parse_count("number of a mistake", text, len(mistakes)) - 1].worst
         self._keep()
         game = lesson.record.to_game(worst.number - 1, rules=self._engine.rules)
         self._played.begin(game, self._played.humans)
@@ -445,7 +447,9 @@ class TerminalGame:
         self._lesson = lesson
 
     def _command_help(self, _: str) -> None:
-        meanings = {"D4": "play at this point (columns skip I, row 1 is at the bottom)", **COMMANDS}
+        game = self._engine.game
+        point = example_point(game.width, game.height)
+        meanings = {point: "play at this point (columns skip I, row 1 is at the bottom)", **COMMANDS}
         lines = [f"  {usage:{_HELP_COLUMNS - 3}} {meaning}" for usage, meaning in meanings.items()]
         if self._screen.is_interactive:
             width, indent = self._screen.console.width, " " * _HELP_COLUMNS

@@ -4,12 +4,11 @@ import re
 from contextlib import suppress
 
 from ...base.errors import UserError
-from ...base.fields import did_you_mean
+from ...base.fields import Range, did_you_mean, invalid
 from ...engine.ranks import STRONGEST, WEAKEST
 from ...go.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
 from ...table.new_game import IN_WORDS
 
-CHOICES = "type a move such as D4, or help"
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
     "undo N": "take back your last move and the reply; undo 3: the last three",
@@ -68,10 +67,29 @@ _TWO_NUMBERS = re.compile(r"\(?(\d{1,2})(?:\s*[,;.:/-]\s*|\s+)(\d{1,2})\)?")
 _SHOWN = 40  # characters of a line that a message quotes
 
 
-def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tuple[str, str]:
+def example_point(width: int, height: int) -> str:
+    """Returns the name of a point that a board has: D4, or its corner if it is smaller."""
+    return vertex(point_at(min(4, width) - 1, max(0, height - 4), width), width, height)
+
+
+def choices(width: int, height: int) -> str:
+    """Returns what to type in a game on a board of this size."""
+    return f"type a move such as {example_point(width, height)}, or help"
+
+
+def parse_count(name: str, text: str, most: int | None = None) -> int:
+    """Returns a number from 1 on that was typed in digits, 1 if nothing was; raises UserError for another text."""
+    accepted, text = Range(1, most, whole=True), text or "1"
+    if not text.isdecimal():
+        raise invalid(name, text, str(accepted))
+    return int(accepted.parse(name, text))
+
+
+def parse_line(line: str, width: int, height: int, advice: str = "") -> tuple[str, str]:
     """Returns the command of a typed line, which is stripped, and its argument; for a move "play" and the vertex.
 
-    Raises UserError if it is not understood; the message names what to type instead, `advice` if it resembles nothing.
+    Raises UserError if it is not understood; the message names what to type instead: `advice`, or `choices` if that is
+    empty, if it resembles nothing.
     """
     if counted := _with_count(line):
         return counted
@@ -89,7 +107,7 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
     command = _COMMAND_OF.get(word.lower(), word.lower())
     usage = command if command in RANK_STEPS else _USAGES.get(command)
     if usage is None:
-        raise _not_understood(line, width, height, advice)
+        raise _not_understood(line, width, height, advice or choices(width, height))
     if argument and " " not in usage:
         raise UserError(f"{usage!r} accepts no argument: {argument[:_SHOWN]!r}")
     return command, argument
