@@ -34,7 +34,9 @@ def why_lines(review: GameReview, own: int | None) -> list[str]:
     for move in review.moves:
         player = "your" if move.move.colour == own else f"{colour_name(move.move.colour)}'s"
         sentences = [*_sentences(review, move)]
-        if move.number in mistaken:
+        if move.ends_game:
+            known = ": two passes end the game"
+        elif move.number in mistaken:
             known = f" {_cost(move)}"
         elif move.move.colour == own:
             known = ": no mistake has been found"
