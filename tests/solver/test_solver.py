@@ -18,7 +18,7 @@ from gtp_engine.clients.cli import main
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.solver import solution
 from gtp_engine.solver.description import describe
-from gtp_engine.solver.local_board import LOCAL, NO_KO
+from gtp_engine.solver.local_board import LOCAL, NO_KO, has_too_few_eyes
 from gtp_engine.solver.moves import FAILED, REACHED
 from gtp_engine.solver.part import enclosed_groups
 from gtp_engine.solver.proof_search import Question, new_line
@@ -100,6 +100,25 @@ def test_ten_thousand_problems_are_solved_as_by_brute_force(part: int) -> None:
 @pytest.mark.parametrize("row", [".O.+", "+.O..", "+.O.+"])
 def test_stones_at_the_end_of_an_open_part_are_not_safe(row: str) -> None:
     assert compare(Problem((row,))) == 12
+
+
+@pytest.mark.parametrize(
+    ("inside", "is_so"),
+    [
+        ("OOOOO/O.O.O/OOOOO", False),
+        ("OOOOO/OO.OO/OOOOO", True),
+        ("OOOOO/O..OO/OOOOO", True),  # two points next to each other are one eye
+        ("OOOOO/O...O/OOOOO", False),
+        ("OOOOO/O.x.O/OOOOO", False),  # White may capture it
+        ("OOOOO/O.x.O/OOxOO", True),  # it is connected to safe stones
+        ("OOOOO/O...O/OO.OO", False),
+        ("O.O.O/OOOOO/OOOOO", True),  # both points are next to stones that stay
+    ],
+)
+def test_room_for_two_eyes(inside: str, is_so: bool) -> None:
+    rows = ("XXXXXXX", *(f"X{row}X" for row in inside.split("/")), "XXXXXXX")
+    local, stones = masks(Problem(rows), DEFENDER)
+    assert has_too_few_eyes(local[0], stones, np.zeros(2, np.uint64)) == is_so
 
 
 SHAPES = {
