@@ -119,7 +119,7 @@ class EngineMatchSettings(MatchSettings):
             raise UserError("games with handicap stones have no openings: leave out one of them")
 
     def empty_game(self) -> "Game":
-        """Returns a game at its start, with the handicap stones; UserError if the board has no points for so many."""
+        """Returns a game at its start, with the handicap stones; raises UserError if they do not fit."""
         game = super().empty_game()
         if self.handicap:
             game.place_handicap(fixed_handicap_points(self.handicap, game.width, game.height))

@@ -42,7 +42,7 @@ class GameInProgress:
     game: Game  # the position and the moves so far
     # The side that was ahead at the last position; EMPTY before the first one.
     leader: int = field(default=EMPTY, kw_only=True)
-    # How many consecutive positions it was winning at, each by the search of whichever side was to move there.
+    # For how many consecutive positions it has been winning, each judged by the search of the side to move there.
     won_positions: int = field(default=0, kw_only=True)
     decided_for: int = field(default=EMPTY, kw_only=True)  # the colour that the game was decided for; EMPTY before
 

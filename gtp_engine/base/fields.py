@@ -56,8 +56,8 @@ class Range:
     def parse(self, name: str, value: object, *, from_text: bool = True) -> int | float:
         """Returns a number that is accepted, or a text that contains one: an int if only whole ones are, else a float.
 
-        A bool is no number, nor is a text without `from_text`: in JSON and TOML a text in quotes is none. UserError
-        names what it is and the value if it is not a number, or out of range.
+        A bool is refused, and so is a text unless `from_text`: in JSON and TOML a text in quotes is not a number.
+        Raises UserError, which gives the name and the value, if it is not a number or out of range.
         """
         number = _as_number(value) if from_text or isinstance(value, Real) else nan
         if number not in self:

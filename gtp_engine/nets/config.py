@@ -28,7 +28,7 @@ _RMS_EPSILON, _CONSTANT_EPSILON, _ROPE_THETA = 1e-6, 1e-20, 100.0  # those of Ka
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Factors of raw outputs, by default those of versions 8 to 12; UserError for what is no positive finite number."""
+    """Factors of raw outputs, by default those of versions 8 to 12; raises UserError unless positive and finite."""
 
     td_score: float = 20.0
     score_mean: float = 20.0

@@ -357,7 +357,7 @@ class Scheduler:
         for queued in self._running if stuck else ():
             status = self._statuses[queued.slot]
             if status["is_stuck"]:  # its tree is full, or it has no allowed move
-                waits = queued.request.limits.is_endless and queued.request.stop is not None  # for whoever stops it
+                waits = queued.request.limits.is_endless and queued.request.stop is not None  # until it is stopped
                 status["is_waiting" if waits else "is_ending"] = True
         if batch.count:
             return batch

@@ -30,7 +30,7 @@ _PERIODS = re.compile(rf"(\d{{1,4}})(?:x{_NUMBER} byo-yomi|/{_NUMBER} canadian)"
 def check_limits(settings: TimeSettings) -> TimeSettings:
     """Returns time limits that a game between people can have.
 
-    Raises UserError if a number is too large, or there is no time at all.
+    Raises UserError if a number is too large, or if neither main time nor overtime is given.
     """
     _MAIN_TIME.parse("main time", settings.main)
     _OVERTIME.parse("overtime period", settings.period)

@@ -34,7 +34,7 @@ def usual_komi(width: int, height: int, handicap: int) -> float:
 def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> "Game":
     """Returns a game at its start, with handicap stones on the fixed points; by default with the usual komi.
 
-    Raises UserError if a value is invalid, or the board has no points for so many stones.
+    Raises UserError if a value is invalid, or the stones do not fit on the board.
     """
     from ..go.game import Game  # compiled, which the options of a command do not need
 

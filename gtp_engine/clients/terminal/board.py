@@ -178,7 +178,7 @@ def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
 def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winrate") -> Text:
     """Returns a line about the engine's move, the last one of the game; the win rate is the opponent's.
 
-    `report` is of the search that chose the move: what it has found about another one is no value of this position.
+    `report` is that of the search that chose the move. If another one was played, it does not value this position.
     `shown` is one of `words.SHOWN_VALUES`.
     """
     colour, point = game.moves[-1]

@@ -174,7 +174,10 @@ def drawn_move(policy: np.ndarray, temperature: float, random: np.random.Generat
 
 
 def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher":
-    """Loads a teacher to a device of `choices`; UserError if it is no network or imitates humans, or OSError."""
+    """Loads a teacher to a device of `choices`.
+
+    Raises UserError if the file is not a network or its network imitates humans, and OSError if it cannot be read.
+    """
     before = torch.get_num_threads()  # the learner needs them again
     configure_torch()
     # Without a cache: labels must not depend on those that were made before.
