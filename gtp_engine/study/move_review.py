@@ -17,9 +17,9 @@ CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
-# Of what a move costs: the least that the opponent has given back since a mistake if the move makes it again, and of
-# the costs of the two moves the smaller one, as a share of the larger.
-_ABOUT_THE_SAME = 0.5
+# The least that the opponent has given back between two moves that make the same mistake, as a share of what the
+# cheaper one costs.
+_LEAST_GIVEN_BACK = 0.5
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
@@ -284,10 +284,9 @@ def least_cost(by: Unit) -> float:
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most important first (`Mistake.importance`).
 
-    A move makes a mistake again if it leaves the same point open. This has to be worth about as much, and the opponent
-    has to have left it open too, which gives back about as much: what has not been given back is lost in addition. A
-    mistake ends when the point is played or stones are set up, or when it has not been made for more than `LONGEST_GAP`
-    moves.
+    A move makes a mistake again if it leaves the same point open, and the opponent has left it open too, which gives
+    back at least half of what one of the two moves costs: what has not been given back is lost in addition. A mistake
+    ends when the point is played or stones are set up, or when it has not been made for more than `LONGEST_GAP` moves.
 
     Args:
         moves: The reviewed moves of a game, in order.
@@ -326,9 +325,8 @@ def _is_made_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -
     if (review.move.colour, review.best) != (first.move.colour, first.best):
         return False
     # Not by the longer searches, which not all of the moves have had.
-    smaller, larger = sorted((first.drop(by), review.drop(by)))
     given_back = review.fall(worth(last.after), worth(review.before), by)
-    return smaller >= _ABOUT_THE_SAME * larger and given_back >= _ABOUT_THE_SAME * review.drop(by)
+    return given_back >= _LEAST_GIVEN_BACK * min(last.drop(by), review.drop(by))
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:

@@ -173,13 +173,16 @@ def test_a_mistake_is_made_again_only_if_the_opponent_has_given_back_half_of_it(
         assert spans([first, again]) == found
 
 
-def test_a_point_that_is_worth_much_more_or_less_is_another_mistake() -> None:
-    """One point is open for long, and is worth 9 points at first, three times as many later, and 9 again."""
+def test_a_point_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     costs = (9, 8, 12, 25, 29, 11, 4)
     moves = [loss(number, BLACK, D4, E5, cost) for number, cost in zip(range(51, 100, 2), costs, strict=False)]
-    assert spans(moves) == [("57-59", 59), ("51-61", 55), ("63", 63)]
+    assert spans(moves) == [("51-63", 59)]
     black = statistics(game_of(moves).judged(BLACK))
-    assert (black.moves, black.again, black.lost) == (7, 4, 45)
+    assert (black.moves, black.again, black.lost) == (7, 6, 29)
+    dearer = review(BLACK, D4, E5, (0.5, 0.5), (-4.6, 24.6), number=3)
+    assert spans([loss(1, BLACK, D4, E5, 9), dearer]) == [("3", 3), ("1", 1)], "White has given back 4.4 of 9"
+    assert spans([loss(1, BLACK, D4, E5, 8), dearer]) == [("3", 3), ("1", 1)]
+    assert spans([loss(1, BLACK, D4, E5, 9), replace(dearer, before=moves[0].before)]) == [("1-3", 3)]
 
 
 def test_a_ladder_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
