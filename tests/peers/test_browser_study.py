@@ -260,7 +260,7 @@ def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> No
         expect(page.locator("#facts")).to_contain_text(re.compile(f"move {2 * number}$"), timeout=LIMIT * 1000)
     page.click("#resign")
     page.click("#really-resign")
-    expect(page.locator("#review-stage")).to_contain_text("cost you most", timeout=LIMIT * 1000)
+    expect(page.locator("#review-stage")).to_contain_text("mattered most", timeout=LIMIT * 1000)
     assert 1 <= page.locator("#mistakes > li").count() <= 3
     page.locator("#mistakes > li > button").first.click()
     expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\d+"))
@@ -269,7 +269,7 @@ def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> No
     expect(page.locator("#players")).to_contain_text("engine, 5 dan")
     expect(page.locator("#reviewed")).to_be_hidden()
     page.click("#back")
-    expect(page.locator("#review-stage")).to_contain_text("cost you most")
+    expect(page.locator("#review-stage")).to_contain_text("mattered most")
     expect(page.locator("#mistakes [aria-current]")).to_have_count(1)
     expect(page.locator("#back")).to_be_hidden()
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "resume": "continue the latest unfinished game",
     "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
     "why": "say what the last moves do, and what is wrong with them",
-    "lesson": "after the game: show the three moves that cost you most",
+    "lesson": "after the game: show the three moves that mattered most",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
     "review": "after the game: find all mistakes",
     "help": "show this list",

@@ -234,20 +234,19 @@ class Reviewing(Part):
         return {"type": "line", "of": f"reason {number}", **shown}
 
     def state(self) -> Document:
-        from ...study.move_review import LEAST_WINRATE, order_note  # later than the first board
+        from ...study.move_review import LEAST_WINRATE  # later than the first board
 
         job, has_aside = self.job, self.aside is not None
         if job is None:
             return {"review": None, "hasAside": has_aside}
-        mistakes = job.mistakes
         review = {
             "isLesson": job.is_lesson,
             "stage": job.stage,
             "done": job.step.done if job.step else 0,
             "total": job.step.total if job.step else len(job.moves),
             "progress": round(job.step.progress, 3) if job.step else 0,
-            "mistakes": [self._described(node, mistake) for node, mistake in mistakes.items()],
-            "leastWinrate": LEAST_WINRATE if order_note([*mistakes.values()]) else None,
+            "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
+            "leastWinrate": LEAST_WINRATE,
         }
         return {"review": review, "hasAside": has_aside}
 

@@ -37,8 +37,8 @@ export class Mistakes {
     if (isNew) this.onStage(stageText(review));
     find("#review-progress").hidden = !this.isRunning;
     find("#review-progress").value = review.progress;
-    const least = review.leastWinrate;
-    say(find("#mistakes-order"), least ? text("mistakes.order", {winrate: percent(least)}) : "");
+    const order = text("mistakes.order", {winrate: percent(review.leastWinrate)});
+    say(find("#mistakes-order"), review.mistakes.length ? order : "");
     // The lists stay the same elements as long as they say the same, so that the focus stays.
     const said = JSON.stringify([review.mistakes, state.node]);
     if (said === this.said) return;
