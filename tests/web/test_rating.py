@@ -71,9 +71,12 @@ def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: Ra
         desk.play_and_wait(next(vertex for vertex in ROW if game.is_legal(vertex)))
     desk.send("resign")
     assert file.rating is not None and file.rating.games == 1
-    assert desk.state["rating"]["result"] == {
-        "rank": str(file.rating.rank), "within": file.rating.within, "games": 1,
-    }  # fmt: skip
+    result = {"rank": str(file.rating.rank), "within": file.rating.within, "games": 1}
+    assert desk.state["rating"]["result"] == result
+    desk.send("undo")  # the game goes on, and has counted
+    assert desk.played.result is None and desk.state["rating"]["result"] == result
+    desk.send("resign")
+    assert file.rating.games == 1 and desk.state["rating"]["result"] == result
     desk.send("new", **AUTO)
     desk.wait()
     assert desk.state["rank"] == str(file.rating.opponent) != "12k"

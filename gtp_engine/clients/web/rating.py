@@ -58,7 +58,6 @@ class Rating(Part):
             self._rated.stop_counting()
 
     def taken_back(self) -> None:
-        self._has_counted = False
         self.helped()
 
     def ended(self) -> None:
