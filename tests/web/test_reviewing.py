@@ -73,7 +73,11 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     shown = {name: desk.state[name] for name in ("stones", "drawn")}
     # Of a review that has been begun again meanwhile.
     assert desk.send("reason", number=number) == {"type": "line", "of": f"reason {number}", **shown}
-    assert mistakes[0]["place"] == 3
+    assert mistakes[0]["place"] == 3 and desk.state["kept"] is False
+    desk.send("guess", colour="both")  # the board shows neither what was better nor that there was a mistake
+    assert desk.state["kept"] is None and not (desk.state["drawn"]["candidates"] or desk.state["drawn"]["labels"])
+    desk.send("guess", colour=None)
+    assert desk.state["drawn"] == shown["drawn"]
     desk.send("go", move=2)
     answer = desk.send("reason", number=0)  # asked for before the page saw the step
     assert answer is not None and answer["drawn"] == desk.state["drawn"]

@@ -208,8 +208,11 @@ class Reviewing(Part):
                     self.values.agree(job.positions[number], value)
 
     def mistake(self) -> "Mistake | None":
-        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
-        return self.job.mistakes.get(self.session.node) if self.job else None
+        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one.
+
+        None while moves are guessed, too: what was better then is often the move to guess.
+        """
+        return self.job.mistakes.get(self.session.node) if self.job and not self.session.is_guessing else None
 
     def draw(self, drawn: Drawn) -> None:
         mistake = self.mistake()
