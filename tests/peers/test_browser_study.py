@@ -43,6 +43,13 @@ def test_arrow_keys_walk_through_the_tree(record: Any) -> None:
     expect(page.locator("#variation-place")).to_have_text("Variation 2 of 2")
 
 
+def test_the_focus_stays_among_the_steps_at_both_ends(record: Any) -> None:
+    for pressed, way_back in (("#last", "#previous"), ("#first", "#next"), ("#last", "#previous")):
+        record.locator(pressed).press("Enter")
+        expect(record.locator(pressed)).to_be_disabled()
+        expect(record.locator(way_back)).to_be_focused()
+
+
 def test_a_click_in_the_tree_goes_to_its_position(record: Any) -> None:
     record.locator("#tree").scroll_into_view_if_needed()
     box = record.locator("#tree svg").bounding_box()

@@ -313,6 +313,16 @@ function pointText(vertex, stone) {
   return [vertex, text(words[stone]), ...(isDead ? [text("dead")] : [])].join(", ");
 }
 
+function showSteps() {
+  const focused = document.activeElement;
+  find("#first").disabled = find("#previous").disabled = state.place === 0;
+  find("#next").disabled = find("#last").disabled = state.place === state.moves;
+  // At an end of the game, the focus goes to the way back: a disabled button would lose it.
+  if (focused?.disabled && ["first", "previous", "next", "last"].includes(focused.id)) {
+    find(state.place === 0 ? "#next" : "#previous").focus();
+  }
+}
+
 // before: the state before this one, if this is a new one.
 function show(before = state) {
   if (!state) return;
@@ -327,8 +337,7 @@ function show(before = state) {
   find("#undo").disabled = !state.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
-  find("#first").disabled = find("#previous").disabled = state.place === 0;
-  find("#next").disabled = find("#last").disabled = state.place === state.moves;
+  showSteps();
   find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
   find("#curve").hidden = state.curve.length < 2 || !hasOpinions();
   graph.show(state);
