@@ -1,5 +1,6 @@
 """The lesson after a game and `why`: what is said of a review, and the commands in a game."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,5 +106,26 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("again", "before move 3, A1")
         terminal.answer("new")
         terminal.answer("again", "there is no mistake to try again")
+    finally:
+        terminal.close()
+
+
+def test_a_mistake_that_was_told_costs_the_same_after_it_is_tried_again(terminal: Terminal) -> None:
+    def lesson() -> list[tuple[str, ...]]:
+        begin = len(terminal.written)
+        terminal.answer("resign", r"\[y/N\] ")
+        terminal.send("y\r")
+        terminal.expect("type lesson, review, new, undo or quit")
+        told = r"(\d)\. move (\d+), \w+, (lost about \S+ points; better: [^\r\n]*)"
+        return re.findall(told, terminal.written[begin:])
+
+    try:
+        for move in ("E5", "A1", "J1"):
+            terminal.answer(move, "white plays")
+        before = lesson()
+        index, last, _ = max(before, key=lambda mistake: int(mistake[1]))
+        terminal.answer(f"again {index}", f"before move {last}", "(?=black> )")
+        after = lesson()
+        assert after and {mistake[1:] for mistake in after} <= {mistake[1:] for mistake in before}
     finally:
         terminal.close()

@@ -199,6 +199,27 @@ def test_a_mistake_of_the_lesson_has_the_same_figure_and_reasons_in_the_review(
     assert same and all(review[mistake["number"]] == mistake for mistake in same)
 
 
+@pytest.mark.parametrize("way", ["retry", "undo"])
+def test_a_mistake_that_was_told_costs_the_same_when_the_game_goes_on(pupil: Desk, way: str) -> None:
+    def told() -> dict[int, tuple[object, ...]]:
+        end_of_lesson(pupil)
+        mistakes = pupil.state["review"]["mistakes"]
+        return {each["number"]: (each["points"], each["best"], each["reasons"]) for each in mistakes}
+
+    lose(pupil)
+    before = told()
+    last = max(before)
+    if way == "undo":
+        pupil.send("undo")
+    else:
+        pupil.send("retry", node=pupil.session.line[last].number)
+        pupil.play_and_wait(free_points(pupil)[0])
+    pupil.send("resign")
+    after = told()
+    same = (before.keys() & after.keys()) - {last}
+    assert same and [after[number] for number in same] == [before[number] for number in same]
+
+
 def test_without_a_network_there_is_no_lesson(desk: Desk, tasks: list[ReviewTask]) -> None:
     lose(desk)
     assert desk.state["isOver"] and desk.state["review"] is None and not tasks

@@ -435,7 +435,7 @@ class TerminalGame:
         return review
 
     def _command_again(self, text: str) -> None:
-        lesson = self._lesson
+        lesson, known = self._lesson, self._known
         mistakes = [] if lesson is None else worst_mistakes(lesson)
         if lesson is None or not mistakes:
             raise UserError("there is no mistake to try again: the lesson after a game shows some")
@@ -444,7 +444,7 @@ class TerminalGame:
         game = lesson.record.to_game(worst.number - 1, rules=self._engine.rules)
         self._played.begin(game, self._played.humans)
         self._begin_another(f"before move {worst.number}, {worst.vertex(worst.move.point)}: try another move")
-        self._lesson = lesson
+        self._lesson, self._known = lesson, known
 
     def _command_help(self, _: str) -> None:
         game = self._engine.game

@@ -47,7 +47,6 @@ class Job:
     """A review of the main line as it was then, and how far it is."""
 
     study: "GameStudy"
-    known: "KnownReports"  # what reviews of the game have searched: lesson and review give one figure
     tree: GameRecord  # the reviewed game
     file: GameFile
     positions: Sequence[TreeNode]  # the node of the position after each number of moves
@@ -86,6 +85,8 @@ class Reviewing(Part):
         self.job: Job | None = None  # that of the present game
         # The review of a game that was left for a problem, or to try a move again.
         self.aside: Job | None = None
+        # What reviews of this game, and of the one that it began in, have searched: one figure for one mistake.
+        self._known: KnownReports | None = None
         self._running: Future[GameReview] | None = None
         self._pace = Pace()
 
@@ -128,12 +129,12 @@ class Reviewing(Part):
         moves = [node for node in line if node.move is not None]
         positions = [*(node.parent or node for node in moves), line[-1]]
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
-        known = self.job.known if self.job else KnownReports()
+        self._known = self._known or KnownReports()
         if player is None:
-            study = GameStudy(task, engine.settings, visits=visits, known=known)
+            study = GameStudy(task, engine.settings, visits=visits, known=self._known)
         else:
-            study = after_game(task, engine.settings, known)
-        job = self.job = Job(study, known, tree, self.played.file, positions, moves)
+            study = after_game(task, engine.settings, self._known)
+        job = self.job = Job(study, tree, self.played.file, positions, moves)
         self.session.other_problem = None
         # Every change of the job is made on the session's thread.
         self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))
@@ -155,16 +156,17 @@ class Reviewing(Part):
         if self.job is not None:
             self.job.left_at = self.session.node
         self.aside = (self.job or self.aside) if is_aside else None
+        self._known = self._known if is_aside else None
         self.job = None
 
     def on_back(self, _: Message) -> None:
         """Goes back to the reviewed game that was left."""
-        job = self.aside
+        job, known = self.aside, self._known
         if job is None:
             raise UserError("there is no reviewed game to go back to")
         saved = open_tree(job.tree, job.file.path)
         self._opening.load(saved if saved.is_own else saved.as_record())
-        self.job = job
+        self.job, self._known = job, known
         self._note(job)
         self.session.look_at(self.session.node if job.left_at is None or job.left_at.is_gone else job.left_at)
 
