@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..go.game import Game
 
 COLOURS = ("black", "white", "random", "both")  # what a person may ask for; both: two people play
-IN_WORDS = "13 handicap 4 komi 0.5 rules japanese white"  # a game as players describe it; every word is optional
+IN_WORDS = "13 handicap 4 komi 0.5 rules japanese white rank 12k"  # what a player may say of a game
 
 
 def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
@@ -45,8 +45,8 @@ def initial_game(width: int, height: int, *, handicap: int, komi: float | None, 
     return game
 
 
-def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["Game", frozenset[int]]:
-    """Returns the position that a player describes, to begin from, and the colours that people play.
+def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["Game", frozenset[int], str | None]:
+    """Returns the position that a player describes, the colours that people play, and the rank that is named, if any.
 
     The text has words such as those of `IN_WORDS`. What it does not name stays as in the game before and for its
     `humans`; but with another size or handicap the komi is the usual one again. Raises UserError if a word is not
@@ -59,6 +59,7 @@ def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["
     # A set-up may have more stones than any game begins with.
     handicap = stones if stones <= most_fixed_stones(width, height) else 0
     komi: float | None = None
+    rank: str | None = None
     words = iter(text.lower().split())
 
     def value() -> str:
@@ -78,8 +79,10 @@ def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["
             komi = float(Range(-LARGEST_KOMI, LARGEST_KOMI).parse("komi", value()))
         elif word == "rules":
             rules = parse_rules(value())
+        elif word == "rank":
+            rank = value()
         elif word not in ("game", "colour", "color"):
             raise UserError(f"unknown word {word!r}; type, for example, new {IN_WORDS}")
     if komi is None and (width, height, handicap) == (before.width, before.height, stones):
         komi = before.komi
-    return initial_game(width, height, handicap=handicap, komi=komi, rules=rules), humans
+    return initial_game(width, height, handicap=handicap, komi=komi, rules=rules), humans, rank

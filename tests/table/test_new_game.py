@@ -26,7 +26,7 @@ def test_boards_without_points_for_the_stones_are_refused() -> None:
 
 
 def begun(text: str, before: Game) -> Game:
-    game, _ = described_game(text, before, frozenset({BLACK, WHITE}))
+    game, _, _ = described_game(text, before, frozenset({BLACK, WHITE}))
     return game
 
 

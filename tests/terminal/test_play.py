@@ -34,7 +34,8 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
         "undo 0": "invalid number of moves '0': expected a whole number of 1 or more",
         "undo 1e3": "invalid number of moves '1e3': expected a whole number of 1 or more",
         "new 13 handicap": "missing value after handicap; type, for example, "
-        "new 13 handicap 4 komi 0.5 rules japanese white",
+        "new 13 handicap 4 komi 0.5 rules japanese white rank 12k",
+        "new rank 11": "invalid rank '11': expected 25k to 5d, such as 12k, or max",
         "new 30": "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25",
         "show": "missing value: type show winrate, show score or show nothing",
         "show all": "'all' cannot be shown: type show winrate, show score or show nothing",
@@ -124,11 +125,11 @@ def test_a_new_game_has_the_same_board_handicap_komi_and_rules(tmp_path: Path) -
 
 
 def test_a_new_game_can_be_another_one(tmp_path: Path) -> None:
-    said = play("C3\nnew 9 handicap 2 rules japanese white\nD5\nnew 5x7\n", tmp_path)
+    said = play("C3\nnew 9 handicap 2 rules japanese white rank 20k\nD5\nnew 5x7\n", tmp_path)
     first, second = sorted((read_sgf(path) for path in tmp_path.glob("*.sgf")), key=lambda record: record.width)
     assert (first.width, len(first.moves)) == (5, 2)
     assert (second.width, second.handicap, second.komi, second.rules) == (9, 2, 0.5, "Japanese")
-    assert (second.black, second.white) == ("gtp_engine", "human")
+    assert (second.black, second.black_rank, second.white) == ("gtp_engine 20k", "20k", "human")
     assert "invalid number of stones: 2 (on 5x7: none)" in said
 
 

@@ -297,11 +297,8 @@ class TerminalGame:
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank
         step = RANK_STEPS.get(text.lower())
-        if text.lower() == "auto":
-            raise UserError(_RANK_AUTO)
         if text:
-            settings = self._engine.settings
-            chosen = settings if step else replace(settings, rank=text)
+            chosen = self._engine.settings if step else self._at_rank(text)
             self._own_rank.end_counting("the rank was changed")
             self._engine.settings = chosen
             self._own_rank.stop_following()
@@ -313,6 +310,11 @@ class TerminalGame:
         self._print(f"the engine plays {strength}{ranks}")
         if step and step < 0 and rank == before:
             self._print(_WEAKEST)
+
+    def _at_rank(self, rank: str) -> EngineSettings:
+        if rank.lower() == "auto":
+            raise UserError(_RANK_AUTO)
+        return replace(self._engine.settings, rank=rank)
 
     def _command_resign(self, _: str) -> None:
         self._check_not_over()
@@ -368,8 +370,11 @@ class TerminalGame:
             self._print(f"the engine plays with {network or _ROLLOUTS} now; this game was saved with {before}")
 
     def _command_new(self, text: str) -> None:
-        game, humans = described_game(text, self._engine.game, self._played.humans)
+        game, humans, rank = described_game(text, self._engine.game, self._played.humans)
         self._keep()
+        if rank:
+            self._engine.settings = self._at_rank(rank)
+            self._own_rank.stop_following()
         if self._own_rank.follows and len(humans) == 1:
             self._own_rank.begin(game if text else self._played.position(self._played.tree.root), humans)
         else:
