@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gtp_engine.base.folders import configuration_file
+from gtp_engine.base.languages.texts import LANGUAGES
 from gtp_engine.clients.cli import COMMANDS, main
 from gtp_engine.clients.cli.analysis import KataGoOptions
 from gtp_engine.clients.cli.command import command
@@ -177,6 +178,7 @@ def test_the_template_is_accepted_as_it_is_and_without_its_marks(file: Path) -> 
         file.write_text(text)
         for name in COMMANDS:
             use_configuration(click.Context(command_named(name)))
+    assert f"page of a review: {', '.join(LANGUAGES)}.\n" in TEMPLATE
 
 
 def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

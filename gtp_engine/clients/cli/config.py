@@ -7,12 +7,13 @@ import click
 
 from ...base.errors import UserError
 from ...base.folders import configuration_file
+from ...base.languages.texts import LANGUAGES
 from ...base.messages import printable
 from ...base.settings import setting
 from .command import command
 from .defaults import check_configuration
 
-TEMPLATE = """\
+TEMPLATE = f"""\
 # Your own defaults for all commands of gtp_engine. Remove the "#" before a setting to use it.
 # The command line overrides environment variables (GTP_ENGINE_NETWORK and so on), which override this file.
 
@@ -36,7 +37,7 @@ TEMPLATE = """\
 # Ruleset: "chinese", "japanese", "aga", ...
 #rules = "chinese"
 
-# Language of the page of a review: "en", "es", "zh" or "ar".
+# Language of the page of a review: {", ".join(LANGUAGES)}.
 #language = "en"
 
 # Parameters of the search; docs/reference.md describes them.
