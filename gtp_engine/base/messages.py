@@ -23,6 +23,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def size_text(count: int) -> str:
+    """Returns a number of bytes as `97.9 MB`, or `33 kB` below 0.1 MB."""
+    return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:.0f} kB"
+
+
 def duration_text(seconds: float) -> str:
     """Returns a duration in words with about two digits: `45 seconds`, `2.5 minutes`, `11 hours`."""
     for unit, length in (("hour", 3600.0), ("minute", 60.0)):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.log import LOGGER, NOTICE, StderrHandler, log_level, log_to_stderr
-from gtp_engine.base.messages import plural, printable
+from gtp_engine.base.messages import plural, printable, size_text
 
 logger = logging.getLogger(f"{LOGGER}.test")
 
@@ -76,6 +76,10 @@ def test_the_level_holds_in_processes_that_are_started() -> None:
 
 def test_one_is_no_plural() -> None:
     assert [plural(number, "visit") for number in (0, 1, 1234)] == ["0 visits", "1 visit", "1,234 visits"]
+
+
+def test_no_size_is_nothing() -> None:
+    assert [size_text(size) for size in (32_402, 100_000, 97_900_000)] == ["32 kB", "0.1 MB", "97.9 MB"]
 
 
 def test_what_a_terminal_would_interpret_is_not_printed() -> None:

@@ -135,7 +135,7 @@ def test_networks_are_listed_and_checked(
     doctor.main(["--network", "mine"], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  folder       {tmp_path}: put downloaded networks here" in output
-    assert f"  found        {tmp_path / 'mine.bin.gz'}, 0.1 MB\n" in output
+    assert f"  found        {tmp_path / 'mine.bin.gz'}, {TINY.stat().st_size / 1000:.0f} kB\n" in output
     assert f"  GTP          ok, gtp --network {tmp_path / 'mine.bin.gz'}\n" in output
     assert re.search(r"^  network      ok, mine, [\d,]+ visits/s on 19x19$", output, re.MULTILINE)
 

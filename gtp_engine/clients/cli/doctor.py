@@ -17,7 +17,7 @@ import click
 
 from ...base import VERSION, folders
 from ...base.errors import UserError, answer_text, error_text
-from ...base.messages import plural, printable
+from ...base.messages import plural, printable, size_text
 from ...base.settings import like, setting
 from ...base.system import available_cpus, wait_for
 from ...engine.settings import EngineSettings
@@ -130,7 +130,7 @@ def _networks() -> list[tuple[str, str]]:
             for use in USES
             if path in (boards := default_networks(use))
         ]
-        rows.append(("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB{''.join(serves)}"))
+        rows.append(("found", f"{path}, {size_text(path.stat().st_size)}{''.join(serves)}"))
     return [*rows, ("otherwise" if default_networks() else "default", "random rollouts")]
 
 

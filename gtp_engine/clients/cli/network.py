@@ -10,7 +10,7 @@ import click
 
 from ...base.errors import UserError, error_text
 from ...base.fields import Text
-from ...base.messages import printable
+from ...base.messages import printable, size_text
 from ...base.settings import setting
 from ...engine.settings import NETWORK
 from .command import command
@@ -118,7 +118,7 @@ def _print_row(name: str) -> bool:
         f"{len(config.trunk.blocks):>3} blocks",
         f"{config.channels:>4} channels",
         f"{config.parameter_count:>11,} parameters",
-        _size(path),
+        f"{size_text(path.stat().st_size):>10}",
     )
     click.echo("  ".join(cells))
     return True
@@ -132,7 +132,7 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
     rules = ", ".join(learned_rules(path))
     rms = isinstance(config.trunk.tip_norm, TipRMSNormDesc)
     return [
-        ("file", f"{path}, {_size(path).strip()}"),
+        ("file", f"{path}, {size_text(path.stat().st_size)}"),
         ("name", config.name),
         ("version", f"{config.version}"),
         ("blocks", _blocks(config)),
@@ -164,7 +164,3 @@ def _kinds(blocks: "list[BlockDesc] | tuple[BlockDesc, ...]") -> str:
     names = {cls: kind.removesuffix("_block").replace("_", " ") for kind, cls in BLOCK_KINDS.items()}
     counts = Counter(names[type(block)] for block in blocks)
     return ", ".join(f"{count} {name}" for name, count in counts.items())
-
-
-def _size(path: Path) -> str:
-    return f"{path.stat().st_size / 1e6:>7.1f} MB"
