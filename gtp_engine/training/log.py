@@ -113,8 +113,9 @@ def summary(folder: RunFolder) -> str:
         return f"{_of_cycles(lines)}all cycles are finished"
     if not folder.network(0).exists():
         return f"{_of_cycles(lines)}the first network is being made, then cycle 1 of {of_run.cycles}"
-    games = f"{total(shard_facts(folder.shards, cycle).values()).games:,} of {of_run.games:,} games are saved"
-    return f"{_of_cycles(lines)}cycle {cycle} of {of_run.cycles} is under way, {games}"
+    games = total(shard_facts(folder.shards, cycle).values()).games
+    saved = f"{games:,} of {of_run.games:,}" if games < of_run.games else f"its {games:,}"
+    return f"{_of_cycles(lines)}cycle {cycle} of {of_run.cycles} is under way, {saved} games are saved"
 
 
 def _of_cycles(lines: Sequence[Mapping[str, Any]]) -> str:

@@ -4,6 +4,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import miniature
@@ -92,6 +93,17 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
         )
     ):
         assert text in summary(folder_with(tmp_path / str(number), others, cycles=str(cycles)))
+
+
+@pytest.mark.parametrize(("games", "text"), [(47, "47 of 48 games are saved"), (70, "its 70 games are saved")])
+def test_a_summary_counts_the_games_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games: int, text: str
+) -> None:
+    """Workers play on until they are told to stop, so that a cycle can have more games than it asked for."""
+    folder = folder_with(tmp_path / "run", [])
+    folder.network(0).touch()
+    monkeypatch.setattr("gtp_engine.training.log.total", lambda shards: SimpleNamespace(games=games))
+    assert summary(folder) == f"no cycle is finished; cycle 1 of 3 is under way, {text}"
 
 
 def test_a_summary_of_records_tells_what_the_measurements_say(tmp_path: Path) -> None:
