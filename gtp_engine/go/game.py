@@ -37,7 +37,6 @@ from .coords import (
     as_point,
     check_board_size,
     colour_letter,
-    colour_name,
     is_whole,
     vertex,
 )
@@ -63,7 +62,8 @@ class Move(NamedTuple):
     point: int
 
     def __repr__(self) -> str:
-        return f"<Move: {colour_name(self.colour)}, {f'point {self.point}' if self.point else 'pass'}>"
+        colour = {BLACK: "black", WHITE: "white"}.get(self.colour, repr(self.colour))
+        return f"<Move: {colour}, {f'point {self.point}' if self.point else 'pass'}>"
 
 
 def as_game(value: object) -> "Game":

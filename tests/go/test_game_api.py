@@ -8,7 +8,7 @@ import pytest
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.board import AREA_SCORING, TERRITORY_SCORING
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex, point_of_index
-from gtp_engine.go.game import Game, IllegalMove
+from gtp_engine.go.game import Game, IllegalMove, Move
 from gtp_engine.go.rules import RULESETS, Rules, as_rules
 
 E5 = parse_vertex("E5", 9, 9)
@@ -27,6 +27,7 @@ def test_vertices_and_words_are_as_good_as_numbers() -> None:
     assert (game.legal_moves("white") == game.legal_moves(WHITE)).all()
     assert [game.vertex(move) for move in game.moves] == ["E5", "C3", "pass", "D4"]
     assert repr(game.moves[1:3]) == f"[<Move: white, point {parse_vertex('C3', 9, 9)}>, <Move: black, pass>]"
+    assert repr(Move("black", "D4")) == "<Move: 'black', point D4>"  # type: ignore[arg-type]
     assert game.captures("black") == 0
     game.to_move = "white"
     assert game.to_move == WHITE
