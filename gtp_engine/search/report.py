@@ -153,7 +153,7 @@ class SearchReport:
             UserError: No move has a visit: the search ended after the root, or no move was allowed.
         """
         if not self.moves:
-            raise UserError("the search has visited no move: allow it more visits, or use `policy`")
+            raise UserError("the search has visited no move: allow it more visits or other moves, or use `policy`")
         return self.moves[0]
 
     def move_at(self, point: int | str) -> MoveReport | None:

@@ -73,7 +73,7 @@ def test_the_policy_is_the_priors_by_vertex(game: Game, report: SearchReport) ->
 
 def test_a_search_of_the_root_alone_has_no_best_move(game: Game) -> None:
     report = searched(game, 1)
-    with pytest.raises(UserError, match="visited no move"):
+    with pytest.raises(UserError, match="visited no move: allow it more visits or other moves"):
         report.best  # noqa: B018
     assert repr(report).startswith("<SearchReport: white to move, ")
     assert repr(report).endswith("1 visit>")
