@@ -87,10 +87,12 @@ def _boards(caption: str, game: Game) -> str:
     for first, last in reversed([*zip([0, *ends], ends, strict=False)]):
         while len(game.moves) > last:
             game.undo()
-        numbered = enumerate(moves[first:last], first + 1)
-        labels = {move.point: str(number) for number, move in numbered if move.point != PASS and number <= _NUMBERED}
-        board = game.to_svg(labels=labels, pixels=300)
-        figures.insert(0, f"<figure>{board}<figcaption>moves {first + 1} to {last}</figcaption></figure>")
+        numbered = [*enumerate(moves[first:last], first + 1)][: max(0, _NUMBERED - first)]
+        numbers = {move.point: number for number, move in numbered if move.point != PASS}
+        unseen = [f"{number} {game.vertex(move)}" for number, move in numbered if numbers.get(move.point) != number]
+        shown = "; ".join(filter(None, [f"moves {first + 1} to {last}", ", ".join(unseen)]))
+        board = game.to_svg(labels={point: str(number) for point, number in numbers.items()}, pixels=300)
+        figures.insert(0, f"<figure>{board}<figcaption>{shown}</figcaption></figure>")
     return f'<p>{escape(caption)}</p><div class="boards">{"".join(figures)}</div>'
 
 

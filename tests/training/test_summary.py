@@ -201,6 +201,15 @@ def test_a_short_game_is_shown_on_fewer_boards(count: int, captions: list[str]) 
     assert re.findall(r"<figcaption>moves (.*?)</figcaption>", _boards("a game", game)) == captions
 
 
+def test_captions_have_the_moves_that_show_no_number() -> None:
+    game = Game(3)
+    for move in ["B A2", "W C3", "W A1", "B B1", "B A1", "W pass", "B pass"]:
+        game.play(*move.split())
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", boards := _boards("a game", game))
+    assert captions == ["moves 1 to 2", "moves 3 to 5; 3 A1", "moves 6 to 7; 6 pass, 7 pass"]
+    assert boards.startswith("<p>a game</p>")
+
+
 LINES = [
     {"cycle": 1, "seconds": 60, "network": "0001.bin.gz", "accepted": True, "losses": {"policy": 3.5}},
     {"cycle": 2, "seconds": 130, "network": "0002.bin.gz", "accepted": True, "losses": {"policy": 3.0}, "elo": 80.5},
