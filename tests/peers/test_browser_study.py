@@ -133,6 +133,7 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     page.click("#settings summary")
     page.select_option("#network", "auto")
     page.select_option("#review-visits", "50")
+    page.select_option("#review-colour", "black")
     page.click("#settings summary")
     paste(page, "(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[gc];W[cc];B[aa];W[gg];B[];W[gd])")
     page.locator("#tree circle").first.wait_for()
@@ -141,6 +142,7 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     expect(page.locator("#review")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it", timeout=LIMIT * 1000)
     assert page.locator("#graph .lead").get_attribute("d").count("L") == 8
+    expect(page.locator("#mistakes li > button", has_text="White")).to_have_count(0)
     page.locator("#mistakes li > button", has_text="5. Black A9").first.click()
     wait_for_status(page, "move 5 of 8")
     expect(page.locator("#drawing .candidates circle")).to_have_count(1)

@@ -50,6 +50,18 @@ def review(desk: Desk) -> None:
     desk.wait(lambda: desk.state["review"]["stage"] in ("done", "stopped"))
 
 
+def test_a_review_judges_the_moves_of_one_player_if_that_is_wanted(desk: Desk) -> None:
+    desk.send("network", network="auto")
+    desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[aa];B[ai];W[gc])")
+    desk.wait(desk.engine.ready.done)
+    desk.refuse("invalid colour 'grey'", "review", visits=20, colour="grey")
+    for chosen, listed in (("both", {"black", "white"}), ("white", {"white"}), ("black", {"black"})):
+        desk.send("review", visits=20, colour=chosen)
+        desk.wait(lambda: desk.state["review"]["stage"] == "done")
+        assert {mistake["colour"] for mistake in desk.state["review"]["mistakes"]} == listed
+        assert not desk.state["review"]["isLesson"]
+
+
 def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) -> None:
     desk.send("network", network="auto")
     desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[];W[gc])")  # Black passes with the third move

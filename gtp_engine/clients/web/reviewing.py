@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...base.errors import UserError
-from ...go.coords import colour_name
+from ...base.fields import Words
+from ...go.coords import BLACK, WHITE, colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
 from ...table.saved_games import GameFile, open_tree
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ...study.reviewer import ReviewStep
 
 _BEST = "#5cc48d"  # the colour of the better move on the board
+_JUDGED = {"both": None, "black": BLACK, "white": WHITE}
 
 
 @dataclass(eq=False)
@@ -51,14 +53,10 @@ class Job:
     file: GameFile
     positions: Sequence[TreeNode]  # the node of the position after each number of moves
     moves: Sequence[TreeNode]  # the nodes of the moves in order
+    is_lesson: bool  # whether it is the lesson at the end of a game
     step: "ReviewStep | None" = None  # how far it is; None before the network is there
     stage: str = "moves"  # the stage of that step; "stopped" too if the review has failed
     left_at: TreeNode | None = None  # the node that was shown when another game took the place of this one
-
-    @property
-    def is_lesson(self) -> bool:
-        """Whether it is the lesson at the end of a game."""
-        return self.study.task.player is not None
 
     @property
     def mistakes(self) -> "dict[TreeNode, Mistake]":
@@ -103,9 +101,10 @@ class Reviewing(Part):
         if not self.played.tree.moves:
             raise UserError("there are no moves to review")
         visits = visits_of(message)  # without them the review takes the usual time of the board
+        player = _JUDGED[Words(_JUDGED).parse("colour", message.get("colour", "both"))]
         self._forget_guesses()
         self.session.helped()
-        self._begin(visits=visits)
+        self._begin(player, visits=visits)
         self.session.publish()
 
     def ended(self) -> None:
@@ -116,10 +115,10 @@ class Reviewing(Part):
         can_teach = self.session.is_ready and played.engine.network is not None
         if not others and has_moved and can_teach and not is_taught:
             self.on_stop_review({})
-            self._begin(player=person)
+            self._begin(person, is_lesson=True)
 
-    def _begin(self, visits: int | None = None, player: int | None = None) -> None:
-        """Begins a review, or the lesson of a player."""
+    def _begin(self, player: int | None, *, visits: int | None = None, is_lesson: bool = False) -> None:
+        """Begins a review, or the lesson of a player; the moves of the others are not judged."""
         from ...study.known_reports import KnownReports  # later than the first board
         from ...study.lesson import GameStudy, after_game
         from ...study.reviewer import ReviewTask
@@ -130,11 +129,11 @@ class Reviewing(Part):
         positions = [*(node.parent or node for node in moves), line[-1]]
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
         self._known = self._known or KnownReports()
-        if player is None:
-            study = GameStudy(task, engine.settings, visits=visits, known=self._known)
-        else:
+        if is_lesson:
             study = after_game(task, engine.settings, self._known)
-        job = self.job = Job(study, tree, self.played.file, positions, moves)
+        else:
+            study = GameStudy(task, engine.settings, visits=visits, known=self._known)
+        job = self.job = Job(study, tree, self.played.file, positions, moves, is_lesson)
         self.session.other_problem = None
         # Every change of the job is made on the session's thread.
         self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))

@@ -13,7 +13,8 @@ export class Mistakes {
     this.stage = null;
     this.said = "";
     find("#review").addEventListener("click", () => {
-      send(this.isRunning ? {type: "stop-review"} : {type: "review", visits: Number(find("#review-visits").value) || null});
+      const visits = Number(find("#review-visits").value) || null, colour = find("#review-colour").value;
+      send(this.isRunning ? {type: "stop-review"} : {type: "review", visits, colour});
     });
   }
 
