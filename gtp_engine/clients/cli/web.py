@@ -82,7 +82,8 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, search, shows_finished=True)
-    if offered := advice(first.search, first.engine.width, first.engine.height):
+    is_played = len(first.humans) == 1  # against the engine: a record or problems are not
+    if is_played and (offered := advice(first.search, first.engine.width, first.engine.height)):
         show_notice(f"{offered}.")
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
@@ -96,7 +97,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         rated = rated_games(context, players, search, played, can_ask=True)
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
-        is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
+        is_strongest = rated is None and saved is None and is_played and not is_chosen
         asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
