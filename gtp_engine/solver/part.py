@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import UserError
-from ..go.coords import EMPTY, opponent
+from ..go.coords import BLACK, EMPTY, WHITE, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
-from ..go.regions import Cell, cells_of, find_liberties, find_regions, neighbours, points_of
+from ..go.regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
 from .local_board import ATTACKER, CELLS, DEFENDER, LOCAL, NO_KO
 
 # Empty points of a part at most. Chosen by judgement: more are hardly ever read to the end.
@@ -51,27 +51,55 @@ def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -
     for cell in wanted:
         if stones[cell] == EMPTY:
             raise UserError(f"no stone at {game.vertex(points_of([cell], game.width)[0])}")
-    if len({int(stones[cell]) for cell in wanted}) != 1:
+    colours = {int(stones[cell]) for cell in wanted}
+    if len(colours) != 1:
         raise UserError("stones of one colour are needed: name those of one group")
+    return _find_part(_Side(game, *colours), wanted, most_empty)
+
+
+def _find_part(side: "_Side", wanted: Collection[Cell], most_empty: int = MOST_EMPTY) -> Part:
     for empty in range(most_empty, 0, -1):
-        cells = _Growth(game, wanted, empty).cells
+        cells = _Growth(side, wanted, empty).cells
         if (grid := _Grid.around(cells)) is not None:
-            return _part(game, wanted, cells, grid)
+            return _part(side, wanted, cells, grid)
     raise UserError("the group is too large to be read")
+
+
+class _Side:
+    """A position as the parts around all groups of one colour, the defender's, begin from it."""
+
+    def __init__(self, game: Game, defender: int) -> None:
+        self.game, self.defender = game, defender
+        self.stones, self.proven = game.stones(), proven_owners(game)
+        chains = [region for region in find_regions(self.stones) if region.colour != EMPTY]
+        self.chain_of = {cell: region.cells for region in chains for cell in region.cells}
+        self.costs = self._step_costs(chains)
+
+    def _step_costs(self, chains: Iterable[Region]) -> NDArray[np.int64]:
+        """Returns what an empty cell costs: the least where the defender gets first, and so may make eyes.
+
+        Of the costs 1, 1, 1 (the nearest cells first) and six others, these led to the most proofs.
+        """
+        own, other = set[Cell](), set[Cell]()
+        for chain in chains:
+            if chain.colour == self.defender:
+                own.update(chain.cells)
+            elif len(find_liberties(chain.cells, self.stones)) > _WEAK:
+                other.update(chain.cells)
+        own_steps, other_steps = (_distances(self.stones, cells) for cells in (own, other))
+        return np.where(own_steps < other_steps, 1, np.where(own_steps == 1, 2, 4))
 
 
 class _Growth:
     """The cells of a part, which grows from a group."""
 
-    def __init__(self, game: Game, wanted: Collection[Cell], most_empty: int) -> None:
+    def __init__(self, side: _Side, wanted: Collection[Cell], most_empty: int) -> None:
         self.cells: set[Cell] = set()
-        self._stones, self._most_empty = game.stones(), most_empty
-        self._proven = proven_owners(game)
-        self._chain_of = _chains(self._stones)
-        self._defender = int(self._stones[next(iter(wanted))])
+        self._stones, self._most_empty = side.stones, most_empty
+        self._proven, self._chain_of, self._costs = side.proven, side.chain_of, side.costs
+        self._defender = side.defender
         self._queue: list[tuple[int, int, Cell]] = []
         self._cost = 0  # of the cell that was taken from the queue last
-        self._costs = self._step_costs()
         self._empty = 0
         for cell in wanted:
             self._add_chain(cell)
@@ -79,20 +107,6 @@ class _Growth:
         while (chain := next(self._caught(), None)) is not None:
             self._add_chain(chain[0])
             self._spread()
-
-    def _step_costs(self) -> NDArray[np.int64]:
-        """Returns what an empty cell costs: the least where the group gets first, and so may make eyes.
-
-        Of the costs 1, 1, 1 (the nearest cells first) and six others, these led to the most proofs.
-        """
-        group = {cell for cell in self._chain_of if self._stones[cell] == self._defender}
-        others = {
-            cell
-            for cell, chain in self._chain_of.items()
-            if self._stones[cell] != self._defender and len(find_liberties(chain, self._stones)) > _WEAK
-        }
-        own, other = (_distances(self._stones, cells) for cells in (group, others))
-        return np.where(own < other, 1, np.where(own == 1, 2, 4))
 
     def _add_chain(self, cell: Cell) -> None:
         new = [one for one in self._chain_of[cell] if one not in self.cells]
@@ -145,11 +159,6 @@ class _Growth:
                         yield chain
 
 
-def _chains(stones: NDArray[np.int8]) -> dict[Cell, list[Cell]]:
-    """Returns the cells of each stone's chain."""
-    return {cell: region.cells for region in find_regions(stones) if region.colour != EMPTY for cell in region.cells}
-
-
 def _distances(stones: NDArray[np.int8], cells: Iterable[Cell]) -> NDArray[np.int64]:
     """Returns the steps over empty cells from the nearest of some cells."""
     queue = deque(cells)
@@ -193,9 +202,8 @@ class _Grid:
         return bits & (2**64 - 1), bits >> 64
 
 
-def _part(game: Game, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) -> Part:
-    stones, chain_of, proven = game.stones(), _chains(game.stones()), proven_owners(game)
-    defender = int(stones[next(iter(wanted))])
+def _part(side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) -> Part:
+    game, stones, chain_of, proven, defender = side.game, side.stones, side.chain_of, side.proven, side.defender
     target = {one for cell in wanted for one in chain_of[cell]}
     colours = {DEFENDER: defender, ATTACKER: opponent(defender)}
     beside = [(cell, near) for cell in cells for near in neighbours(cell, stones.shape) if near not in cells]
@@ -224,13 +232,13 @@ def _part(game: Game, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) -
 
 def enclosed_groups(game: Game) -> list[tuple[int, ...]]:
     """Returns the largest chain, as its points, of each group that can be read in a closed part and is not proven."""
-    proven = proven_owners(game)
+    sides = {colour: _Side(game, colour) for colour in (BLACK, WHITE)}
     groups: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
     for region in find_regions(game.stones()):
-        if region.colour == EMPTY or proven[region.cells[0]] != EMPTY:
+        if region.colour == EMPTY or sides[region.colour].proven[region.cells[0]] != EMPTY:
             continue
         with suppress(UserError):  # too large
-            part = find_part(game, points_of(region.cells[:1], game.width))
+            part = _find_part(sides[region.colour], region.cells[:1])
             key = region.colour, frozenset(part.points.values())
             if not part.is_open:
                 groups[key] = max(groups.get(key, ()), tuple(points_of(region.cells, game.width)), key=len)
