@@ -240,7 +240,7 @@ class _Solver:
         for seeker in (ATTACKER, DEFENDER):
             for ko_master in (1 - seeker, seeker):
                 reading = self._reading(size, seeker, ko_master)
-                share = positions // 4 if ko_master == seeker else positions  # for what is only of use if a ko decides
+                share = positions // 4 if ko_master == seeker else positions  # for what tells only a ko or a seki
                 values[seeker, ko_master] = value = reading.read(position, share)
                 if value == REACHED and ko_master != seeker:
                     return BEST[seeker], reading
