@@ -37,12 +37,12 @@ class Part:
     ko: int  # the cell that a ko forbids to the player to move, or NO_KO
 
 
-def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -> Part:
+def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY, *, nearest: bool = False) -> Part:
     """Returns the part of a board in which the chains on some points are read.
 
     It holds what the group reaches over empty points, stones of its colour and such stones of the opponent's as have
-    few liberties, or none elsewhere; of the empty points only some if there are many, first those near to it that
-    stones of its colour reach before the opponent's.
+    few liberties, or none elsewhere; of the empty points only some if there are many: the nearest, or first those near
+    to it that stones of its colour reach before the opponent's.
 
     Raises:
         UserError: There is no stone on one of the points, they have both colours, or the group is too large.
@@ -54,7 +54,7 @@ def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY) -
     colours = {int(stones[cell]) for cell in wanted}
     if len(colours) != 1:
         raise UserError("stones of one colour are needed: name those of one group")
-    return _find_part(_Side(game, *colours), wanted, most_empty)
+    return _find_part(_Side(game, *colours, nearest=nearest), wanted, most_empty)
 
 
 def _find_part(side: "_Side", wanted: Collection[Cell], most_empty: int = MOST_EMPTY) -> Part:
@@ -68,17 +68,18 @@ def _find_part(side: "_Side", wanted: Collection[Cell], most_empty: int = MOST_E
 class _Side:
     """A position as the parts around all groups of one colour, the defender's, begin from it."""
 
-    def __init__(self, game: Game, defender: int) -> None:
+    def __init__(self, game: Game, defender: int, *, nearest: bool = False) -> None:
         self.game, self.defender = game, defender
         self.stones, self.proven = game.stones(), proven_owners(game)
         chains = [region for region in find_regions(self.stones) if region.colour != EMPTY]
         self.chain_of = {cell: region.cells for region in chains for cell in region.cells}
-        self.costs = self._step_costs(chains)
+        self.costs = np.ones(self.stones.shape, np.int64) if nearest else self._step_costs(chains)
 
     def _step_costs(self, chains: Iterable[Region]) -> NDArray[np.int64]:
         """Returns what an empty cell costs: the least where the defender gets first, and so may make eyes.
 
-        Of the costs 1, 1, 1 (the nearest cells first) and six others, these led to the most proofs.
+        Of the costs 1, 1, 1 (the nearest cells first) and six others, these led to the most proofs in problems of the
+        relevance-zone study.
         """
         own, other = set[Cell](), set[Cell]()
         for chain in chains:
@@ -112,7 +113,7 @@ class _Growth:
         new = [one for one in self._chain_of[cell] if one not in self.cells]
         self.cells.update(new)
         for one in new:
-            self._push(one, 0)
+            self._push(one, 1)
 
     def _push(self, cell: Cell, cost: int) -> None:
         heapq.heappush(self._queue, (self._cost + cost, len(self.cells), cell))

@@ -17,12 +17,13 @@ from .ahead import wait_until_compiled
 from .first_calls import use_solver
 from .local_board import ATTACKER, DEFENDER, NO_KO
 from .moves import FAILED, REACHED
-from .part import find_part
+from .part import Part, find_part
 from .reading import Memory, Position, Reading
 from .refutations import BEST, Branch, Found, Outcome, Refutations
 
-# The parts that are read, by their empty points: what is proved in a small one holds, and it is read sooner.
-_SIZES = (8, 12, 16, 20, 24)
+# The parts that are read, by their empty points, and whether these are the nearest: the points that the group's colour
+# reaches first may lie far from a small group. What is proved in a small part holds, and it is read sooner.
+_PARTS = ((8, True), (12, True), (12, False), (16, False), (20, False), (24, False))
 _FIRST_SLICE = 5_000  # positions that each search reads in its first turn; in each later one twice as many
 _MOST_SLICE = 200_000  # about half a second
 
@@ -139,7 +140,7 @@ class _Solver:
         report: Callable[[int], object],
     ) -> None:
         self._game, self._points = game, points
-        self._parts = [find_part(game, points, _SIZES[0])]  # before anything is compiled: it refuses wrong points
+        self._parts = [self._part(0)]  # before anything is compiled: it refuses wrong points
         self.defender = self._parts[0].defender
         self._memory = Memory()
         prepare(lambda: stop is not None and stop.is_set(), self._memory)
@@ -182,6 +183,10 @@ class _Solver:
             return Outcome.LIVES
         return Outcome.DIES if opponent(self.defender) in owners else None
 
+    def _part(self, size: int) -> Part:
+        empty, nearest = _PARTS[size]
+        return find_part(self._game, self._points, empty, nearest=nearest)
+
     def _reading(self, size: int, seeker: int, ko_master: int) -> Reading:
         key = size, seeker, ko_master
         if key not in self._readings:
@@ -206,8 +211,8 @@ class _Solver:
             positions = [min(2 * most, _MOST_SLICE) for most in positions]
             if len(positions) < len(self._parts):
                 positions.append(_FIRST_SLICE)
-            elif len(self._parts) < len(_SIZES) and self._parts[-1].is_open:
-                self._parts.append(find_part(self._game, self._points, _SIZES[len(self._parts)]))
+            elif len(self._parts) < len(_PARTS) and self._parts[-1].is_open:
+                self._parts.append(self._part(len(self._parts)))
                 positions.append(_FIRST_SLICE)
             elif self._is_exhausted(movers):
                 return

@@ -256,7 +256,7 @@ def test_what_lies_outside_is_named() -> None:
 
 
 def test_each_answer_names_what_it_takes_for_granted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solution, "_SIZES", (2, 4, 8))
+    monkeypatch.setattr(solution, "_PARTS", ((2, False), (4, False), (8, False)))
     game = Game(4, 3)
     game.set_up(["B3", "A2", "C2"], ["C3", "D3", "B2", "A1"])
     answers = solve(game, ["A1"]).answers
@@ -291,7 +291,7 @@ def test_a_reading_can_be_stopped_at_any_moment() -> None:
 
 
 def test_liberties_outside_may_be_filled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solution, "_SIZES", (1,))
+    monkeypatch.setattr(solution, "_PARTS", ((1, False),))
     game = Game(4, 5)
     game.set_up(
         ["A5", "B5", "C5", "B4", "A3", "B3", "C3", "C2"],
@@ -299,6 +299,15 @@ def test_liberties_outside_may_be_filled(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     # White's only liberty is A1, which is not in a part of one empty point; Black's is A4.
     assert solve(game, ["D3"], seconds=0.2).answers[BLACK].outcome is not Outcome.LIVES
+
+
+def test_the_points_near_a_small_group_are_read_although_its_colour_has_larger_ones() -> None:
+    game = Game(9)
+    game.set_up(
+        ["D8", "D7", "B6", "C6", "D5", "E5", "F5", "F6", "F7", "F8"],
+        ["E9", "E8", "E7", "E6", "D6", "C7", "B7", "C5", "B5", "C4"],
+    )
+    assert solve(game, ["B6"]).status == "dead"
 
 
 def test_a_ko_may_not_be_retaken_at_once() -> None:
