@@ -326,7 +326,7 @@ def _is_made_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -
         return False
     # Not by the longer searches, which not all of the moves have had.
     given_back = review.fall(worth(last.after), worth(review.before), by)
-    return given_back >= _LEAST_GIVEN_BACK * min(last.drop(by), review.drop(by))
+    return given_back >= max(least_cost(by), _LEAST_GIVEN_BACK * min(last.drop(by), review.drop(by)))
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:

@@ -181,7 +181,9 @@ def test_a_point_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     assert (black.moves, black.again, black.lost) == (7, 6, 29)
     dearer = review(BLACK, D4, E5, (0.5, 0.5), (-4.6, 24.6), number=3)
     assert spans([loss(1, BLACK, D4, E5, 9), dearer]) == [("3", 3), ("1", 1)], "White has given back 4.4 of 9"
-    assert spans([loss(1, BLACK, D4, E5, 8), dearer]) == [("3", 3), ("1", 1)]
+    longer = replace(loss(1, BLACK, D4, E5, 0), longer=(Worth(-9.0, 0.5), Worth(0.0, 0.5)))
+    nothing = review(BLACK, D4, E5, (0.5, 0.5), (0.4, 8.4), number=3)
+    assert spans([longer, nothing]) == [("1", 1), ("3", 3)], "what longer searches found nobody has given back"
     assert spans([loss(1, BLACK, D4, E5, 9), replace(dearer, before=moves[0].before)]) == [("1-3", 3)]
 
 
