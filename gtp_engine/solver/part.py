@@ -41,8 +41,8 @@ def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY, *
     """Returns the part of a board in which the chains on some points are read.
 
     It holds what the group reaches over empty points, stones of its colour and such stones of the opponent's as have
-    few liberties, or none elsewhere; of the empty points only some if there are many: the nearest, or first those near
-    to it that stones of its colour reach before the opponent's.
+    few liberties, or none elsewhere. Of many empty points it takes the nearest, or prefers those that stones of its
+    colour reach before the opponent's.
 
     Raises:
         UserError: There is no stone on one of the points, they have both colours, or the group is too large.

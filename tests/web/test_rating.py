@@ -73,7 +73,7 @@ def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: Ra
     assert file.rating is not None and file.rating.games == 1
     result = {"rank": str(file.rating.rank), "within": file.rating.within, "games": 1}
     assert desk.state["rating"]["result"] == result
-    desk.send("undo")  # the game goes on, and has counted
+    desk.send("undo")  # the game continues, but its first result has counted
     assert desk.played.result is None and desk.state["rating"]["result"] == result
     desk.send("resign")
     assert file.rating.games == 1 and desk.state["rating"]["result"] == result
