@@ -28,7 +28,8 @@ from ..search.evaluate.features import new_workspace, root_position_of
 from ..search.evaluate.row import EvaluationRow
 from .seki_reading import uncapturable_stones
 
-# The share of the board played before which nobody looks for the end. Chosen by judgement.
+# The share of the board played before which nobody looks for the end, and no stone of a game that two passes end is
+# dead. Chosen by judgement; of 7,672 games between strong players on KGS that two passes ended, none ended earlier.
 _EARLIEST_END = 0.3
 # A region with a mean ownership nearer to 0 is undecided. In 52 games against GNU Go on 9x9, 0.3 and 0.7 changed no
 # result of a network or of rollouts; with 0.3 rollouts gave away points, and with 0.7 and 0.9 games took longer.
@@ -54,7 +55,11 @@ def count_played(game: Game) -> int:
 
 
 def has_filled_up(game: Game) -> bool:
-    """Returns whether enough moves were played for the game to be over. Before that nobody passes first."""
+    """Returns whether enough moves were played for the game to be over.
+
+    Before that nobody passes first, and if both players do pass, all stones stay: a network gives the whole board to the
+    player who is ahead, which would make stones dead that nobody has attacked.
+    """
     return count_played(game) >= _EARLIEST_END * game.area
 
 
@@ -201,12 +206,14 @@ def chain_statuses(game: Game, dead: Collection[int]) -> dict[str, list[list[int
 
 
 def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
-    """Returns the points of the stones that are dead in a finished game.
+    """Returns the points of the stones that are dead in a finished game; none before the board `has_filled_up`.
 
     Args:
         game: The game; its present position is judged.
         ownership: float [height, width] from -1 (White) to 1 (Black), whoever moves first.
     """
+    if not has_filled_up(game):
+        return set()
     stones, costs = game.stones(), _costs(ownership)
     groups = _doubtful_groups(game, ownership)
     known: dict[Cells, float] = {}

@@ -32,15 +32,15 @@ def owned(game: Game, dead: set[int], certainty: float = 0.9) -> np.ndarray:
 
 # Black has the left, White the right; a white stone is left behind on B5.
 HALVES = """
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . O . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
+    . . . . X O O . .
+    . . . . X O O . .
+    . . . . X O O . .
+    . . . . X O O . .
+    . O . . X O O . .
+    . . . . X O O . .
+    . . . . X O O . .
+    . . . . X O O . .
+    . . . . X O O . .
 """
 
 
@@ -51,7 +51,17 @@ def test_a_stone_that_would_undo_a_territory_is_dead_although_its_own_point_is_i
     ownership[4, 1] = -0.3
     assert dead_stones(game, ownership) == set()
     assert agreed_dead(game, ownership) == stone
-    assert game.score(stone).points == (36 + 1) - 27 - 6
+    assert game.score(stone).points == (36 + 1) - 18 - 6
+
+
+def test_all_stones_stay_if_both_players_pass_at_the_beginning() -> None:
+    game = Game(9, rules="chinese", komi=7)
+    for vertex in ("C3", "G7", "G3", "C7", "E6", "E4"):
+        game.play(game.to_move, parse_vertex(vertex, 9, 9))
+    game.play(BLACK, PASS)
+    game.play(WHITE, PASS)
+    assert find_dead(game, lambda: np.full((9, 9), -0.9)) == set()  # although White is ahead everywhere
+    assert game.score().points == -7
 
 
 def test_a_living_group_that_is_surrounded_stays() -> None:
