@@ -261,7 +261,7 @@ def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
 
 
 def test_an_analysis_is_shown_while_it_runs_and_follows_the_game(desk: Desk) -> None:
-    desk.send("analyse", visits=100_000)
+    desk.send("analyse", visits=1_000_000)
     desk.wait(lambda: desk.session.report is not None)
     assert desk.state["task"]["kind"] == "analysis" and desk.state["report"]["moves"] and desk.state["isYourTurn"]
     desk.play("C3")
