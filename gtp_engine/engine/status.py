@@ -57,8 +57,8 @@ def count_played(game: Game) -> int:
 def has_filled_up(game: Game) -> bool:
     """Returns whether enough moves were played for the game to be over.
 
-    Before that nobody passes first, and if both players do pass, all stones stay: a network gives the whole board to the
-    player who is ahead, which would make stones dead that nobody has attacked.
+    Before that nobody passes first, and if both players do pass, all stones stay: a network gives the whole board to
+    the player who is ahead, which would make stones dead that nobody has attacked.
     """
     return count_played(game) >= _EARLIEST_END * game.area
 

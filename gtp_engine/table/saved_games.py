@@ -17,13 +17,24 @@ from pathlib import Path
 from ..base.errors import UserError
 from ..base.fields import Range
 from ..base.files import files_with, is_same_file, remove_leftovers, write_atomically
+from ..base.languages.texts import Phrase, texts
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import NAMES_VERSION, Rank, as_rank, present_rank
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.rules import Rules
-from ..go.sgf import GameRecord, Properties, TreeNode, read_number, read_sgf, read_text, shown_result, write_sgf
+from ..go.sgf import (
+    GameRecord,
+    Properties,
+    SgfError,
+    TreeNode,
+    read_number,
+    read_sgf,
+    read_text,
+    shown_result,
+    write_sgf,
+)
 from ..search.evaluate.choices import ROLLOUTS
 from .game_clock import read_time_settings
 
@@ -122,6 +133,7 @@ class SavedGame:
     time: TimeSettings
     is_record: bool = False  # whether it is looked at as somebody's record (`as_record`)
     is_kept: bool = True  # whether what is played on is saved; not so for a problem
+    ending: Phrase | None = None  # that the game ends before a move that cannot be played, and why not
 
     def as_record(self) -> "SavedGame":
         """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""
@@ -129,9 +141,10 @@ class SavedGame:
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
-        choice = f"; {self.notice}" if self.notice else ""
-        saving = "" if self.is_own else "; it will be saved as a new game"
-        return f"continuing {self.path} after {plural(len(self.game.moves), 'move')}{choice}{saving}"
+        continuing = f"continuing {self.path} after {plural(len(self.game.moves), 'move')}"
+        ending = "" if self.ending is None else texts().say(self.ending)
+        saving = "" if self.is_own else "it will be saved as a new game"
+        return "; ".join(filter(None, (continuing, ending, self.notice, saving)))
 
     @property
     def notice(self) -> str | None:
@@ -171,7 +184,8 @@ def open_tree(
 ) -> SavedGame:
     """Returns the main line of a tree as `open_game` does that of a file, also if it is finished.
 
-    Raises UserError if it cannot be replayed, or has fewer moves.
+    Without a number of moves it ends before a move that cannot be played. Raises UserError if the first move or a
+    wanted one cannot be, or if there are fewer moves.
     """
     line = tree.main_line
     count = len(tree.moves)
@@ -180,9 +194,18 @@ def open_tree(
     node = line[-1] if move is None else _node_after(line, move)
     if move is not None:
         node.children.clear()  # the game goes on from there
-    game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
+    refusal = None
+    try:
+        game = tree.position(node, rules, komi)
+    except SgfError:
+        if move is not None:
+            raise
+        refusal = tree.end_before_illegal_move(rules)
+        node = tree.main_line[-1]
+        game = tree.position(node, rules, komi)
+    notes = read_notes(tree.root.properties)
     is_ours = path is not None and not notes.is_edited and _is_own(tree)
-    is_whole = tree.is_whole_file and node is line[-1]
+    is_whole = tree.is_whole_file and node is line[-1] and refusal is None
     names = {BLACK: tree.black, WHITE: tree.white}
     return SavedGame(
         path=path,
@@ -194,6 +217,7 @@ def open_tree(
         is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
+        ending=None if refusal is None else Phrase("error.recordEnds", {"problem": refusal.phrase or str(refusal)}),
     )
 
 

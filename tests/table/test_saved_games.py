@@ -197,7 +197,6 @@ def test_rules_and_komi_can_be_replaced(tmp_path: Path) -> None:
         ("(;GM[1]SZ[9]RE[W+3.5];B[cc])", r"the game is finished \(W\+3.5\); .* after move N, 0 to 1, add --move N"),
         ("(;GM[1]SZ[37];B[cc])", "cannot play on a board of 37x37: expected 2 to 25 each way"),
         ("hello", "no SGF game found"),
-        ("(;GM[1]SZ[9];B[cc];W[cc])", "move 2: illegal move: C7 is occupied"),
         ("(;GM[2];B[cc])", r"not a game of Go: GM\[2\]"),
     ],
 )
@@ -208,6 +207,18 @@ def test_one_line_for_what_cannot_be_continued(tmp_path: Path, text: str, messag
         open_game(path)
     assert str(error.value).startswith(f"{path}: ")
     assert "\n" not in str(error.value)
+
+
+def test_a_game_ends_before_an_illegal_move(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[9]AP[gtp_engine]PB[human]PW[gtp_engine b6c64 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
+    opened = open_game(path)
+    assert (len(opened.game.moves), opened.game.to_move, opened.tree.moves) == (2, BLACK, opened.game.moves)
+    ending = f"{path}: move 3: illegal move: C7 is occupied: the game is shown up to there"
+    assert f"after 2 moves; {ending}; it will be saved as" in opened.in_words()
+    assert not opened.is_own  # so that saving does not take the other moves from the file
+    with pytest.raises(UserError, match="move 3: illegal move: C7 is occupied"):
+        open_game(path, move=3)
 
 
 def test_a_move_that_does_not_exist(tmp_path: Path) -> None:

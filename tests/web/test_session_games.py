@@ -293,6 +293,18 @@ def test_a_record_with_more_positions_than_pages_can_show_is_refused(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_record_is_shown_up_to_an_illegal_move(desk: Desk, language: str) -> None:
+    desk.send("open", sgf="(;SZ[9];B[ee];W[cc];B[ee](;W[aa])(;W[bb]))")
+    assert desk.state["moves"] == 2
+    at = desk.state["ending"]["values"]["problem"]["values"]["problem"]["values"]  # within those of "SGF data"
+    assert (at["place"]["values"], at["problem"]["name"]) == ({"number": "3"}, "error.occupied")
+    played = desk.played.saved
+    assert played is not None and played.ending is not None and "E5" in texts(language).say(played.ending)
+    desk.send("open", sgf=RECORD)
+    assert desk.state["ending"] is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     ("sgf", "detail"),
     [
@@ -300,8 +312,7 @@ def test_a_record_with_more_positions_than_pages_can_show_is_refused(
         ("(;GM[3];B[aa])", "GM[3]"),
         ("(;SZ[26];B[aa])", "26x26"),
         ("(;SZ[9];B[ee]", ""),
-        ("(;SZ[9];B[ee];W[ee])", "E5"),
-        ("(;SZ[9];B[ee];W[zz])", "invalid SGF point 'zz' on a 9x9 board"),
+        ("(;SZ[9];B[zz];W[ee])", "invalid SGF point 'zz' on a 9x9 board"),
         ("(;SZ[9]" + 5 * ";B[aa];W[]" + ")", ""),
     ],
 )

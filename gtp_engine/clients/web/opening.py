@@ -189,6 +189,7 @@ class Opening(Part):
             "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN},
+            "ending": played.saved and played.saved.ending and phrase_parts(played.saved.ending),
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
             "komi": game.komi,
             "rules": rules_name(game.rules) or "other",

@@ -422,6 +422,23 @@ class GameRecord:
             game.to_move = node.next.move.colour
         return game
 
+    def end_before_illegal_move(self, rules: Rules | None = None) -> SgfError | None:
+        """Takes away what follows the last position of the main line that can be played, with its variations.
+
+        Returns why the next node cannot be played; None if all can be. Raises SgfError if not even the first move can.
+        """
+        game, played, line = self._new_game(rules), 0, self.main_line
+        for place, node in enumerate(line):
+            try:
+                self._apply(node, game, played)
+            except SgfError as error:
+                if not played:
+                    raise
+                line[place - 1].children.clear()
+                return error
+            played += node.move is not None
+        return None
+
     def _taken_back(self, path: list[TreeNode], rules: Rules | None) -> tuple[Game, int] | None:
         """Takes the latest position back to where this path leaves its own, if that is possible.
 

@@ -366,7 +366,8 @@ function show(before = state) {
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
   const notes = state.rankNotes.map(({name, values}) => text(name, values));
   showNotice("#rank-note", [ratingText(state), ...notes].filter(Boolean).join(" · "));
-  showNotice("#notice", state.notice || "");
+  const ending = state.ending && text(state.ending.name, state.ending.values);
+  showNotice("#notice", [ending, state.notice].filter(Boolean).join("; "));
   showProblem();
 }
 
