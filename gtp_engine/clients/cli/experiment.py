@@ -56,8 +56,8 @@ def experiment(options: ExperimentOptions) -> None:
 
     \b
     Examples:
-      gtp_engine experiment ownership examples/ownership/with.toml examples/ownership/without.toml --seeds 5
-      gtp_engine experiment chance demo demo --seeds 6
+      gtp_engine experiment ownership trial examples/no_ownership.toml --seeds 5
+      gtp_engine experiment chance trial trial --seeds 6
       gtp_engine train ownership/seed-1/a --report curves.html --compare ownership/seed-1/b
     """
     from ...training.experiment import Experiment, side_of, summary
