@@ -47,14 +47,38 @@ def find_part(game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY, *
     Raises:
         UserError: There is no stone on one of the points, they have both colours, or the group is too large.
     """
-    stones, wanted = game.stones(), cells_of(points, game.width)
+    wanted = cells_of(points, game.width)
+    return _find_part(_Side(game, _colour_of(game, wanted), nearest=nearest), wanted, most_empty)
+
+
+def part_within(game: Game, points: Iterable[int], within: Iterable[int]) -> Part:
+    """Returns the part that has the points `within`, and the chains on `points` as if they were enclosed in it.
+
+    The empty points around it count as safe stones of the attacker's. So what lives there lives on the board as well,
+    and what cannot be captured there cannot be captured; what is captured there may still get out on the board.
+
+    Raises:
+        UserError: As `find_part`.
+    """
+    wanted = cells_of(points, game.width)
+    side = _Side(game, _colour_of(game, wanted), nearest=True)
+    cells = {*cells_of(within, game.width)}.union(*(side.chain_of[cell] for cell in wanted))
+    grid = _Grid.around(cells)
+    if grid is None:
+        raise UserError("the group is too large to be read")
+    return _part(side, wanted, cells, grid, is_enclosed=True)
+
+
+def _colour_of(game: Game, wanted: Collection[Cell]) -> int:
+    """Returns the colour of the stones on some cells; raises UserError if one is empty, or they have both colours."""
+    stones = game.stones()
     for cell in wanted:
         if stones[cell] == EMPTY:
             raise UserError(f"no stone at {game.vertex(points_of([cell], game.width)[0])}")
     colours = {int(stones[cell]) for cell in wanted}
     if len(colours) != 1:
         raise UserError("stones of one colour are needed: name those of one group")
-    return _find_part(_Side(game, *colours, nearest=nearest), wanted, most_empty)
+    return colours.pop()
 
 
 def _find_part(side: "_Side", wanted: Collection[Cell], most_empty: int = MOST_EMPTY) -> Part:
@@ -203,7 +227,9 @@ class _Grid:
         return bits & (2**64 - 1), bits >> 64
 
 
-def _part(side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) -> Part:
+def _part(
+    side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid, *, is_enclosed: bool = False
+) -> Part:
     game, stones, chain_of, proven, defender = side.game, side.stones, side.chain_of, side.proven, side.defender
     target = {one for cell in wanted for one in chain_of[cell]}
     colours = {DEFENDER: defender, ATTACKER: opponent(defender)}
@@ -211,11 +237,15 @@ def _part(side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid) 
     local = np.zeros(2, LOCAL)
     local["stride"], local["suicide"] = grid.stride, game.rules.suicide
     local["cells"], local["target"] = grid.mask(cells), grid.mask(target)
-    local["open"] = grid.mask(cell for cell, near in beside if stones[near] == EMPTY)
+    opening = grid.mask(cell for cell, near in beside if stones[near] == EMPTY)
+    if not is_enclosed:
+        local["open"] = opening
     for player, colour in colours.items():
         local["fixed"][:, player] = grid.mask(cell for cell, near in beside if stones[near] == colour)
         # Whoever seeks its goal may not count on what lies outside: as if the other had safe stones there.
         local["fixed"][1 - player, player] |= local["open"][0]
+    if is_enclosed:
+        local["fixed"][:, ATTACKER] |= np.array(opening, np.uint64)
     is_wall = {near for _, near in beside if stones[near] == colours[ATTACKER] != proven[near]}
     points = {grid.cell(cell): points_of([cell], game.width)[0] for cell in cells}
     of_colour = [grid.mask(cell for cell in cells if stones[cell] == colour) for colour in colours.values()]

@@ -17,7 +17,7 @@ from .ahead import wait_until_compiled
 from .first_calls import use_solver
 from .local_board import ATTACKER, DEFENDER, NO_KO
 from .moves import FAILED, REACHED
-from .part import Part, find_part
+from .part import Part, find_part, part_within
 from .reading import Memory, Position, Reading
 from .refutations import BEST, Branch, Found, Outcome, Refutations
 
@@ -65,6 +65,8 @@ class Solution:
         answers: What was found for the attacker and for the defender to move first, by colour.
         positions: The number of positions read.
         seconds: The time that it took.
+        within: The only points that were read, if the group was taken to be enclosed in them: then an outcome other
+            than LIVES holds if it cannot get out. None if that was not assumed.
     """
 
     defender: int
@@ -72,6 +74,7 @@ class Solution:
     answers: dict[int, Answer] = field(hash=False)
     positions: int
     seconds: float
+    within: frozenset[int] | None = None
 
     @property
     def status(self) -> str:
@@ -92,6 +95,7 @@ def solve(
     seconds: float = USUAL_SECONDS,
     stop: threading.Event | None = None,
     report: Callable[[int], object] = lambda positions: None,
+    within: Iterable[int] | None = None,
 ) -> Solution:
     """Finds out whether stones can be captured, whoever moves first.
 
@@ -108,6 +112,7 @@ def solve(
         seconds: The longest time; half a second more if a step takes long.
         stop: Ends the reading, with what is known by then.
         report: Called with the number of positions read so far, at least every few seconds.
+        within: The only points that are read, as if the group were enclosed in them: `Solution.within`.
 
     Raises:
         UserError: A point is empty, the stones are of both colours, the group is too large, or the time is negative.
@@ -115,7 +120,8 @@ def solve(
     only = None if first is None else as_colour(first)
     if not seconds >= 0:
         raise invalid("number of seconds", seconds, "a number of 0 or more")
-    solver = _Solver(game, game.points(points), seconds, stop, report)
+    enclosed = None if within is None else frozenset(within)
+    solver = _Solver(game, game.points(points), seconds, stop, report, enclosed)
     return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 
 
@@ -138,8 +144,9 @@ class _Solver:
         seconds: float,
         stop: threading.Event | None,
         report: Callable[[int], object],
+        within: frozenset[int] | None,
     ) -> None:
-        self._game, self._points = game, points
+        self._game, self._points, self._within = game, points, within
         self._parts = [self._part(0)]  # before anything is compiled: it refuses wrong points
         self.defender = self._parts[0].defender
         self._memory = Memory()
@@ -168,6 +175,7 @@ class _Solver:
             answers={answers[mover].first: answers[mover] for mover in (ATTACKER, DEFENDER)},
             positions=self._positions,
             seconds=time.monotonic() - self._began,
+            within=self._within,
         )
 
     @property
@@ -184,6 +192,8 @@ class _Solver:
         return Outcome.DIES if opponent(self.defender) in owners else None
 
     def _part(self, size: int) -> Part:
+        if self._within is not None:
+            return part_within(self._game, self._points, self._within)
         empty, nearest = _PARTS[size]
         return find_part(self._game, self._points, empty, nearest=nearest)
 

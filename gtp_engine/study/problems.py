@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..base.errors import UserError
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
@@ -16,7 +17,7 @@ from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import find_regions, points_of
 from ..go.sgf import GameRecord, TreeNode
-from ..solver.part import enclosed_groups
+from ..solver.part import enclosed_groups, find_part
 from ..solver.refutations import Outcome
 from ..solver.solution import Solution, solve
 from .leitner import Missed
@@ -25,6 +26,10 @@ _TO_MOVE = re.compile(r"\b(black|white) (?:to|plays?|moves?|first|lives?|kills?)
 _VERTEX = re.compile(r"\b[A-HJ-T](?:1\d|[1-9])\b")
 _MOST_CHAINS = 12  # that are tried, if nothing says which is meant
 _LEAST_STONES = 3  # of a chain that nothing names: smaller ones are seldom what a problem is about
+# The empty points of the parts in which a group is taken to be enclosed, and how many groups are. In 28 elementary
+# problems that nothing else solved, the book's first move reached something there in 15.
+_ENCLOSED, _MOST_ENCLOSED = (10, 12, 14, 16, 18), 6
+_MOST_SOLUTIONS = 2  # first moves that may work there: if more do, too much was taken for granted
 _ORDER = (Outcome.DIES, Outcome.KO, Outcome.SEKI, Outcome.LIVES)  # what the attacker wants most is first
 
 
@@ -106,6 +111,9 @@ def find_goal(
 ) -> Goal | None:
     """Finds the group that a problem is about: one whose fate depends on who moves first; None if none was found.
 
+    If there is none, and the record has a solution, groups are taken to be enclosed: one is meant if the solution's
+    first move works then, and hardly another one.
+
     Args:
         problem: The problem.
         seconds: The longest time for a group that the record names; others have a quarter of it.
@@ -122,7 +130,31 @@ def find_goal(
             found = solve(game, points, seconds=seconds if named else seconds / 4, stop=stop)
             if (goal := goal_of(found, game.to_move)) is not None:
                 return goal
+    following = problem.node.next
+    if following is None or following.move is None or following.move.colour != game.to_move:
+        return None
+    for points in groups[:_MOST_ENCLOSED]:
+        goal = _enclosed_goal(game, points, seconds / 8, stop)
+        moves = () if goal is None else goal.solution.answers[game.to_move].moves
+        if following.move.point in moves and len(moves) <= _MOST_SOLUTIONS:
+            return goal
     return None
+
+
+def _enclosed_goal(game: Game, points: Iterable[int], seconds: float, stop: threading.Event) -> Goal | None:
+    """Returns what the player to move can reach if a group cannot get out of the largest part that is read in time."""
+    goal, seen = None, set[frozenset[int]]()
+    for empty in _ENCLOSED:
+        with suppress(UserError):  # it is too large to be read
+            within = frozenset(find_part(game, points, empty).points.values())
+            if within in seen:
+                break
+            seen.add(within)
+            found = solve(game, points, seconds=seconds, stop=stop, within=within)
+            if found.answers[game.to_move].outcome is Outcome.UNKNOWN:
+                break
+            goal = goal_of(found, game.to_move)
+    return goal
 
 
 def _named(problem: Problem) -> Iterator[list[int]]:
@@ -163,6 +195,7 @@ class Verdict:
         walls: The chains, as points, that are taken for safe in the proof.
         is_decided: Whether nothing that the opponent plays changes the outcome any more, or only a ko decides it.
         points: The points that the move loses, for the search.
+        is_enclosed: Whether the proof takes for granted that the group cannot get out.
     """
 
     by: str
@@ -172,22 +205,26 @@ class Verdict:
     walls: tuple[tuple[int, ...], ...] = ()
     is_decided: bool = False
     points: float | None = None
+    is_enclosed: bool = False
 
 
 def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Verdict:
     """Judges the last move of a position by what it leads to; not known if that is not found in the time."""
-    target, player = goal.solution.target, opponent(after.to_move)
+    target, player, within = goal.solution.target, opponent(after.to_move), goal.solution.within
 
     def is_taken(game: Game) -> bool:
         return any(game.stone_at(point) != goal.solution.defender for point in target)
 
     if is_taken(after):
         return Verdict("solver", goal.is_reached(Outcome.DIES, player), Outcome.DIES, is_decided=True)
-    answer = solve(after, target, first=after.to_move, seconds=seconds, stop=stop).answers[after.to_move]
+    read = partial(solve, points=target, first=after.to_move, seconds=seconds, stop=stop, within=within)
+    answer = read(after).answers[after.to_move]
     if answer.outcome is Outcome.UNKNOWN:
         return Verdict("solver")
     reply = next((point for point in answer.line if point != PASS), None)
-    verdict = Verdict("solver", goal.is_reached(answer.outcome, player), answer.outcome, reply, answer.walls)
+    is_enclosed = within is not None and answer.outcome is not Outcome.LIVES
+    is_right = goal.is_reached(answer.outcome, player)
+    verdict = Verdict("solver", is_right, answer.outcome, reply, answer.walls, is_enclosed=is_enclosed)
     if reply is None or not verdict.is_right:
         return replace(verdict, is_decided=reply is None)
     game = after.copy()
@@ -199,7 +236,7 @@ def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Ver
     if answer.outcome is Outcome.KO and game.board["ko_point"][0] != PASS:  # only threats elsewhere are left
         return replace(verdict, is_decided=True)
     # Whether the player could as well pass after the best answer.
-    again = solve(game, target, first=after.to_move, seconds=seconds, stop=stop).answers[after.to_move]
+    again = read(game).answers[after.to_move]
     return replace(verdict, is_decided=goal.is_reached(again.outcome, player))
 
 

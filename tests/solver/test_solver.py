@@ -340,6 +340,25 @@ def test_a_group_that_gets_out_is_not_solved() -> None:
     assert enclosed_groups(game) == []
 
 
+def test_a_group_may_be_taken_to_be_enclosed() -> None:
+    """An empty point around the part counts as a safe stone of the attacker's, and the rest of the board does not."""
+    open_side, wall = Game(19), ["E18", "C17", "A17", "B17", "E19"]
+    group = ["D19", "D18", "C18", "B18", "A18"]
+    open_side.set_up(wall, group)
+    closed = Game(19)
+    closed.set_up([*wall, "D17"], group)
+    within = open_side.points("A19 B19 C19 D19 D18 C18 B18 A18")
+    assert solve(open_side, ["D19"], seconds=0.2).answers[BLACK].outcome is Outcome.UNKNOWN  # White gets out on D17
+    taken, enclosed = solve(open_side, ["D19"], within=within), solve(closed, ["D19"])
+    assert {colour: (answer.outcome, answer.moves) for colour, answer in taken.answers.items()} == {
+        colour: (answer.outcome, answer.moves) for colour, answer in enclosed.answers.items()
+    }
+    assert (taken.within, enclosed.within) == (frozenset(within), None)
+    assert "  if the group cannot get out" in describe(taken, open_side)
+    with pytest.raises(UserError, match="no stone at A19"):
+        solve(open_side, ["A19"], within=within)
+
+
 def test_a_reading_can_be_stopped() -> None:
     stop = threading.Event()
     stop.set()

@@ -73,6 +73,21 @@ def test_moves_are_right_if_they_lead_to_what_is_sought() -> None:
     assert judge(after, kill, 5.0, stopped).is_right is None
 
 
+def test_a_group_that_may_get_out_is_enclosed_if_the_record_says_so() -> None:
+    text = "SZ[19]AB[ea][eb][cc][bc][ac]AW[da][db][cb][bb][ab]"  # White gets out on D17
+    assert goal(text)[1] is None and goal(f"{text};B[dc]")[1] is None
+    problem, kill = goal(f"{text};B[ba]")
+    assert kill.outcome is Outcome.DIES and problem.game.point("D17") in kill.solution.within
+    verdicts = {}
+    for vertex in ("B19", "C19"):
+        after = problem.game.copy()
+        after.play(after.to_move, vertex)
+        verdicts[vertex] = judge(after, kill, 5.0, threading.Event())
+    assert verdicts["B19"].is_right and verdicts["B19"].is_enclosed
+    assert not verdicts["C19"].is_right and verdicts["C19"].outcome is Outcome.LIVES
+    assert not verdicts["C19"].is_enclosed  # it lives all the more if it may get out
+
+
 def test_what_the_record_says() -> None:
     problem = problem_of(read_sgf(f"(;{STONES}(;B[ba];W[ca];B[aa])(;B[ca]))".encode()))
     named = {vertex: problem.game.point(vertex) for vertex in ("A7", "B7", "C7")}
