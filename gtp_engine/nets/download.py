@@ -25,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 from ..base import VERSION
 from ..base.errors import UserError, error_text
 from ..base.files import claim, write_atomically, write_text
+from ..base.messages import size_text
 from .katago_file import NetworkFileError, read_katago_file
 from .library import SUFFIXES
 
@@ -202,10 +203,10 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: _Pa
 
 def _check_room(source: Source, part: _Part, start: int, total: int | None) -> None:
     if total is not None and total > source.largest:
-        raise UserError(f"{source.url}: the file has {total / 1e6:,.1f} MB, more than {source.largest / 1e6:,.1f}")
+        raise UserError(f"{source.url}: the file has {size_text(total)}, more than {size_text(source.largest)}")
     free = shutil.disk_usage(part.path.parent).free
     if total is not None and total - start + _SPARE > free:
-        need = f"{(total - start) / 1e6:,.1f} MB are to come, {free / 1e6:,.1f} MB are free"
+        need = f"{size_text(total - start)} are to come, {size_text(free)} are free"
         raise UserError(f"{part.path.parent}: there is no room: {need}; make room, and run the same command again")
 
 
@@ -219,14 +220,14 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
                 f"a page came instead of a file ({kind}), as from a network that wants a login first"
             )
         if done + len(piece) > source.largest:
-            raise NetworkFileError(f"more than {source.largest / 1e6:,.1f} MB came: this is not the network")
+            raise NetworkFileError(f"more than {size_text(source.largest)} came: this is not the network")
         try:
             file.write(piece)
             file.flush()
         except OSError as error:
             with suppress(OSError):
                 file.close()  # what its buffer holds cannot be written either
-            kept = f"{done / 1e6:,.1f} MB are kept; make room, and run the same command again to resume"
+            kept = f"{size_text(done)} are kept; make room, and run the same command again to resume"
             raise UserError(f"{file.name}: {error_text(OSError(error.errno, error.strerror))}; {kept}") from error
         done += len(piece)
         watch(done, total)
@@ -266,6 +267,6 @@ def _explained(source: Source, part: _Part, error: Exception) -> str:
         problem = f"the certificate of {host} is not trusted ({reason.verify_message})"
         return f"{problem}; SSL_CERT_FILE can name a file with certificates to trust"
     said = error_text(reason) if isinstance(reason, BaseException) else str(reason)
-    kept = f"; {part.size / 1e6:,.1f} MB are kept: run the same command again to resume" if part.size else ""
+    kept = f"; {size_text(part.size)} are kept: run the same command again to resume" if part.size else ""
     remedy = "" if part.size else "; HTTPS_PROXY can name a proxy, and --from takes a file that you have"
     return f"{source.url}: the connection to {host} failed: {said or 'it was cut'}{kept}{remedy}"

@@ -26,8 +26,8 @@ _TO_MOVE = re.compile(r"\b(black|white) (?:to|plays?|moves?|first|lives?|kills?)
 _VERTEX = re.compile(r"\b[A-HJ-T](?:1\d|[1-9])\b")
 _MOST_CHAINS = 12  # that are tried, if nothing says which is meant
 _LEAST_STONES = 3  # of a chain that nothing names: smaller ones are seldom what a problem is about
-# The empty points of the parts in which a group is taken to be enclosed, and how many groups are. In 28 elementary
-# problems that nothing else solved, the book's first move reached something there in 15.
+# The empty points of the parts in which a group is taken to be enclosed, and how many groups are. Of 28 elementary
+# problems that nothing else solved, in 13 the book's first move reaches a goal there.
 _ENCLOSED, _MOST_ENCLOSED = (10, 12, 14, 16, 18), 6
 _MOST_SOLUTIONS = 2  # first moves that may work there: if more do, too much was taken for granted
 _ORDER = (Outcome.DIES, Outcome.KO, Outcome.SEKI, Outcome.LIVES)  # what the attacker wants most is first

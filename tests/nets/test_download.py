@@ -91,7 +91,7 @@ def test_a_new_version_on_the_server_begins_anew(server: Server, path: Path) -> 
         ("gone", "the server answers 404 Not Found; the network is no longer there"),
         ("page", r"a page came instead of a file \(text/html\)"),
         ("damaged", "the checksum is [0-9a-f]{64} instead of"),
-        ("huge", r"the file has 1,099,511.6 MB, more than 1.0"),
+        ("huge", r"the file has 1,099,511.6 MB, more than 1.0 MB"),
         ("endless", r"more than 1.0 MB came: this is not the network"),
         ("circle", "the server answers 302"),
     ],
@@ -110,7 +110,7 @@ def test_without_a_checksum_the_network_is_read(server: Server, path: Path) -> N
 
 
 def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) -> None:
-    with pytest.raises(UserError, match=r"failed: it was cut; 0\.1 MB are kept: run the same command again to resume"):
+    with pytest.raises(UserError, match=r"failed: it was cut; \d+ kB are kept: run the same command again to resume"):
         download(Source(server.url("short"), SHA256), path)
     assert len(server.asked) <= 8 and "net.bin.gz" not in left(path)
 
@@ -119,7 +119,7 @@ def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) ->
 def test_a_full_disk_is_named(server: Server, path: Path) -> None:
     path.parent.mkdir()
     Path(f"{path}.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match=r"\.part: No space left on device; 0\.0 MB are kept; make room"):
+    with pytest.raises(UserError, match=r"\.part: No space left on device; 0 kB are kept; make room"):
         download(Source(server.url("good"), SHA256), path)
 
 

@@ -14,7 +14,7 @@ from ...base import folders, interrupts
 from ...base.errors import UserError
 from ...base.files import write_text
 from ...base.log import NOTICE
-from ...base.messages import plural, printable
+from ...base.messages import plural, printable, size_text
 from ...base.system import available_cpus
 from ...engine.settings import DEFAULT_SECONDS
 from ...nets.library import find_network, network_name
@@ -124,8 +124,8 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
             with _bar(path.name) as watch:
                 download(wanted, path, watch)
         except KeyboardInterrupt:
-            kept = part.stat().st_size / 1e6 if part.exists() else 0
-            click.echo(f"\nstopped; {kept:,.1f} MB are kept: run the same command again to resume", err=True)
+            kept = size_text(part.stat().st_size if part.exists() else 0)
+            click.echo(f"\nstopped; {kept} are kept: run the same command again to resume", err=True)
             raise
     click.echo(f"complete: {'its checksum is right' if sha256 else 'it can be read'}")
 
@@ -146,7 +146,7 @@ def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
             progress.update(task, completed=done, total=total)
             if total is not None and (reached := 10 * done // max(total, 1)) > tenths:
                 tenths = reached
-                click.echo(f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", err=True)
+                click.echo(f"{size_text(done)} of {size_text(total)}", err=True)
 
         yield watch
 

@@ -12,13 +12,12 @@ from ...go.game import Move
 from ...go.life import area_map
 from ...go.regions import chain_at
 from ...go.sgf import TreeNode, read_result
+from ...table.new_game import parse_humans
 from ...table.played_game import Mode, check_move
-from .session import Document, Drawn, Message, Part, Session, Task, text_of, whole_number
+from .session import WHOSE, Document, Drawn, Message, Part, Session, Task, text_of, whole_number
 from .studying import Searches, values_of
 
 T = TypeVar("T")
-
-_COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
 
 
 class Playing(Part):
@@ -156,9 +155,9 @@ class Playing(Part):
             return
         if self.played.mode is Mode.GAME:
             raise UserError("open a game to guess its moves")
-        colour = Words(_COLOURS).parse("colour", message.get("colour"))
+        colour = Words(WHOSE).parse("colour", message.get("colour"))
         places = (session.node, session.line[0])
-        node = next(filter(None, (_next_to_guess(place, _COLOURS[colour]) for place in places)), None)
+        node = next(filter(None, (_next_to_guess(place, parse_humans(colour)) for place in places)), None)
         if node is None:
             whose = "" if colour == "both" else f" of {colour.capitalize()}"
             raise UserError(f"there is no move{whose} to guess")
@@ -186,7 +185,7 @@ class Playing(Part):
         """Compares a move with the game's and shows the next position to guess in; after the last one guessing ends."""
         session, guess = self.session, self.guess
         assert guess is not None
-        colours = _COLOURS[guess["colour"]]
+        colours = parse_humans(guess["colour"])
         game = session.position()
         following, move = self._next_move(colours)
         check_move(game, point)
@@ -210,10 +209,10 @@ class Playing(Part):
             self.end_guessing()
         session.look_at(target)
 
-    def _next_move(self, colours: tuple[int, ...]) -> tuple[TreeNode, Move]:
+    def _next_move(self, colours: frozenset[int]) -> tuple[TreeNode, Move]:
         """Returns the node of the game's next move, which may come after comments or empty nodes, and the move."""
         shown = self.session.node
-        before = _next_to_guess(shown, _COLOURS["both"])
+        before = _next_to_guess(shown, parse_humans("both"))
         following = None if before is None else before.next
         if before is None or following is None or following.move is None:
             raise UserError("the game ends here: there is no move to guess")
@@ -266,7 +265,7 @@ class Playing(Part):
             drawn.ownership = (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0
 
 
-def _next_to_guess(node: TreeNode, colours: tuple[int, ...]) -> TreeNode | None:
+def _next_to_guess(node: TreeNode, colours: frozenset[int]) -> TreeNode | None:
     """Returns the first position from a node on after which a player of these colours moves; None if there is none."""
     while node.next is not None:
         if node.next.move is not None and node.next.move.colour in colours:

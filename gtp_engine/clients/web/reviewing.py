@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...base.errors import UserError
 from ...base.fields import Words
-from ...go.coords import BLACK, WHITE, colour_name
+from ...go.coords import as_colour, colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
 from ...table.saved_games import GameFile, open_tree
@@ -19,6 +19,7 @@ from .opening import Opening
 from .session import (
     CLOSING_SECONDS,
     MOST_NODES,
+    WHOSE,
     Document,
     Drawn,
     Message,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from ...study.reviewer import ReviewStep
 
 _BEST = "#5cc48d"  # the colour of the better move on the board
-_JUDGED = {"both": None, "black": BLACK, "white": WHITE}
 
 
 @dataclass(eq=False)
@@ -101,7 +101,8 @@ class Reviewing(Part):
         if not self.played.tree.moves:
             raise UserError("there are no moves to review")
         visits = visits_of(message)  # without them the review takes the usual time of the board
-        player = _JUDGED[Words(_JUDGED).parse("colour", message.get("colour", "both"))]
+        colour = Words(WHOSE).parse("colour", message.get("colour", "both"))
+        player = None if colour == "both" else as_colour(colour)
         self._forget_guesses()
         self.session.helped()
         self._begin(player, visits=visits)

@@ -38,6 +38,7 @@ _PUBLISH_SECONDS = 0.3  # between looks at the progress of such work
 _PIXELS = 1000  # the drawing's own size, which the page's style replaces
 # The page offers less; the bound only keeps a wrong message from starting a search of a week.
 _VISITS = Range(1, 1_000_000, whole=True)
+WHOSE = ("both", "black", "white")  # moves, to guess or to review
 logger = logging.getLogger(__name__)
 
 
