@@ -21,12 +21,10 @@ from .move_review import (
     Phase,
     Unit,
     Worth,
-    by_importance,
     cost_text,
     counted_once,
     find_mistakes,
     loss_class,
-    mistake_of,
 )
 from .rank_estimate import RankEstimate
 
@@ -86,10 +84,12 @@ class Reason:
         sentence: The sentence, in no language yet.
         line: The points of the moves that show it, from the position before the move: it begins with the move played,
             or with a better one.
+        points: The stones or points that the sentence is about.
     """
 
     sentence: Phrase
     line: tuple[int, ...]
+    points: frozenset[int] = frozenset()
 
     @property
     def text(self) -> str:
@@ -97,10 +97,9 @@ class Reason:
         return self.text_in(DEFAULT)
 
     @property
-    def ladder(self) -> str | None:
-        """The stones that a ladder catches, as text that tells them from others; None if the sentence names none."""
-        catches = self.sentence.name in ("reason.catches", "reason.caught")
-        return str(self.sentence.values["stones"]) if catches else None
+    def ladder(self) -> frozenset[int]:
+        """The stones that a ladder catches; none if the sentence is about something else."""
+        return self.points if self.sentence.name in ("reason.catches", "reason.caught") else frozenset()
 
     def text_in(self, language: str) -> str:
         """Returns the sentence in one of `base.languages.texts.LANGUAGES`."""
@@ -251,22 +250,12 @@ class GameReview:
     mistakes: list[Mistake] = field(init=False)
 
     def __post_init__(self) -> None:
-        mistakes = self._one_for_each_ladder(find_mistakes(self.moves, self.by, self.player))
+        ladders = {number: told[0].ladder for number, told in self.reasons.items() if told}
+        mistakes = find_mistakes(self.moves, self.by, self.player, ladders)
         moves, found = counted_once(self.moves, mistakes)
         object.__setattr__(self, "moves", tuple(moves))
         confirmed = [mistake for mistake in found if mistake.is_checked or not self.is_checked]
         object.__setattr__(self, "mistakes", confirmed)
-
-    def _one_for_each_ladder(self, mistakes: Sequence[Mistake]) -> list[Mistake]:
-        """Returns the mistakes, those of a player that leave the same ladder open as a single one."""
-        joined: dict[object, list[MoveReview]] = {}
-        for mistake in mistakes:
-            worst = mistake.worst
-            told = self.reasons.get(worst.number)
-            ladder = told[0].ladder if told else None
-            joined.setdefault((worst.move.colour, ladder or worst.number), []).extend(mistake.misses)
-        in_order = (sorted(misses, key=lambda miss: miss.number) for misses in joined.values())
-        return by_importance((mistake_of(misses, self.by) for misses in in_order), self.by)
 
     @property
     def players(self) -> tuple[int, ...]:

@@ -1,9 +1,10 @@
 """The moves of a reviewed game, what each of them cost, and the mistakes among them."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
@@ -281,52 +282,84 @@ def least_cost(by: Unit) -> float:
     return LEAST_POINTS if by == "points" else LEAST_WINRATE
 
 
-def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
+def find_mistakes(
+    moves: Sequence[MoveReview],
+    by: Unit = "points",
+    player: int | None = None,
+    ladders: Mapping[int, Collection[int]] = MappingProxyType({}),
+) -> list[Mistake]:
     """Returns the mistakes, the most important first (`Mistake.importance`).
 
-    A move makes a mistake again if it leaves the same point open, and the opponent has left it open too, which gives
-    back at least half of what one of the two moves costs: what has not been given back is lost in addition. A mistake
-    ends when the point is played or stones are set up, or when it has not been made for more than `LONGEST_GAP` moves.
+    A move makes a mistake again if it leaves the same point open after at most `LONGEST_GAP` moves, and the opponent
+    has given back at least half of what one of the two moves costs: what has not been given back is lost in addition.
+    It also makes it again if it leaves the same ladder open, whatever that costs: one that catches a stone that has
+    stood since. A mistake ends when stones are set up.
 
     Args:
         moves: The reviewed moves of a game, in order.
         by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
+        ladders: The stones that a ladder catches, by the numbers of the moves that leave it open.
     """
-    found: list[list[MoveReview]] = []
-    still_open: list[list[MoveReview]] = []
+    found: list[_Misses] = []
+    last_setup = 0
     for review in moves:
-        still_open = [misses for misses in still_open if review.number - misses[-1].number <= LONGEST_GAP]
         if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
-            misses = next((misses for misses in reversed(still_open) if _is_made_again(misses, review, by)), [])
-            if not misses:
-                found.append(misses)
-                still_open.append(misses)
-            misses.append(review)
-        is_open = not review.has_setup
-        still_open = [misses for misses in still_open if is_open and misses[0].best != review.move.point]
-    return by_importance((mistake_of(misses, by) for misses in found), by)
-
-
-def mistake_of(misses: Sequence[MoveReview], by: Unit) -> Mistake:
-    """Returns the mistake that these moves made, in order."""
-    worst = max(misses, key=lambda miss: (miss.cost(by), miss.is_checked))
-    return Mistake(tuple(misses), worst, any(miss.cost("winrate") >= LEAST_WINRATE for miss in misses))
-
-
-def by_importance(mistakes: Iterable[Mistake], by: Unit) -> list[Mistake]:
-    """Returns mistakes in the order of their importance (`Mistake.importance`), equal ones in that of the game."""
+            stones = ladders.get(review.number, ())
+            own = [each for each in found if each.last.move.colour == review.move.colour]
+            own = [each for each in own if each.last.number > last_setup]
+            same = [each for each in own if not each.stones.isdisjoint(stones)]
+            same += [each for each in own if _leave_open(each, review, by)][-1:]
+            found = [each for each in found if each not in same]
+            found.append(_joined(same, review, stones))
+        for each in found:
+            each.stones.discard(review.move.point)  # a stone that stood there has been captured
+        last_setup = review.number if review.has_setup else last_setup
+    mistakes = (each.mistake(by) for each in found)
     return sorted(mistakes, key=lambda mistake: (mistake.importance(by), -mistake.misses[0].number), reverse=True)
 
 
-def _is_made_again(misses: Sequence[MoveReview], review: MoveReview, by: Unit) -> bool:
-    """Returns whether a move makes the mistake of these moves again."""
-    first, last = misses[0], misses[-1]
-    if (review.move.colour, review.best) != (first.move.colour, first.best):
+@dataclass(eq=False)
+class _Misses:
+    """The moves that make a mistake.
+
+    Attributes:
+        moves: The moves, in order.
+        points: What they leave open: the point that was better than the first of them. There are several of them if the
+            mistake turned out to be the same as others.
+        stones: The stones that a ladder catches, and that have stood since one of them was told.
+    """
+
+    moves: list[MoveReview]
+    points: set[int]
+    stones: set[int]
+
+    @property
+    def last(self) -> MoveReview:
+        """The last of the moves."""
+        return self.moves[-1]
+
+    def mistake(self, by: Unit) -> Mistake:
+        """Returns the mistake."""
+        worst = max(self.moves, key=lambda miss: (miss.cost(by), miss.is_checked))
+        return Mistake(tuple(self.moves), worst, any(miss.cost("winrate") >= LEAST_WINRATE for miss in self.moves))
+
+
+def _joined(same: Sequence[_Misses], review: MoveReview, stones: Collection[int]) -> _Misses:
+    """Returns the mistake that these are, with a move that makes it again, and the stones that a ladder catches."""
+    moves = {move.number: move for each in same for move in each.moves} | {review.number: review}
+    points = set().union(*(each.points for each in same)) or {review.best}
+    standing = set(stones).union(*(each.stones for each in same))
+    return _Misses([moves[number] for number in sorted(moves)], points, standing)
+
+
+def _leave_open(misses: _Misses, review: MoveReview, by: Unit) -> bool:
+    """Whether a move leaves the same point open as the moves of a mistake, and enough was given back in between."""
+    if review.best not in misses.points or review.number - misses.last.number > LONGEST_GAP:
         return False
     # Not by the longer searches, which not all of the moves have had.
-    given_back = review.fall(worth(last.after), worth(review.before), by)
-    return given_back >= max(least_cost(by), _LEAST_GIVEN_BACK * min(last.drop(by), review.drop(by)))
+    given_back = review.fall(worth(misses.last.after), worth(review.before), by)
+    return given_back >= max(least_cost(by), _LEAST_GIVEN_BACK * min(misses.last.drop(by), review.drop(by)))
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:

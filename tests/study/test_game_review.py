@@ -187,19 +187,40 @@ def test_a_point_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     assert spans([loss(1, BLACK, D4, E5, 9), replace(dearer, before=moves[0].before)]) == [("1-3", 3)]
 
 
-def test_a_ladder_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
-    def ladder(name: str, place: str) -> Reason:
-        stones = Phrase("reason.stonesOf", {"count": 3, "place": place, "owner": Phrase("black")})
-        return Reason(Phrase(name, {"stones": stones}), ())
+def ladder(name: str, *stones: str) -> list[Reason]:
+    place = Phrase("reason.stones", {"count": len(stones), "place": stones[0]})
+    points = frozenset(parse_vertex(stone, 9, 9) for stone in stones)
+    return [Reason(Phrase(f"reason.{name}", {"stones": place}), (), points)]
 
+
+def test_a_ladder_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     moves = [loss(1, BLACK, D4, E5, 21.0, 0.8), loss(2, WHITE, D4, E5, 9.0, 0.1), loss(37, BLACK, D4, G7, 8.0, 0.1)]
-    catches, caught = ladder("reason.catches", "Q3"), ladder("reason.caught", "Q3")
-    game = game_of(moves, reasons={1: [caught], 2: [catches], 37: [caught, reason()]})
-    assert [mistake.span for mistake in game.mistakes] == ["1-37", "2"]
-    assert [move.repeats for move in game.moves] == [None, None, 1]
-    for other in ([ladder("reason.caught", "Q4")], [ladder("reason.runs", "Q3")], [reason(), caught], []):
-        apart = game_of(moves, reasons={1: [caught], 37: other})
+    catches, caught = ladder("catches", "C3", "C4"), ladder("caught", "C3", "C4")
+    grown = ladder("caught", "B4", "C3", "C4", "C5")
+    for again in (caught, grown):
+        game = game_of(moves, reasons={1: caught, 2: catches, 37: [*again, reason()]})
+        assert [mistake.span for mistake in game.mistakes] == ["1-37", "2"]
+        assert [move.repeats for move in game.moves] == [None, None, 1]
+    for other in (ladder("caught", "C5"), ladder("runs", "C3"), [reason(), *caught], []):
+        apart = game_of(moves, reasons={1: caught, 37: other})
         assert [mistake.span for mistake in apart.mistakes] == ["1", "2", "37"]
+
+
+def test_a_ladder_that_catches_later_stones_on_the_same_points_is_another_one() -> None:
+    moves = [loss(1, BLACK, D4, E5, 21.0, 0.8), loss(36, BLACK, B2, B2, 0), loss(37, BLACK, D4, G7, 8.0, 0.1)]
+    once, later = ladder("caught", "B2"), ladder("caught", "B2", "C2")
+    assert [each.span for each in game_of(moves, reasons={1: once, 37: later}).mistakes] == ["1", "37"]
+    stood = game_of(moves, reasons={1: ladder("caught", "B2", "C2"), 37: later})
+    assert [each.span for each in stood.mistakes] == ["1-37"], "one of the stones has been there all the time"
+
+
+def test_a_ladder_that_joins_two_mistakes_takes_in_all_their_moves() -> None:
+    moves = [loss(number, BLACK, D4, best, 9.0, 0.1) for number, best in ((1, E5), (3, G7), (5, E5), (7, G7))]
+    assert [mistake.span for mistake in game_of(moves).mistakes] == ["1-5", "3-7"]
+    told = {5: ladder("caught", "C3"), 7: ladder("caught", "C3", "C4")}
+    assert [mistake.span for mistake in game_of(moves, reasons=told).mistakes] == ["1-7"]
+    more = [*moves, loss(9, BLACK, D4, E5, 2.0)]
+    assert [mistake.span for mistake in game_of(more, reasons=told).mistakes] == ["1-9"], "either point is its point"
 
 
 def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:
@@ -210,9 +231,11 @@ def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() 
     assert find_mistakes(moves)[1].worst.number == 3, "it is the same mistake, and costs what the dearer move does"
 
 
-def test_a_point_that_has_been_played_is_missed_anew() -> None:
-    moves = [loss(1, BLACK, D4, E5, 3), loss(2, WHITE, E5, E5, 0), loss(3, BLACK, D4, E5, 2)]
-    assert spans(moves) == [("1", 1), ("3", 3)]
+def test_a_ko_that_is_taken_in_between_is_missed_once() -> None:
+    moves = [loss(1, WHITE, D4, E5, 1.1), loss(2, BLACK, E5, E5, 0), loss(5, WHITE, F6, F6, 0)]
+    assert spans([*moves, loss(7, WHITE, D4, E5, 2.1)]) == [("1-7", 7)], "who wins it is one subject"
+    kept = review(WHITE, D4, E5, (0.5, 0.5), (-1.0, 3.1), number=7)
+    assert spans([*moves, kept]) == [("7", 7), ("1", 1)], "nothing has been given back"
 
 
 def test_a_point_is_missed_anew_after_stones_are_set_up() -> None:

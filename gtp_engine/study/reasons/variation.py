@@ -205,7 +205,7 @@ class Study:
         }
         # Of a pass players say what happens if nobody plays there, whether it was played or is only what a move avoids.
         known["otherwise"] = Phrase("reason.unplayed" if self.move == PASS else "reason.after", {**known})
-        return Reason(Phrase(f"reason.{fact.name}", {**known, **fact.values}), fact.line)
+        return Reason(Phrase(f"reason.{fact.name}", {**known, **fact.values}), fact.line, fact.points)
 
     def _vertex(self, point: int) -> Value:
         return Phrase("reason.pass") if point == PASS else vertex(point, self.game.width, self.game.height)
