@@ -106,16 +106,6 @@ class Plan:
         """The share of the work that is done, 0 to 1."""
         return self._done / max(1e-9, self._done + sum(self.left.values()))
 
-    @property
-    def mean_visits(self) -> int:
-        """The mean visits of a position in the first look."""
-        return round(self._first if self._first is not None else self._visits / max(1.0, self._done))
-
-    @property
-    def visits_again(self) -> int:
-        """The visits of the second look; 0 before it begins."""
-        return 0 if self._first is None else SECOND_LOOK_FACTOR * (self.limits.visits or 0)
-
     def advance(self, work: float) -> None:
         """Counts this much of the stage's work as done, and chooses the limits of the searches that follow."""
         stage = next(iter(self.left))

@@ -45,9 +45,10 @@ class Conditions:
         seed: The seed of the searches; None for a different one each time.
         rules: The name of the ruleset, or its parts in KataGo's JSON.
         komi: The komi.
-        again: The visits of the second look at what seemed to be mistakes, if they followed from a budget of time; 0
-            if the review ended before it.
+        again: The least visits of the second look at what seemed to be mistakes, if they followed from a budget of
+            time; 0 if the review ended before it.
         took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
+        is_longer: Whether it has searched longer what `why` or the lesson told of the same game.
     """
 
     network: str
@@ -58,6 +59,7 @@ class Conditions:
     komi: float
     again: int | None = None
     took: float | None = None
+    is_longer: bool = False
 
     @property
     def search(self) -> str:
@@ -66,14 +68,15 @@ class Conditions:
         limits += [] if self.limits.seconds is None else [f"{self.limits.seconds:g} s"]
         if self.again is None:
             return f"{self.network}, {' or '.join(limits)} per position"
-        again = f", {self.again} for what looked like a mistake" if self.again else ""
+        again = f", at least {self.again} for what looked like a mistake" if self.again else ""
         took = "" if self.took is None else f", in {self.took:.0f} s"
         return f"{self.network}, about {limits[0]} per position{again}{took}"
 
     @property
     def text(self) -> str:
         """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
-        return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
+        longer = "; longer than for why or the lesson, whose figures may differ" if self.is_longer else ""
+        return f"{self.search}; rules {self.rules}, komi {self.komi:g}{longer}"
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports |
     """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
     task = ReviewTask(GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True)
-    return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
+    return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known and known.for_lesson())
 
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:

@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import mean
 from typing import Any
 
 from ..base.errors import UserError
@@ -23,7 +24,7 @@ from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview, Reason
 from .known_reports import KnownReports
-from .move_review import LISTED, Unit, least_cost
+from .move_review import LISTED, MoveReview, Unit, least_cost
 from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, explain, find_purpose, next_to_explain
 from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, not_checked, review_moves, search_again
@@ -147,23 +148,22 @@ class Reviewer:
         positions = Positions(record, task.rules, task.komi)
         numbers = task.numbers or range(1, len(positions.moves) + 1)
         plan = self._plan(searches, positions, numbers, task.listed)
-        review = GameReview(record, self._conditions(searches, task, plan), (), task.player, by)
+        review = GameReview(record, self._conditions(searches, task, plan, ()), (), task.player, by)
         step = ReviewStep("moves", 0, len(numbers), review, expected=plan.expected, is_short=plan.is_too_small)
         yield step
         for move in review_moves(replace(searches, pace=lambda: plan.limits), positions, numbers):
             plan.advance(1)
             yield (step := step.next(plan, moves=(*step.review.moves, move)))
+        conditions = self._conditions(searches, task, plan, step.review.moves)
+        step = replace(step, review=replace(step.review, conditions=conditions))
         if not self.stopped:
             error = positions.problem if numbers.stop > positions.count else ""
             plan.begin("again", *later_work(len(numbers) + 1, task.listed))
-            review = replace(step.review, conditions=self._conditions(searches, task, plan))
-            yield (step := replace(step, stage="again", done=0, total=0, review=review, error=error))
+            yield (step := replace(step, stage="again", done=0, total=0, error=error))
             looked = replace(searches, limits=plan.limits)
             for moves in look_again(looked, positions, step.review.moves, by, task.player, task.listed):
                 plan.advance(SECOND_LOOK_FACTOR)
                 yield (step := step.next(plan, moves=moves))
-        else:
-            step = replace(step, review=replace(step.review, conditions=self._conditions(searches, task, plan)))
         review = replace(step.review, is_checked=not self.stopped)
         total = min(len(review.mistakes), task.listed)
         plan.begin("reasons", REASON_WORK * total)
@@ -181,8 +181,7 @@ class Reviewer:
             step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
         whole = not self.stopped and len(numbers) == len(positions.moves)
         ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
-        conditions = replace(step.review.conditions, took=plan.elapsed if plan.seconds else None)
-        review = replace(step.review, conditions=conditions, ranks=ranks)
+        review = replace(step.review, conditions=self._at_the_end(step.review, plan), ranks=ranks)
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
 
     def _reasons(
@@ -243,18 +242,29 @@ class Reviewer:
         begin_solver()
         return replace(searches, known=self._known)
 
-    def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan) -> Conditions:
-        """Returns how a record is reviewed."""
+    def _conditions(
+        self, searches: Searches, task: ReviewTask, plan: Plan, moves: Sequence[MoveReview]
+    ) -> Conditions:
+        """Returns how a record is reviewed: with a budget of time by the visits of the first look at these moves."""
         used = task.rules or task.record.game_rules() or RULESETS["chinese"]
         return Conditions(
             network=searches.evaluator.name,
             precision=getattr(searches.evaluator, "precision", ""),
-            limits=Limits(plan.mean_visits or plan.limits.visits) if plan.seconds else plan.limits,
-            again=None if plan.seconds is None else plan.visits_again,
+            limits=Limits(round(mean(move.after.visits for move in moves))) if plan.seconds and moves else plan.limits,
+            again=0 if plan.seconds else None,
             seed=searches.seed,
             rules=rules_name(used) or used.to_json(),
             komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
         )
+
+    def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
+        """Returns how a record has been reviewed: its figures come from no fewer visits than this says."""
+        if not plan.seconds:
+            return review.conditions
+        looks = (report for move in review.moves for report in (move.before, move.after))
+        again = min((report.visits for report in looks if report.ownership is not None), default=0)
+        is_longer = self._known is not None and self._known.is_outdone
+        return replace(review.conditions, again=again, took=plan.elapsed, is_longer=is_longer)
 
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""

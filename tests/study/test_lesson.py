@@ -6,7 +6,7 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord
-from gtp_engine.study import lesson
+from gtp_engine.study import budget, lesson
 from gtp_engine.study.game_review import GameReview
 from gtp_engine.study.known_reports import KnownReports
 from gtp_engine.study.lesson import MISTAKES, GameStudy, about_last_moves, after_game, worst_mistakes
@@ -59,17 +59,34 @@ def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_move
     assert last_moves.reasons[17]
 
 
-@pytest.mark.parametrize("has_why", [True, False])
-def test_a_mistake_has_the_same_figure_and_reasons_in_why_lesson_and_review(
-    atari: Game, last_moves: GameReview, known: KnownReports, has_why: bool
+def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_lesson(
+    atari: Game, last_moves: GameReview, known: KnownReports
 ) -> None:
-    shared, task = known if has_why else KnownReports(), ReviewTask(GameRecord.from_game(atari), range(17, 19), BLACK)
-    found = [after_game(task, SETTINGS, shared).start().result(), *([last_moves] if has_why else [])]
-    found.append(GameStudy(task, SETTINGS, seconds=6, known=shared).start().result())
-    (told, reasons), *others = ((each.mistakes[0].worst, each.reasons[17]) for each in found)
-    assert told.number == 17 and told.is_checked
-    for again, same_reasons in others:
-        assert (again.compared, again.better_line, same_reasons) == (told.compared, told.better_line, reasons)
+    task = ReviewTask(GameRecord.from_game(atari), range(17, 19), BLACK)
+    lesson = after_game(task, SETTINGS, known).start().result()
+    again, told = (each.mistakes[0].worst for each in (lesson, last_moves))
+    assert (again.number, again.is_checked) == (17, True)
+    assert (again.compared, again.better_line) == (told.compared, told.better_line)
+    assert lesson.reasons[17] == last_moves.reasons[17]
+
+
+def test_a_review_has_no_figures_from_fewer_visits_than_it_says_also_after_a_lesson(
+    atari: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, task = KnownReports(), ReviewTask(GameRecord.from_game(atari), range(17, 19), BLACK)
+
+    def looked(visits: int, shared: KnownReports) -> tuple[GameReview, list[int]]:
+        monkeypatch.setattr(budget, "FLOOR", visits)
+        found = GameStudy(task, SETTINGS, seconds=0.01, known=shared).start().result()
+        reports = (report for move in found.moves for report in (move.before, move.after))
+        return found, [report.visits for report in reports if report.ownership is not None]
+
+    lesson, short = looked(4, known.for_lesson())
+    review, longer = looked(8, known)
+    assert min(short) == lesson.conditions.again == 16 and min(longer) == review.conditions.again == 32
+    assert review.conditions.is_longer and review.conditions.text.endswith("lesson, whose figures may differ")
+    again, same = looked(4, known.for_lesson())
+    assert same == longer and not again.conditions.is_longer, "what the review has found is told from then on"
 
 
 def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:

@@ -90,10 +90,17 @@ def test_what_is_known_is_not_searched_again_unless_for_longer() -> None:
     assert reports(500, games[0], ownership=True)[0].visits == 12, "what has told of a mistake tells of it again"
     options["known"] = known.for_lesson()
     assert [report.visits for report in reports(500, *games[:2])] == [500, 500]
-    assert reports(15, games[1], ownership=True)[0].visits == 15
+    (told,) = reports(15, games[1], ownership=True)
     options["known"] = known
     assert reports(10, games[0])[0].visits == 30, "the first look of a lesson is too short for others"
-    assert reports(500, games[1], ownership=True)[0].visits == 15, "but what it tells stays"
+    (again,) = reports(15, games[1], ownership=True)
+    assert again.ownership is told.ownership and not known.is_outdone, "but what it tells stays if it is long enough"
+    (longer,) = reports(16, games[1], ownership=True)
+    assert longer.visits == 16 and known.is_outdone
+    options["known"] = known.for_lesson()
+    (found,) = reports(500, games[1], ownership=True)
+    assert found.ownership is longer.ownership, "a lesson tells what a review has found"
+    options["known"] = known
     games[0].set_komi(0.5)
     assert reports(10, games[0])[0].visits == 10
 

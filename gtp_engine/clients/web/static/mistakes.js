@@ -80,10 +80,11 @@ function sentence({name, values}) {
   return said[0].toLocaleUpperCase() + said.slice(1);
 }
 
-function stageText({stage, done, total, mistakes, isLesson}) {
+function stageText({stage, done, total, mistakes, isLesson, isLonger}) {
   const values = {done: number(done), total: number(total)};
   const names = {moves: "reviewMoves", again: "reviewAgain", compiling: "compiling", reasons: "reviewReasons", stopped: "reviewStopped"};
-  return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
+  const said = text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
+  return isLonger ? `${said}. ${text("longerThanLesson")}` : said;
 }
 
 function mistakeText({number: move, colour, move: played, points, best}) {
