@@ -187,13 +187,22 @@ class Reviewer:
     def _reasons(
         self, searches: Searches, positions: Positions, plan: Plan, step: ReviewStep, task: ReviewTask
     ) -> Iterator[ReviewStep]:
-        """Explains the worst mistakes and yields a step for each."""
+        """Explains the worst mistakes and yields a step for each: what is listed whatever time is left.
+
+        If too many of them turn out to be none it ends nevertheless.
+        """
         total = step.total
-        while not self.stopped and (step.done < task.listed or not plan.is_over):
-            worst = next_to_explain(step.review.mistakes[: task.most], step.review.reasons)
+        while not self.stopped and (step.done < 2 * task.listed or not plan.is_over):
+            limited = replace(searches, limits=plan.limits)
+            if len(step.review.mistakes) < task.listed:  # one turned out to be none: another may take its place
+                for moves in look_again(limited, positions, step.review.moves, task.by, task.player, task.listed):
+                    plan.advance(SECOND_LOOK_FACTOR)
+                    yield (step := replace(step, review=replace(step.review, moves=moves)))
+            most = task.listed if plan.is_over else task.most
+            worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
             if worst is None:
                 break
-            number, limited = worst.number, replace(searches, limits=plan.limits)
+            number = worst.number
             if not worst.is_checked:  # the most costly move of the mistake, now that another one costs less
                 for moves in search_again(limited, positions, step.review.moves, not_checked(worst)):
                     plan.advance(SECOND_LOOK_FACTOR)

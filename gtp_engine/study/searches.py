@@ -208,6 +208,8 @@ def look_again(
 ) -> Iterator[tuple[MoveReview, ...]]:
     """Searches the positions of the most costly moves again, until all mistakes that will be listed have been checked.
 
+    It goes on where an earlier call ended, if one of those mistakes has turned out to be none.
+
     A move with which the value falls is a candidate even if the search prefers it: a longer one may find a better move.
 
     Args:
@@ -222,7 +224,8 @@ def look_again(
         All moves with what is known so far, after each position.
     """
     most = most_looked_at_again(len(moves) + 1)
-    checked: set[int] = set()
+    checked = {number for move in moves for number in (move.number - 1, move.number)}
+    checked -= {number for move in moves for number in not_checked(move)}
     known = tuple(moves)
     while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
         for number, moves in zip(numbers, search_again(searches, positions, known, numbers), strict=False):

@@ -243,3 +243,26 @@ def test_a_further_second_look_counts_even_if_it_leaves_nothing_to_explain(monke
     (mistake,) = done.mistakes
     assert (mistake.worst.number, mistake.worst.points_loss) == (1, 2.0)
     assert asked == [[2, 3]] and done.moves[2].is_checked and [*done.reasons] == [1]
+
+
+def test_the_list_is_filled_up_after_the_time_too_if_a_mistake_turns_out_to_be_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, none = reviewer.explain, list[int]()
+
+    def explain(searches: Any, position: Game, move: MoveReview, by: Any) -> Explanation | None:
+        if none:
+            return real(searches, position, move, by)
+        none.append(move.number)
+        return Explanation((Worth(0.0, 0.5), Worth(0.0, 0.5)), ())
+
+    monkeypatch.setattr(reviewer, "explain", explain)
+    played = Game(5, komi=0.5)
+    for name in ["C3", "D3", "C2", "D2", "A1", "C1", "A2", "B1", "C4", "D4", "pass", "C5"]:
+        played.play(played.to_move, name)
+    short = Reviewer(EngineSettings("none", threads=1, seed=1), 0.00001)
+    *_, last = short.steps(ReviewTask(GameRecord.from_game(played), most=1))
+    short.close()
+    first, *_ = last.review.mistakes
+    assert first.worst.number not in none and first.worst.is_checked
+    assert [*last.review.reasons] == [*none, first.worst.number]

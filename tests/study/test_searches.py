@@ -16,7 +16,7 @@ from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.known_reports import KnownReports
-from gtp_engine.study.move_review import LISTED, MoveReview
+from gtp_engine.study.move_review import LISTED, MoveReview, Worth
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
 
@@ -226,6 +226,16 @@ def test_moves_follow_until_the_list_is_full_of_checked_ones() -> None:
     assert {100, 101} <= set(looked.asked)
     assert len(looked.asked) == len(set(looked.asked)) <= len(moves) / SECOND_LOOK_FACTOR + 1
     assert any(move.is_checked and move.number > 100 for move in known)
+
+
+def test_another_move_is_looked_at_if_one_of_the_list_turns_out_to_be_no_mistake() -> None:
+    moves = chain({3: 4.0, 4: 2.0}, 12)
+    looked = searches(moves, {})
+    known = last(look_again(looked, Numbers(), moves, listed=1))
+    assert looked.asked == [2, 3] and not list(look_again(looked, Numbers(), known, listed=1))
+    none = replace(known[2], longer=(Worth(0.0, 0.5), Worth(0.0, 0.5)))
+    last(look_again(looked, Numbers(), [*known[:2], none, *known[3:]], listed=1))
+    assert looked.asked == [2, 3, 4], "no position is looked at twice"
 
 
 def test_what_changed_who_wins_is_looked_at_before_what_did_not() -> None:
