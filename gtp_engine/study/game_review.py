@@ -99,11 +99,6 @@ class Reason:
         """The sentence in the default language."""
         return self.text_in(DEFAULT)
 
-    @property
-    def ladder(self) -> frozenset[int]:
-        """The stones that a ladder catches; none if the sentence is about something else."""
-        return self.points if self.sentence.name in ("reason.catches", "reason.caught") else frozenset()
-
     def text_in(self, language: str) -> str:
         """Returns the sentence in one of `base.languages.texts.LANGUAGES`."""
         text = texts(language).say(self.sentence)
@@ -253,9 +248,7 @@ class GameReview:
     mistakes: list[Mistake] = field(init=False)
 
     def __post_init__(self) -> None:
-        ladders = {number: told[0].ladder for number, told in self.reasons.items() if told}
-        mistakes = find_mistakes(self.moves, self.by, self.player, ladders)
-        moves, found = counted_once(self.moves, mistakes)
+        moves, found = counted_once(self.moves, find_mistakes(self.moves, self.by, self.player))
         object.__setattr__(self, "moves", tuple(moves))
         confirmed = [mistake for mistake in found if mistake.is_checked or not self.is_checked]
         object.__setattr__(self, "mistakes", confirmed)

@@ -1,10 +1,9 @@
 """The moves of a reviewed game, what each of them cost, and the mistakes among them."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
@@ -82,6 +81,7 @@ class MoveReview:
         ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
             was left to play, so the move costs nothing.
         longer: What longer searches have found the move to be worth, and the better one; None without any.
+        ladder: The stones that a ladder catches, if that is the first reason why the move is a mistake.
         repeats: The number of the most costly move of the same mistake (`Mistake.worst`), with which it counts; None
             for that move itself, and for moves that are not mistakes.
     """
@@ -94,6 +94,7 @@ class MoveReview:
     has_setup: bool = False
     ends_game: bool = False
     longer: tuple[Worth, Worth] | None = None
+    ladder: frozenset[int] = frozenset()
     repeats: int | None = None
 
     @property
@@ -282,12 +283,7 @@ def least_cost(by: Unit) -> float:
     return LEAST_POINTS if by == "points" else LEAST_WINRATE
 
 
-def find_mistakes(
-    moves: Sequence[MoveReview],
-    by: Unit = "points",
-    player: int | None = None,
-    ladders: Mapping[int, Collection[int]] = MappingProxyType({}),
-) -> list[Mistake]:
+def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most important first (`Mistake.importance`).
 
     A move makes a mistake again if it leaves the same point open after at most `LONGEST_GAP` moves, and the opponent
@@ -299,19 +295,17 @@ def find_mistakes(
         moves: The reviewed moves of a game, in order.
         by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
-        ladders: The stones that a ladder catches, by the numbers of the moves that leave it open.
     """
     found: list[_Misses] = []
     last_setup = 0
     for review in moves:
         if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
-            stones = ladders.get(review.number, ())
             own = [each for each in found if each.last.move.colour == review.move.colour]
             own = [each for each in own if each.last.number > last_setup]
-            same = [each for each in own if not each.stones.isdisjoint(stones)]
+            same = [each for each in own if not each.stones.isdisjoint(review.ladder)]
             same += [each for each in own if _leave_open(each, review, by)][-1:]
             found = [each for each in found if each not in same]
-            found.append(_joined(same, review, stones))
+            found.append(_joined(same, review))
         for each in found:
             each.stones.discard(review.move.point)  # a stone that stood there has been captured
         last_setup = review.number if review.has_setup else last_setup
@@ -345,11 +339,11 @@ class _Misses:
         return Mistake(tuple(self.moves), worst, any(miss.cost("winrate") >= LEAST_WINRATE for miss in self.moves))
 
 
-def _joined(same: Sequence[_Misses], review: MoveReview, stones: Collection[int]) -> _Misses:
-    """Returns the mistake that these are, with a move that makes it again, and the stones that a ladder catches."""
+def _joined(same: Sequence[_Misses], review: MoveReview) -> _Misses:
+    """Returns the mistake that these are, with a move that makes it again."""
     moves = {move.number: move for each in same for move in each.moves} | {review.number: review}
     points = set().union(*(each.points for each in same)) or {review.best}
-    standing = set(stones).union(*(each.stones for each in same))
+    standing = set(review.ladder).union(*(each.stones for each in same))
     return _Misses([moves[number] for number in sorted(moves)], points, standing)
 
 

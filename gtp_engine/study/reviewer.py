@@ -213,7 +213,8 @@ class Reviewer:
             reasons = {**step.review.reasons, number: found.reasons if found else ()}
             moves = step.review.moves
             if found:
-                moves = tuple(replace(move, longer=found.longer) if move.number == number else move for move in moves)
+                known = replace(moves[number - moves[0].number], longer=found.longer, ladder=found.ladder)
+                moves = tuple(known if move.number == number else move for move in moves)
             step = step.next(plan, moves=moves, reasons=reasons)
             yield (step := replace(step, total=max(total, step.done)))
 

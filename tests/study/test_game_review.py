@@ -12,15 +12,14 @@ from unittest.mock import patch
 
 import pytest
 from matplotlib.patches import Rectangle
-from reviews import D4, E5, F6, G7, game_of, loss, reason, review
+from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.base.languages.texts import Phrase
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study.curves import check_picture, plot_curve
-from gtp_engine.study.game_review import GameReview, Reason, accuracy, left_out_note, statistics
+from gtp_engine.study.game_review import GameReview, accuracy, left_out_note, statistics
 from gtp_engine.study.move_review import (
     MoveReview,
     Phase,
@@ -187,40 +186,35 @@ def test_a_point_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     assert spans([loss(1, BLACK, D4, E5, 9), replace(dearer, before=moves[0].before)]) == [("1-3", 3)]
 
 
-def ladder(name: str, *stones: str) -> list[Reason]:
-    place = Phrase("reason.stones", {"count": len(stones), "place": stones[0]})
-    points = frozenset(parse_vertex(stone, 9, 9) for stone in stones)
-    return [Reason(Phrase(f"reason.{name}", {"stones": place}), (), points)]
+def laddered(move: MoveReview, *stones: str) -> MoveReview:
+    """A move that is a mistake because a ladder catches these stones."""
+    return replace(move, ladder=frozenset(parse_vertex(stone, 9, 9) for stone in stones))
 
 
 def test_a_ladder_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     moves = [loss(1, BLACK, D4, E5, 21.0, 0.8), loss(2, WHITE, D4, E5, 9.0, 0.1), loss(37, BLACK, D4, G7, 8.0, 0.1)]
-    catches, caught = ladder("catches", "C3", "C4"), ladder("caught", "C3", "C4")
-    grown = ladder("caught", "B4", "C3", "C4", "C5")
-    for again in (caught, grown):
-        game = game_of(moves, reasons={1: caught, 2: catches, 37: [*again, reason()]})
+    caught, catching, _ = (laddered(move, "C3", "C4") for move in moves)
+    for stones in (("C3", "C4"), ("B4", "C3", "C4", "C5")):
+        game = game_of([caught, catching, laddered(moves[2], *stones)])
         assert [mistake.span for mistake in game.mistakes] == ["1-37", "2"]
         assert [move.repeats for move in game.moves] == [None, None, 1]
-    for other in (ladder("caught", "C5"), ladder("runs", "C3"), [reason(), *caught], []):
-        apart = game_of(moves, reasons={1: caught, 37: other})
-        assert [mistake.span for mistake in apart.mistakes] == ["1", "2", "37"]
+    for other in (laddered(moves[2], "C5"), moves[2]):
+        assert spans([caught, catching, other]) == [("1", 1), ("2", 2), ("37", 37)]
 
 
 def test_a_ladder_that_catches_later_stones_on_the_same_points_is_another_one() -> None:
-    moves = [loss(1, BLACK, D4, E5, 21.0, 0.8), loss(36, BLACK, B2, B2, 0), loss(37, BLACK, D4, G7, 8.0, 0.1)]
-    once, later = ladder("caught", "B2"), ladder("caught", "B2", "C2")
-    assert [each.span for each in game_of(moves, reasons={1: once, 37: later}).mistakes] == ["1", "37"]
-    stood = game_of(moves, reasons={1: ladder("caught", "B2", "C2"), 37: later})
-    assert [each.span for each in stood.mistakes] == ["1-37"], "one of the stones has been there all the time"
+    first, last = loss(1, BLACK, D4, E5, 21.0, 0.8), laddered(loss(37, BLACK, D4, G7, 8.0, 0.1), "B2", "C2")
+    between = loss(36, BLACK, B2, B2, 0)
+    assert spans([laddered(first, "B2"), between, last]) == [("1", 1), ("37", 37)]
+    assert spans([laddered(first, "B2", "C2"), between, last]) == [("1-37", 1)], "one of the stones has stood since"
 
 
 def test_a_ladder_that_joins_two_mistakes_takes_in_all_their_moves() -> None:
     moves = [loss(number, BLACK, D4, best, 9.0, 0.1) for number, best in ((1, E5), (3, G7), (5, E5), (7, G7))]
-    assert [mistake.span for mistake in game_of(moves).mistakes] == ["1-5", "3-7"]
-    told = {5: ladder("caught", "C3"), 7: ladder("caught", "C3", "C4")}
-    assert [mistake.span for mistake in game_of(moves, reasons=told).mistakes] == ["1-7"]
-    more = [*moves, loss(9, BLACK, D4, E5, 2.0)]
-    assert [mistake.span for mistake in game_of(more, reasons=told).mistakes] == ["1-9"], "either point is its point"
+    assert [span for span, _ in spans(moves)] == ["1-5", "3-7"]
+    moves[2:] = [laddered(moves[2], "C3"), laddered(moves[3], "C3", "C4")]
+    assert [span for span, _ in spans(moves)] == ["1-7"]
+    assert [span for span, _ in spans([*moves, loss(9, BLACK, D4, E5, 2.0)])] == ["1-9"], "either point is its point"
 
 
 def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:

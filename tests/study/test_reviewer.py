@@ -12,6 +12,7 @@ from drawn_positions import game_of
 from reviews import D4, E5, F6, G7, loss
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.languages.texts import Phrase
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
@@ -21,7 +22,7 @@ from gtp_engine.search.evaluate.evaluator import Evaluator, make_evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.request import Limits
 from gtp_engine.study import reviewer
-from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.game_review import GameReview, Reason
 from gtp_engine.study.move_review import MoveReview, Worth
 from gtp_engine.study.reasons.explain import Explanation
 from gtp_engine.study.review_sgf import annotated
@@ -249,12 +250,13 @@ def test_the_list_is_filled_up_after_the_time_too_if_a_mistake_turns_out_to_be_n
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real, none = reviewer.explain, list[int]()
+    told = [Reason(Phrase(f"reason.{name}"), (), frozenset({D4})) for name in ("caught", "runs")]
 
     def explain(searches: Any, position: Game, move: MoveReview, by: Any) -> Explanation | None:
         if none:
             return real(searches, position, move, by)
         none.append(move.number)
-        return Explanation((Worth(0.0, 0.5), Worth(0.0, 0.5)), ())
+        return Explanation((Worth(0.0, 0.5), Worth(0.0, 0.5)), (*told,))
 
     monkeypatch.setattr(reviewer, "explain", explain)
     played = Game(5, komi=0.5)
@@ -266,3 +268,5 @@ def test_the_list_is_filled_up_after_the_time_too_if_a_mistake_turns_out_to_be_n
     first, *_ = last.review.mistakes
     assert first.worst.number not in none and first.worst.is_checked
     assert [*last.review.reasons] == [*none, first.worst.number]
+    assert last.review.moves[none[0] - 1].ladder == {D4}
+    assert not Explanation(first.worst.compared, (told[1],)).ladder, "running is another mistake"

@@ -72,6 +72,12 @@ class Explanation:
     longer: tuple[Worth, Worth]
     reasons: tuple[Reason, ...]
 
+    @property
+    def ladder(self) -> frozenset[int]:
+        """The stones that a ladder catches, if that is the first reason."""
+        first = self.reasons[:1]
+        return frozenset(*(each.points for each in first if each.sentence.name in ("reason.catches", "reason.caught")))
+
 
 def next_to_explain(mistakes: Sequence[Mistake], explained: Collection[int]) -> MoveReview | None:
     """Returns the most costly move that is worth explaining and has not been; None if there is none.
