@@ -63,6 +63,33 @@ def test_no_text_of_a_list_is_cut_off(page: Any, language: str) -> None:
     assert page.evaluate(CUT, "#settings select:not(#network), #new-dialog select") == []
 
 
+# The words of visible texts that are in two lines.
+BROKEN = """() => {
+  const found = [], part = document.createRange();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (!text.parentElement.checkVisibility()) continue;
+    for (const word of text.data.matchAll(/[^\\s-]+/g)) {
+      part.setStart(text, word.index);
+      part.setEnd(text, word.index + word[0].length);
+      if (new Set([...part.getClientRects()].map((box) => box.top)).size > 1) found.push(word[0]);
+    }
+  }
+  return found;
+}"""
+
+
+def test_lines_end_between_words(page: Any) -> None:
+    page.click("#settings summary")
+    page.select_option("#language", "ko")
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    assert page.evaluate(BROKEN) == []
+    page.select_option("#language", "ja")
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    assert page.evaluate("getComputedStyle(document.querySelector('#board-help')).wordBreak") == "auto-phrase"
+
+
 def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -> None:
     page.emulate_media(media="print")
     assert page.locator("button:visible, select:visible, summary:visible").count() == 0

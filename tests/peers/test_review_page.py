@@ -310,6 +310,8 @@ def test_other_languages(
     screen = opened(chromium, tmp_path / "review.html", review_page([reviewed], language), size)
     page = screen.page
     assert page.evaluate("getComputedStyle(document.body).direction") == text.direction
+    word_break = {"ko": "keep-all", "ja": "auto-phrase"}.get(language, "normal")
+    assert page.evaluate("getComputedStyle(document.body).wordBreak") == word_break
     assert text("black") in screen.text("place") or text("white") in screen.text("place")
     screen.shoot(f"begin-{language}")
     # The reason is in the language, and its line can be played out.
