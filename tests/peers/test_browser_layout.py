@@ -90,6 +90,13 @@ def test_lines_end_between_words(page: Any) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('#board-help')).wordBreak") == "auto-phrase"
 
 
+def test_the_label_of_a_check_box_has_its_row(page: Any) -> None:
+    page.click("#settings summary")
+    width = page.locator("#settings").bounding_box()["width"]
+    labels = page.locator("label:has([type=checkbox]) span").all()
+    assert all(label.bounding_box()["width"] > 0.8 * width for label in labels) and len(labels) == 5
+
+
 def test_what_is_printed_has_no_buttons_and_tells_the_players_apart(page: Any) -> None:
     page.emulate_media(media="print")
     assert page.locator("button:visible, select:visible, summary:visible").count() == 0
