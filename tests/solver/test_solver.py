@@ -359,6 +359,16 @@ def test_a_group_may_be_taken_to_be_enclosed() -> None:
         solve(open_side, ["A19"], within=within)
 
 
+def test_no_stone_outside_the_part_saves_an_enclosed_group() -> None:
+    """A stone of the group's colour beside the part may itself be captured, as one that White has just played."""
+    game = Game(19)
+    game.set_up(["E18", "C17", "A17", "B17", "E19"], ["D19", "D18", "C18", "B18", "A18", "D16"])
+    within = game.points("A19 B19 C19 D19 D18 C18 B18 A18 D17")
+    answers = solve(game, ["D19"], within=within).answers
+    assert [answers[colour].outcome for colour in (BLACK, WHITE)] == [Outcome.DIES, Outcome.LIVES]
+    assert answers[WHITE].moves == (game.point("B19"),)
+
+
 def test_a_reading_can_be_stopped() -> None:
     stop = threading.Event()
     stop.set()
