@@ -84,7 +84,9 @@ def status_of(game: Game, moving: NDArray[np.floating], passing: NDArray[np.floa
     """
     sign = 1 if game.to_move == BLACK else -1
     first, second = (moving, passing) if game.to_move == BLACK else (-passing, -moving)
-    dead = frozenset(dead_stones(game, in_their_own_turn(game, first, second)))
+    dead = frozenset[int]()
+    if has_filled_up(game):  # earlier, two passes would leave all stones
+        dead = frozenset(dead_stones(game, in_their_own_turn(game, first, second)))
     score = sign * game.score(dead).points
     loss, undecided = _undecided(game, living_stones(game.stones(), dead), (moving, passing))
     prisoners = frozenset(point for point in dead if game.stone_at(point) != game.to_move)

@@ -337,6 +337,18 @@ def test_a_pass_on_an_empty_board_does_not_end_even_a_lost_game(worker):
     assert move(worker, game) != PASS
 
 
+def test_early_passes_are_not_answered_where_the_dead_stones_that_stay_cost_the_game():
+    game = Game(9, komi=12.5)
+    game.play(BLACK, "E5")
+    game.play(WHITE, "D8")
+    for vertex in ("C3", "G7", "G3", "C7", "E3", "E7", "C5"):
+        game.play(BLACK, vertex)
+        game.play(WHITE, PASS)
+    judge = SearchWorker(EngineSettings("b6c64-19x19", threads=1, seed=1))
+    assert choose_move(judge, request(game, 50), PlayStyle())[0] != PASS
+    judge.close()
+
+
 class TimedWorker(SearchWorker):
     """Adds up the time that searches are given, and makes them short."""
 
