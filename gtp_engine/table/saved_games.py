@@ -207,6 +207,9 @@ def open_tree(
     is_ours = path is not None and not notes.is_edited and _is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1] and refusal is None
     names = {BLACK: tree.black, WHITE: tree.white}
+    ending = None
+    if refusal is not None and refusal.phrase is not None:  # without the file, which is known
+        ending = Phrase("error.recordEnds", {"problem": refusal.phrase.values["problem"]})
     return SavedGame(
         path=path,
         game=game,
@@ -217,7 +220,7 @@ def open_tree(
         is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
-        ending=None if refusal is None else Phrase("error.recordEnds", {"problem": refusal.phrase or str(refusal)}),
+        ending=ending,
     )
 
 

@@ -214,7 +214,7 @@ def test_a_game_ends_before_an_illegal_move(tmp_path: Path) -> None:
     path.write_text("(;GM[1]SZ[9]AP[gtp_engine]PB[human]PW[gtp_engine b6c64 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
     opened = open_game(path)
     assert (len(opened.game.moves), opened.game.to_move, opened.tree.moves) == (2, BLACK, opened.game.moves)
-    ending = f"{path}: move 3: illegal move: C7 is occupied: the game is shown up to there"
+    ending = "move 3: illegal move: C7 is occupied: the game is shown up to there"
     assert f"after 2 moves; {ending}; it will be saved as" in opened.in_words()
     assert not opened.is_own  # so that saving does not take the other moves from the file
     with pytest.raises(UserError, match="move 3: illegal move: C7 is occupied"):

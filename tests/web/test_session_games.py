@@ -296,7 +296,7 @@ def test_a_record_with_more_positions_than_pages_can_show_is_refused(
 def test_a_record_is_shown_up_to_an_illegal_move(desk: Desk, language: str) -> None:
     desk.send("open", sgf="(;SZ[9];B[ee];W[cc];B[ee](;W[aa])(;W[bb]))")
     assert desk.state["moves"] == 2
-    at = desk.state["ending"]["values"]["problem"]["values"]["problem"]["values"]  # within those of "SGF data"
+    at = desk.state["ending"]["values"]["problem"]["values"]
     assert (at["place"]["values"], at["problem"]["name"]) == ({"number": "3"}, "error.occupied")
     played = desk.played.saved
     assert played is not None and played.ending is not None and "E5" in texts(language).say(played.ending)
