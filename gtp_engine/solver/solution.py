@@ -95,7 +95,7 @@ def solve(
     seconds: float = USUAL_SECONDS,
     stop: threading.Event | None = None,
     report: Callable[[int], object] = lambda positions: None,
-    within: Iterable[int] | None = None,
+    within: Iterable[int | str] | None = None,
 ) -> Solution:
     """Finds out whether stones can be captured, whoever moves first.
 
@@ -115,12 +115,13 @@ def solve(
         within: The only points that are read, as if the group were enclosed in them: `Solution.within`.
 
     Raises:
-        UserError: A point is empty, the stones are of both colours, the group is too large, or the time is negative.
+        UserError: A point is empty or not on the board, the stones are of both colours, the group is too large, or the
+            time is negative.
     """
     only = None if first is None else as_colour(first)
     if not seconds >= 0:
         raise invalid("number of seconds", seconds, "a number of 0 or more")
-    enclosed = None if within is None else frozenset(within)
+    enclosed = None if within is None else frozenset(game.points(within)) - {PASS}
     solver = _Solver(game, game.points(points), seconds, stop, report, enclosed)
     return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 

@@ -347,24 +347,25 @@ def test_a_group_may_be_taken_to_be_enclosed() -> None:
     open_side.set_up(wall, group)
     closed = Game(19)
     closed.set_up([*wall, "D17"], group)
-    within = open_side.points("A19 B19 C19 D19 D18 C18 B18 A18")
+    within = "A19 B19 C19 D19 D18 C18 B18 A18"
     assert solve(open_side, ["D19"], seconds=0.2).answers[BLACK].outcome is Outcome.UNKNOWN  # White gets out on D17
     taken, enclosed = solve(open_side, ["D19"], within=within), solve(closed, ["D19"])
     assert {colour: (answer.outcome, answer.moves) for colour, answer in taken.answers.items()} == {
         colour: (answer.outcome, answer.moves) for colour, answer in enclosed.answers.items()
     }
-    assert (taken.within, enclosed.within) == (frozenset(within), None)
+    assert (taken.within, enclosed.within) == (frozenset(open_side.points(within)), None)
     assert "  if the group cannot get out" in describe(taken, open_side)
     with pytest.raises(UserError, match="no stone at A19"):
         solve(open_side, ["A19"], within=within)
+    with pytest.raises(UserError, match="invalid point 9999"):
+        solve(open_side, ["D19"], within=[9999])
 
 
 def test_no_stone_outside_the_part_saves_an_enclosed_group() -> None:
     """A stone of the group's colour beside the part may itself be captured, as one that White has just played."""
     game = Game(19)
     game.set_up(["E18", "C17", "A17", "B17", "E19"], ["D19", "D18", "C18", "B18", "A18", "D16"])
-    within = game.points("A19 B19 C19 D19 D18 C18 B18 A18 D17")
-    answers = solve(game, ["D19"], within=within).answers
+    answers = solve(game, ["D19"], within="A19 B19 C19 D19 D18 C18 B18 A18 D17").answers
     assert [answers[colour].outcome for colour in (BLACK, WHITE)] == [Outcome.DIES, Outcome.LIVES]
     assert answers[WHITE].moves == (game.point("B19"),)
 
