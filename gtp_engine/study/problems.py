@@ -116,27 +116,33 @@ def find_goal(
 
     Args:
         problem: The problem.
-        seconds: The longest time for a group that the record names; others have a quarter of it.
+        seconds: The longest time for a group that the record names; others have a quarter of it, and each part in
+            which one is taken to be enclosed an eighth.
         stop: Ends the search.
-        report: Called with the number of the group that is being read, and how many there are.
+        report: Called with the number of the reading that begins, and how many there are: those of the groups, and of
+            those that are taken to be enclosed.
     """
     game, named = problem.game, [*_named(problem)]
     groups = named or [*_unnamed(game)][:_MOST_CHAINS]
+    following = problem.node.next
+    solution = None if following is None or following.move is None else following.move
+    enclosed = [] if solution is None or solution.colour != game.to_move else groups[:_MOST_ENCLOSED]
+    count = len(groups) + len(enclosed)
     for number, points in enumerate(groups, 1):
         if stop.is_set():
             return None
-        report(number, len(groups))
+        report(number, count)
         with suppress(UserError):  # it is too large to be read
             found = solve(game, points, seconds=seconds if named else seconds / 4, stop=stop)
             if (goal := goal_of(found, game.to_move)) is not None:
                 return goal
-    following = problem.node.next
-    if following is None or following.move is None or following.move.colour != game.to_move:
-        return None
-    for points in groups[:_MOST_ENCLOSED]:
+    for number, points in enumerate(enclosed, len(groups) + 1):
+        if stop.is_set():
+            return None
+        report(number, count)
         goal = _enclosed_goal(game, points, seconds / 8, stop)
         moves = () if goal is None else goal.solution.answers[game.to_move].moves
-        if following.move.point in moves and len(moves) <= _MOST_SOLUTIONS:
+        if solution is not None and solution.point in moves and len(moves) <= _MOST_SOLUTIONS:
             return goal
     return None
 

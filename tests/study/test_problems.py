@@ -78,6 +78,10 @@ def test_a_group_that_may_get_out_is_enclosed_if_the_record_says_so() -> None:
     assert goal(text)[1] is None and goal(f"{text};B[dc]")[1] is None
     problem, kill = goal(f"{text};B[ba]")
     assert kill.outcome is Outcome.DIES and problem.game.point("D17") in kill.solution.within
+    readings: list[tuple[int, int]] = []
+    find_goal(problem, 1.0, threading.Event(), lambda *reading: readings.append(reading))
+    groups = readings[0][1] // 2
+    assert readings[: groups + 1] == [(number, 2 * groups) for number in range(1, groups + 2)]
     verdicts = {}
     for vertex in ("B19", "C19"):
         after = problem.game.copy()
