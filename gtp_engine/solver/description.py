@@ -53,7 +53,7 @@ def describe(solution: Solution, game: Game, *, trees: bool = False) -> list[str
         if answer.walls:
             when = "" if are_alike else f"for {colour_name(answer.first).title()} to move, "
             lines.append(f"  {when}if the stones around live: {named(chain[0] for chain in answer.walls)}")
-    if solution.within is not None:
+    if solution.is_conditional:
         lines.append("  if the group cannot get out")
     lines.append(f"  {plural(solution.positions, 'position')} read in {solution.seconds:.1f} s")
     return lines
@@ -96,7 +96,7 @@ def as_document(solution: Solution, game: Game) -> dict[str, Any]:
             }
             for answer in solution.answers.values()
         ],
-        "isEnclosed": solution.within is not None,
+        "isEnclosed": solution.is_conditional,
         "positions": solution.positions,
         "seconds": round(solution.seconds, 3),
     }

@@ -77,6 +77,12 @@ class Solution:
     within: frozenset[int] | None = None
 
     @property
+    def is_conditional(self) -> bool:
+        """Whether an outcome holds only if the group cannot get out."""
+        outcomes = {answer.outcome for answer in self.answers.values()}
+        return self.within is not None and not outcomes <= {Outcome.LIVES, Outcome.UNKNOWN}
+
+    @property
     def status(self) -> str:
         """What the answers say together: alive, dead, seki, ko, unsettled (who moves first decides) or unknown."""
         attacked, defended = (self.answers[colour].outcome for colour in (opponent(self.defender), self.defender))

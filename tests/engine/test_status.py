@@ -32,15 +32,15 @@ def owned(game: Game, dead: set[int], certainty: float = 0.9) -> np.ndarray:
 
 # Black has the left, White the right; a white stone is left behind on B5.
 HALVES = """
-    . . . . X O O . .
-    . . . . X O O . .
-    . . . . X O O . .
-    . . . . X O O . .
-    . O . . X O O . .
-    . . . . X O O . .
-    . . . . X O O . .
-    . . . . X O O . .
-    . . . . X O O . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . O . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
+    . . . . X O . . .
 """
 
 
@@ -51,7 +51,7 @@ def test_a_stone_that_would_undo_a_territory_is_dead_although_its_own_point_is_i
     ownership[4, 1] = -0.3
     assert dead_stones(game, ownership) == set()
     assert agreed_dead(game, ownership) == stone
-    assert game.score(stone).points == (36 + 1) - 18 - 6
+    assert game.score(stone).points == (36 + 1) - 27 - 6
 
 
 def test_all_stones_stay_if_both_players_pass_at_the_beginning() -> None:
