@@ -28,8 +28,8 @@ from ..search.evaluate.features import new_workspace, root_position_of
 from ..search.evaluate.row import EvaluationRow
 from .seki_reading import uncapturable_stones
 
-# The share of the board played before which nobody looks for the end. Chosen by judgement; of 7,672 games between strong
-# players on KGS that two passes ended, none ended earlier.
+# The share of the board played before which nobody looks for the end. Chosen by judgement; of 7,672 games between
+# strong players on KGS that two passes ended, none ended earlier.
 _EARLIEST_END = 0.3
 # The share before which no stone is dead if both players pass. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
