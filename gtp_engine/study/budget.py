@@ -11,8 +11,8 @@ from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
 
 # Visits of a position. Reviews with 8 were no worse on 9x9, but docs/review.md has only six games: a margin of two.
 FLOOR = 16
-# A game on 9x9 takes up to 19 s, on 13x13 39 s, and on 19x19 83 s; less if only a few moves are reviewed.
-_SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.23, 10.0, 1 / 3
+# A game on 9x9 takes up to 19 s, on 13x13 37 s, and on 19x19 79 s; less if only a few moves are reviewed.
+_SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.22, 10.0, 1 / 3
 # Visits change when what fits differs by more than these factors, so that most positions are searched alike.
 _SLOWER, _FASTER = 0.8, 1.25
 _LEAST, _MOST = 0.5, 4  # of the first look's visits, the unit of the later stages: time that is left makes them longer

@@ -21,7 +21,7 @@ from .reviewer import Reviewer, ReviewStep, ReviewTask
 
 MISTAKES = 3  # in the lesson after a game
 _SEED = 1  # that of `gtp_engine review`
-# Of the usual time of a review: 4 s on 9x9, 8 on 13x13, 17 on 19x19, and the network has to be loaded before.
+# Of the usual time of a review: 4 s on 9x9, 7 on 13x13, 16 on 19x19, and the network has to be loaded before.
 _SHARE = 0.2
 _WHY_SECONDS = 3.0
 

@@ -297,7 +297,7 @@ def review(
         game: A record, a game, or an SGF file.
         settings: How to search; None for the defaults.
         minutes: How long the review may take if the settings have neither visits nor seconds, which say how long each
-            position is searched; None for the usual time: up to 19 s on 9x9, 39 s on 13x13, 83 s on 19x19.
+            position is searched; None for the usual time: up to 18 s on 9x9, 37 s on 13x13, 79 s on 19x19.
         rules: Rules instead of the record's.
         komi: Komi instead of the record's.
 

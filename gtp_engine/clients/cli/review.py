@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
 _SAVED_EVERY = 60.0  # seconds while games are left: a review of many takes hours, and the power may fail
-_USUAL = "up to 19 s on 9x9, 39 s on 13x13, 83 s on 19x19"
+_USUAL = "up to 18 s on 9x9, 37 s on 13x13, 79 s on 19x19"
 
 
 def _parse_range(text: str) -> tuple[int, int | None]:
@@ -87,7 +87,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
     """Find the mistakes in game records.
 
     Each position of the main line is searched; those of the moves that seem to be the worst are searched again, longer.
-    The visits are chosen so that the review of a game takes up to 19 s on 9x9, 39 s on 13x13 and 83 s on 19x19. A
+    The visits are chosen so that the review of a game takes up to 18 s on 9x9, 37 s on 13x13 and 79 s on 19x19. A
     thorough one takes --minutes 5, or --visits or --seconds for each position. The summary lists the most costly
     mistakes with better lines and reasons, and each player's losses by phase and size; --all adds a list of all moves.
     A mistake that a player makes several times counts once. --html writes a page with boards to step through,
