@@ -11,7 +11,7 @@ from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
 
 # Visits of a position. Reviews with 8 were no worse on 9x9, but docs/review.md has only six games: a margin of two.
 FLOOR = 16
-# A game on 9x9 takes up to 19 s, on 13x13 37 s, and on 19x19 79 s; less if only a few moves are reviewed.
+# A game on 9x9 takes up to 18 s, on 13x13 37 s, and on 19x19 79 s; less if only a few moves are reviewed.
 _SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.22, 10.0, 1 / 3
 # Visits change when what fits differs by more than these factors, so that most positions are searched alike.
 _SLOWER, _FASTER = 0.8, 1.25

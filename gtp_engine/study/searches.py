@@ -208,7 +208,7 @@ def look_again(
 ) -> Iterator[tuple[MoveReview, ...]]:
     """Searches the positions of the most costly moves again, until all mistakes that will be listed have been checked.
 
-    It goes on where an earlier call ended, if one of those mistakes has turned out to be none.
+    If one of those mistakes has turned out not to be one, another call resumes where the last one ended.
 
     A move with which the value falls is a candidate even if the search prefers it: a longer one may find a better move.
 
