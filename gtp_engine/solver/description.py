@@ -96,7 +96,7 @@ def as_document(solution: Solution, game: Game) -> dict[str, Any]:
             }
             for answer in solution.answers.values()
         ],
-        "isEnclosed": solution.is_conditional,
+        "isConditional": solution.is_conditional,
         "positions": solution.positions,
         "seconds": round(solution.seconds, 3),
     }

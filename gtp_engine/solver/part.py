@@ -231,9 +231,7 @@ class _Grid:
         return bits & (2**64 - 1), bits >> 64
 
 
-def _part(
-    side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid, *, is_enclosed: bool = False
-) -> Part:
+def _part(side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid, *, is_enclosed: bool = False) -> Part:
     game, stones, chain_of, proven, defender = side.game, side.stones, side.chain_of, side.proven, side.defender
     target = {one for cell in wanted for one in chain_of[cell]}
     colours = {DEFENDER: defender, ATTACKER: opponent(defender)}

@@ -201,7 +201,7 @@ class Verdict:
         walls: The chains, as points, that are taken for safe in the proof.
         is_decided: Whether nothing that the opponent plays changes the outcome any more, or only a ko decides it.
         points: The points that the move loses, for the search.
-        is_enclosed: Whether the proof takes for granted that the group cannot get out.
+        is_conditional: Whether the proof takes for granted that the group cannot get out.
     """
 
     by: str
@@ -211,7 +211,7 @@ class Verdict:
     walls: tuple[tuple[int, ...], ...] = ()
     is_decided: bool = False
     points: float | None = None
-    is_enclosed: bool = False
+    is_conditional: bool = False
 
 
 def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Verdict:
@@ -224,13 +224,13 @@ def judge(after: Game, goal: Goal, seconds: float, stop: threading.Event) -> Ver
     if is_taken(after):
         return Verdict("solver", goal.is_reached(Outcome.DIES, player), Outcome.DIES, is_decided=True)
     read = partial(solve, points=target, first=after.to_move, seconds=seconds, stop=stop, within=within)
-    answer = read(after).answers[after.to_move]
+    found = read(after)
+    answer = found.answers[after.to_move]
     if answer.outcome is Outcome.UNKNOWN:
         return Verdict("solver")
     reply = next((point for point in answer.line if point != PASS), None)
-    is_enclosed = within is not None and answer.outcome is not Outcome.LIVES
     is_right = goal.is_reached(answer.outcome, player)
-    verdict = Verdict("solver", is_right, answer.outcome, reply, answer.walls, is_enclosed=is_enclosed)
+    verdict = Verdict("solver", is_right, answer.outcome, reply, answer.walls, is_conditional=found.is_conditional)
     if reply is None or not verdict.is_right:
         return replace(verdict, is_decided=reply is None)
     game = after.copy()

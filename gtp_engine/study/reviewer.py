@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
@@ -195,18 +195,16 @@ class Reviewer:
         while not self.stopped and (step.done < 2 * task.listed or not plan.is_over):
             limited = replace(searches, limits=plan.limits)
             if len(step.review.mistakes) < task.listed:  # one turned out to be none: another may take its place
-                for moves in look_again(limited, positions, step.review.moves, task.by, task.player, task.listed):
-                    plan.advance(SECOND_LOOK_FACTOR)
-                    yield (step := replace(step, review=replace(step.review, moves=moves)))
+                looks = look_again(limited, positions, step.review.moves, task.by, task.player, task.listed)
+                step = yield from _looked(looks, plan, step)
             most = task.listed if plan.is_over else task.most
             worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
             if worst is None:
                 break
             number = worst.number
             if not worst.is_checked:  # the most costly move of the mistake, now that another one costs less
-                for moves in search_again(limited, positions, step.review.moves, not_checked(worst)):
-                    plan.advance(SECOND_LOOK_FACTOR)
-                    yield (step := replace(step, review=replace(step.review, moves=moves)))
+                looks = search_again(limited, positions, step.review.moves, not_checked(worst))
+                step = yield from _looked(looks, plan, step)
                 continue
             found = explain(limited, positions[number - 1], worst, task.by)
             plan.advance(REASON_WORK)
@@ -252,9 +250,7 @@ class Reviewer:
         begin_solver()
         return replace(searches, known=self._known)
 
-    def _conditions(
-        self, searches: Searches, task: ReviewTask, plan: Plan, moves: Sequence[MoveReview]
-    ) -> Conditions:
+    def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan, moves: Sequence[MoveReview]) -> Conditions:
         """Returns how a record is reviewed: with a budget of time by the visits of the first look at these moves."""
         used = task.rules or task.record.game_rules() or RULESETS["chinese"]
         return Conditions(
@@ -279,6 +275,16 @@ class Reviewer:
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""
         self._boards.close()
+
+
+def _looked(
+    looks: Iterable[tuple[MoveReview, ...]], plan: Plan, step: ReviewStep
+) -> Generator[ReviewStep, None, ReviewStep]:
+    """Yields a step of the same number for each position searched again, and returns the last one."""
+    for moves in looks:
+        plan.advance(SECOND_LOOK_FACTOR)
+        yield (step := replace(step, review=replace(step.review, moves=moves)))
+    return step
 
 
 def review(

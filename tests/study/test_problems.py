@@ -87,9 +87,9 @@ def test_a_group_that_may_get_out_is_enclosed_if_the_record_says_so() -> None:
         after = problem.game.copy()
         after.play(after.to_move, vertex)
         verdicts[vertex] = judge(after, kill, 5.0, threading.Event())
-    assert verdicts["B19"].is_right and verdicts["B19"].is_enclosed
+    assert verdicts["B19"].is_right and verdicts["B19"].is_conditional
     assert not verdicts["C19"].is_right and verdicts["C19"].outcome is Outcome.LIVES
-    assert not verdicts["C19"].is_enclosed  # it lives all the more if it may get out
+    assert not verdicts["C19"].is_conditional  # it lives all the more if it may get out
 
 
 def test_what_the_record_says() -> None:

@@ -472,7 +472,7 @@ class Problems(Part):
                 "isRight": verdict.is_right,
                 "outcome": verdict.outcome.value,
                 "walls": [game.vertex(chain[0]) for chain in verdict.walls],
-                "isEnclosed": verdict.is_enclosed,
+                "isConditional": verdict.is_conditional,
                 "isDecided": verdict.is_decided,
                 "points": verdict.points and max(0.0, verdict.points),
             }

@@ -97,7 +97,7 @@ export class Life {
     const stage = life?.found?.status || (life?.positions && life.stone) || this.isPicking;
     if (stage && stage !== this.stage) this.announce(this.statusText());  // once, without the positions in between
     this.stage = stage;
-    const assumed = [answer?.walls.length && text("lifeWalls"), life?.found?.isEnclosed && text("ifEnclosed")];
+    const assumed = [answer?.walls.length && text("lifeWalls"), life?.found?.isConditional && text("ifEnclosed")];
     say(find("#life-walls"), assumed.filter(Boolean).join(" "));
     find("#life-progress").value = life?.progress || 0;
     const said = JSON.stringify([life?.found, this.first, this.moves, document.documentElement.lang]);

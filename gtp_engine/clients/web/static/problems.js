@@ -67,7 +67,7 @@ function resultText({verdict, given, result, box, due}, hasLines) {
   if (verdict) said.push(verdictText(verdict));
   else if (given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
-  if (verdict?.isEnclosed) said.push(text("ifEnclosed"));
+  if (verdict?.isConditional) said.push(text("ifEnclosed"));
   if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: date(due)}));
   return said.join(" ");
 }
