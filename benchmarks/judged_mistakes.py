@@ -16,6 +16,7 @@ from typing import Any
 from common import games_in, lines_of
 
 from gtp_engine.go.game import Game
+from gtp_engine.search.report import SearchReport
 from gtp_engine.study.move_review import LISTED, MoveReview, find_mistakes
 from gtp_engine.study.reasons.explain import EXPLAINED_ABOVE, MOST_EXPLAINED, study_in
 from gtp_engine.study.reasons.variation import Study, Variation, play_line
@@ -36,6 +37,8 @@ class Case:
         first: What the second look shows.
         deeper: What the searches two moves later show, by their length (`explain.LINE_FACTOR`).
         judged: What the judge found; None before it was asked.
+        before: A second look at the position before it; None before it was searched.
+        others: The leads of the player after other moves, by the judge; None before it was asked.
     """
 
     number: int
@@ -45,6 +48,8 @@ class Case:
     first: Lines
     deeper: dict[int, Lines] = field(default_factory=dict)
     judged: Lines | None = None
+    before: SearchReport | None = None
+    others: dict[int, float] | None = None
 
 
 def packed(study: Study) -> Lines:

@@ -22,7 +22,7 @@ a ladder; all with 95 % intervals.
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -33,17 +33,19 @@ from kept_results import WORK, digest_of_options
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.evaluator import make_evaluator
 from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import LEAST_POINTS
 from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
-from gtp_engine.study.reasons.variation import Fact, Study
-from gtp_engine.study.searches import Searches
+from gtp_engine.study.reasons.tempting import find_tempting
+from gtp_engine.study.reasons.variation import Fact, Study, play_line
+from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 
 _LEAST_SHARE = 0.5  # of what is stated
 _COSTLY = 5.0  # points
 # Names of facts that do not name stones.
-_POINTS = {"passed", "own", "others", "dame", "sente", *REGIONS}
+_POINTS = {"passed", "own", "others", "dame", "sente", "triangle", "dumpling", "also", *REGIONS}
 _POINTS |= {
     f"ko{kind}" for kind in ("Taken", "Ended", "ThreatMade", "TakenInstead", "EndedInstead", "Ignored", "Threat")
 }
@@ -127,8 +129,8 @@ def judged_cases(
     cases: Iterator[tuple[str, Game, Case, Callable[[], None]]],
     searches: Callable[[int], Searches],
     judge: Searches | None,
-) -> Iterator[tuple[str, Told, Study | None, float]]:
-    """Yields mistakes with what is told about them, the judge's study if anything is, and the points that they cost.
+) -> Iterator[tuple[str, Told, Study | None, float, dict[int, float]]]:
+    """Yields mistakes: what is told, the judge's study if anything is, the points lost, and leads after other moves.
 
     Args:
         cases: The mistakes.
@@ -142,12 +144,16 @@ def judged_cases(
         told: Told = []
         if sceptical.points_loss >= LEAST_POINTS:
             facts = [as_seen_by(sceptical, fact) for fact in facts_about(own, studies)]
+            facts += find_tempting(own, second_look(game, case, own), studies) if facts else ()
             told = [(fact, sceptical.reason(fact).text) for fact in facts]
         judged = study_by_judge(game, case, judge, any(fact.name == "sente" for fact, _ in told)) if told else None
+        others = [fact for fact, _ in told if fact.name == "also"]
+        if judged is not None and others and not judge_others(game, case, judge, others):
+            judged = None
         if judge is not None:
             keep()
         if judged is not None or not told:
-            yield name, told, judged, sceptical.points_loss
+            yield name, told, judged, sceptical.points_loss, case.others or {}
 
 
 def own_studies(game: Game, case: Case, searches: Searches) -> tuple[Study, Study]:
@@ -158,6 +164,25 @@ def own_studies(game: Game, case: Case, searches: Searches) -> tuple[Study, Stud
         assert found is not None  # nobody stops it
         case.deeper[LINE_FACTOR] = packed(found)
     return first, unpacked(game, case.colour, case.deeper[LINE_FACTOR])
+
+
+def second_look(game: Game, case: Case, searches: Searches) -> SearchReport:
+    """Returns the second look at the position before a mistake; searches for it if it is not kept."""
+    if case.before is None:
+        (case.before,) = searches.times(SECOND_LOOK_FACTOR).reports([game.copy()])
+    return case.before
+
+
+def judge_others(game: Game, case: Case, judge: Searches | None, others: Sequence[Fact]) -> bool:
+    """Keeps the leads after the moves of some facts by the judge; returns whether all of them are known."""
+    case.others = case.others or {}
+    for point in (fact.line[0] for fact in others):
+        if judge is not None and point not in case.others:
+            judge.evaluator.clear_cache()
+            after = play_line(game, case.colour, (point,))[-1]
+            (report,) = judge.times(LINE_FACTOR).reports([after])
+            case.others[point] = -report.lead
+    return all(fact.line[0] in case.others for fact in others)
 
 
 def study_by_judge(game: Game, case: Case, judge: Searches | None, is_sente: bool) -> Study | None:
@@ -182,7 +207,7 @@ class Tally:
         self.told: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
-    def add(self, name: str, told: Told, judged: Study | None, loss: float) -> None:
+    def add(self, name: str, told: Told, judged: Study | None, loss: float, others: dict[int, float]) -> None:
         """Checks the facts about a mistake, and prints them.
 
         Args:
@@ -190,6 +215,7 @@ class Tally:
             told: What is told.
             judged: The judge's study of the mistake; None if nothing is told.
             loss: The points that it costs.
+            others: The player's lead after other moves, by the judge.
         """
         self.mistakes += 1
         by_judge = f", {judged.points_loss:.1f} by the judge" if judged else ""
@@ -202,7 +228,7 @@ class Tally:
             self.named += any(fact.name not in _POINTS for fact, _ in told)
         for fact, text in told:
             assert judged is not None
-            right = holds(fact, judged)
+            right = holds(fact, judged, others)
             self.told[fact.name] += 1
             self.failed[fact.name] += not right
             print(f"  {'holds' if right else 'FAILS'}: {text}", flush=True)
@@ -218,13 +244,15 @@ class Tally:
             print(f"  {kind}: {count}, that fail: {share(self.failed[kind], count)}")
 
 
-def holds(fact: Fact, judged: Study) -> bool:
-    """Returns whether a fact holds by the judge's study of the same two moves."""
-    if fact.name in ("passed", "sente"):
+def holds(fact: Fact, judged: Study, others: dict[int, float]) -> bool:
+    """Returns whether a fact holds by the judge's study of the same two moves, and its leads after other moves."""
+    if fact.name in ("passed", "sente", "also"):
         stated = fact.values["count"]
         assert isinstance(stated, int)
         gain, less = judged.better.gain_if_ignored or 0.0, judged.played.gain_if_ignored or 0.0
         found = judged.points_loss if fact.name == "passed" else gain if gain > less else 0.0
+        if fact.name == "also":
+            found = judged.better.lead - others[fact.line[0]]
         return found >= _LEAST_SHARE * stated
     claim = fact.claim and fact.claim._replace(kept=None)  # what is lost elsewhere is not stated
     return claim is None or claim.holds(judged, _LEAST_SHARE)

@@ -98,6 +98,15 @@ KO = """
     X . X O . . .
     . X O . . . .
     . . . . . . ."""
+# Black makes an empty triangle at C5 and at B5, and none at E6; six stones in a lump at B2; and captures at F2.
+SHAPES = """
+    . . . . . . .
+    . . . . . X .
+    . . . . X O .
+    . X X . . . .
+    . . . . . . X
+    . . X X . . O
+    . X X X . X X"""
 EMPTY_BOARD = "\n".join([". " * 13] * 13)
 
 
@@ -142,6 +151,11 @@ def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 
 def cut(played: str, better: str, rest: float = 0.55, diagram: str = CUT) -> Study:
     game, _ = drawn(diagram)
     return study(variation(game, played.split(), rest=-0.3), variation(game, better.split(), rest=rest))
+
+
+def shape(played: str, better: str) -> Study:
+    game, _ = drawn(SHAPES)
+    return study(variation(game, [played]), variation(game, [better]))
 
 
 def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Study:

@@ -9,13 +9,14 @@ from drawn_positions import drawn
 from reviews import D4, E5, F6, G7, game_of, loss, reason, report
 from studies import CAPTURE, corner, inverted, region
 
-from gtp_engine.go.coords import BLACK, EMPTY, WHITE, all_points
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, all_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import MoveReview, Worth
 from gtp_engine.study.reasons.explain import explain, facts_about, next_to_explain, study_in, study_of, with_threats
+from gtp_engine.study.reasons.tempting import find_tempting
 from gtp_engine.study.reasons.variation import Claim, searched_line
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.review_sgf import annotated
@@ -118,6 +119,23 @@ def test_a_mistake_costs_what_the_longer_searches_find() -> None:
     longer = replace(move, longer=(Worth(1.0, 0.5), Worth(5.0, 0.75)))
     assert (longer.points_loss, longer.winrate_loss) == (4.0, 0.25)
     assert explain(searches(is_stopped=lambda: True), Game(9), move) is None
+
+
+def test_likely_moves_that_lose_points_too_are_told() -> None:
+    """For this evaluator every position is even, so after another move the player is 6 points behind."""
+    move = loss(1, BLACK, D4, E5, 9.0, 0.4)
+    before = report(BLACK, E5, 0.5, 5.0, ((D4, 0.5, 9.0), (F6, 0.1, 8.0), (G7, 0.3, 4.4), (PASS, 0.4, 9.0)))
+    move = checked(replace(move, before=before), 0.5)
+
+    def told(move: MoveReview, **options: Callable[[], bool]) -> list[tuple[int, object]]:
+        facts = find_tempting(searches(**options), move.before, [study_in(Game(9), move)])
+        return [(fact.line[0], fact.values["count"]) for fact in facts]
+
+    assert told(move) == [(G7, 4), (F6, 6)], "the smaller loss of two, the most likely move first"
+    assert not told(move, is_stopped=lambda: True)
+    others = tuple(each._replace(lead=each.lead + 3, prior=each.prior - 0.01) for each in move.before.moves[1:])
+    fewer = replace(move, before=replace(move.before, moves=(move.before.moves[0], *others)))
+    assert not told(fewer), "G7 loses only 1.4 points now, and F6 is less likely than one in ten"
 
 
 def explained(moves: list[MoveReview]) -> list[int]:

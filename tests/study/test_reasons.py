@@ -26,6 +26,7 @@ from studies import (
     ladder,
     region,
     sente,
+    shape,
 )
 
 from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, texts
@@ -33,6 +34,7 @@ from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.study.game_review import Reason
 from gtp_engine.study.reasons.explain import choose, find_facts
 from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, find_sente
+from gtp_engine.study.reasons.shape_facts import find_bad_shape
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
@@ -122,6 +124,8 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     "own": (lambda: filled(0.99, 0.99, 0.99), "D2 fills Black's own territory."),
     "others": (lambda: filled(-0.99, -0.99, -0.99), "D2 is in White's territory, and the stone cannot live."),
     "dame": (lambda: filled(0.0, 1.0, 0.95), "D2 is a neutral point: it gains no territory."),
+    "triangle": (lambda: shape("C5", "C6"), "C5 makes an empty triangle."),
+    "dumpling": (lambda: shape("B2", "A3"), "B2 makes a dumpling: six stones in a lump."),
     "bigger": (
         lambda: region("D2", owned=(0.0, 1.0)),
         "With C3, Black's territory in the lower left corner is 6 points bigger than after D2.",
@@ -179,11 +183,19 @@ def test_sente() -> None:
         assert not [*find_sente(sente(better, played))]
 
 
+def test_shape_is_told_only_if_the_better_move_is_near_and_makes_none() -> None:
+    told = {better: bool([*find_bad_shape(shape("C5", better))]) for better in ("C6", "D5", "B5", "F4", "pass")}
+    assert told == {"C6": True, "D5": True, "B5": False, "F4": False, "pass": False}
+    assert not [*find_bad_shape(shape("E6", "C6"))], "the fourth point is taken"
+    assert not [*find_bad_shape(shape("F2", "F3"))], "it captures"
+
+
 @cache
 def all_reasons() -> list[Reason]:
     """A reason with each sentence."""
     found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
     found.append((sente(), *find_sente(sente())))
+    found.append((sente(), Fact("also", (), values={"move": "C5", "count": 7})))
     return [about.reason(fact) for about, fact in found]
 
 
@@ -196,6 +208,6 @@ def test_every_sentence_can_be_said_in_every_language(language: str) -> None:
     for each in all_reasons():
         text = each.text_in(language)
         assert not re.search(r"[{}]|None|Phrase", text)
-        assert re.search(r"B[134]|D[2-5]|A1|G1|C[35]|E4", text), "a sentence names a point"
+        assert re.search(r"B[1-4]|D[2-5]|A1|G1|C[35]|E4", text), "a sentence names a point"
         assert re.search(r"[.。]$", text)
         assert (text == each.text) == (language == DEFAULT), "nothing is left in English"

@@ -28,6 +28,8 @@ from .facts import (
 from .fates import find_fates
 from .ko_facts import find_ko
 from .ladder_facts import find_ladder_facts
+from .shape_facts import find_bad_shape
+from .tempting import find_tempting
 from .variation import Fact, Study, Variation, best_variation, searched_line, variation_after
 
 # The mistakes that are listed are explained, and of the others those that cost more than EXPLAINED_ABOVE points, up to
@@ -46,8 +48,8 @@ _MOST_SENTENCES = 3
 _SAME = 0.5
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
-# The most telling first: what the rules prove, then life and death, then where the points lie. A ko comes before the
-# capture of its stones.
+# The most telling first: what the rules prove, then life and death, then shape, then where the points lie. A ko comes
+# before the capture of its stones.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_early_pass,
     find_missed_atari,
@@ -56,6 +58,7 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_fates,
     find_connections,
     find_filled,
+    find_bad_shape,
     find_regions_changed,
 )
 
@@ -66,7 +69,8 @@ class Explanation:
 
     Attributes:
         longer: What the move is worth by them, and what the better one is.
-        reasons: Why it is a mistake, the most telling first; none if it costs too little to be one.
+        reasons: Why it is a mistake, the most telling first, and then what the moves cost that tempt a player instead;
+            none if it costs too little to be one.
     """
 
     longer: tuple[Worth, Worth]
@@ -112,7 +116,9 @@ def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points
     longer = sceptical.worth
     if replace(move, longer=longer).cost(by) < least_cost(by):
         return Explanation(longer, ())
-    facts = (as_seen_by(sceptical, fact) for fact in facts_about(searches, studies))
+    facts = [as_seen_by(sceptical, fact) for fact in facts_about(searches, studies)]
+    if facts:
+        facts += find_tempting(searches, move.before, studies)
     return Explanation(longer, tuple(sceptical.reason(fact) for fact in facts))
 
 

@@ -1,0 +1,42 @@
+"""The facts about bad shape: empty triangles and dumplings, by the stones alone."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...go.coords import EMPTY, PASS
+from .variation import Fact, Study, Variation, cell_of, distance
+
+# Steps from the move played within which the better move plays: farther away the direction was wrong, not the shape.
+# By judgement.
+_NEAR = 3
+
+
+def find_bad_shape(study: Study) -> Iterator[Fact]:
+    """Yields that the move played makes an empty triangle, or a dumpling: six stones that fill two rows of three.
+
+    The better move is near, and does neither. Captures are left out: what they leave is no shape that was chosen.
+    """
+    if PASS in (study.move, study.best) or distance(study.move, study.best, study.game.width) > _NEAR:
+        return
+    made = _bad_shapes(study.played, study.colour)
+    if made and not study.played.removals()[0] and not _bad_shapes(study.better, study.colour):
+        yield Fact(made[0], study.played.line[:1])
+
+
+def _bad_shapes(line: Variation, colour: int) -> list[str]:
+    """Returns the names of the bad shapes that the first move of a line makes, the heavier first."""
+    stones, (row, column) = line.games[1].stones(), cell_of(line.line[0], line.end.width)
+    lumps = (_blocks(stones, row, column, *shape) for shape in ((2, 3), (3, 2)))
+    is_dumpling = any(np.all(block == colour) for blocks in lumps for block in blocks)
+    squares = _blocks(stones, row, column, 2, 2)
+    is_triangle = any(np.sum(square == colour) == 3 and np.any(square == EMPTY) for square in squares)
+    return ["dumpling"] * is_dumpling + ["triangle"] * is_triangle
+
+
+def _blocks(stones: NDArray[np.int8], row: int, column: int, height: int, width: int) -> Iterator[NDArray[np.int8]]:
+    """Yields the blocks of a size that hold a cell."""
+    for top in range(max(0, row - height + 1), min(row, stones.shape[0] - height) + 1):
+        for left in range(max(0, column - width + 1), min(column, stones.shape[1] - width) + 1):
+            yield stones[top : top + height, left : left + width]
