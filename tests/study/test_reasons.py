@@ -100,6 +100,14 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
         lambda: corner(-0.9, 0.0, WHITE, "F5", OPEN),
         "B1 puts Black's 5 stones at C2 in danger, which are safe after E5.",
     ),
+    "unsaved": (
+        lambda: corner(-0.9, 0.0, answer="F5", diagram=OPEN),
+        "Black's 5 stones at C2 may live after B1, but die after E5.",
+    ),
+    "kills": (
+        lambda: corner(0.0, 0.9, WHITE, "F5", OPEN),
+        "B1 kills Black's 5 stones at C2, which may live after E5.",
+    ),
     "cut": (
         lambda: cut("A1 D4", "D4"),
         "After A1, White cuts Black's 2 stones at B4 from the 2 stones at E4; D4 prevents that.",

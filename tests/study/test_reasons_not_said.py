@@ -59,33 +59,39 @@ def test_moves_that_have_nothing_to_do_with_a_ko() -> None:
 
 def test_groups_that_stay_as_they_are() -> None:
     assert nothing(find_fates, corner(0.5, 0.9, answer="F5", diagram=OPEN), corner(1.0, 0.9))
+    assert nothing(
+        find_fates, corner(-0.7, 0.0, answer="F5", diagram=OPEN), corner(-0.9, -0.5, answer="F5", diagram=OPEN)
+    )
     (fact,) = find_fates(corner(-0.9, 0.9, WHITE, "F5", OPEN))
     assert fact.line == corner(-0.9, 0.9, WHITE).better.line
 
 
 @pytest.mark.parametrize(("corner_stone", "is_said"), [("X", False), (".", True)])
-def test_large_groups_are_not_said_to_be_in_danger(corner_stone: str, is_said: bool) -> None:
+def test_large_groups_are_said_to_be_in_danger_only_by_a_clear_change(corner_stone: str, is_said: bool) -> None:
     board, _ = drawn(f"""
         . . . . . . .
         {corner_stone} X X . . . .
         X X X . . . .
         X X X . . . .
         . . . . . . .""")
-    in_danger = study(variation(board, ["F1"], rest=0.0), variation(board, ["G1"], rest=0.9))
+    in_danger, clear = (study(variation(board, ["F1"]), variation(board, ["G1"], rest=rest)) for rest in (0.7, 0.9))
     assert [fact.name for fact in find_fates(in_danger)] == ["weaker"] * is_said
+    assert [fact.name for fact in find_fates(clear)] == ["weaker"]
     dead = study(variation(board, ["F1"], rest=-0.9), variation(board, ["G1"], rest=0.9))
     assert [fact.name for fact in find_fates(dead)] == ["dies"]
 
 
-def test_parts_of_large_groups_are_not_said_to_be_in_danger() -> None:
+def test_parts_of_large_groups_are_not_said_to_be_in_danger_by_a_small_change() -> None:
     board, _ = drawn("""
         . . . . . . .
         X X X . X X .
         X X X . X X .
         . . . . . . .
         . . . . . . .""")
-    in_danger = study(variation(board, ["F1"], rest=0.0), variation(board, ["G1"], rest=0.9))
-    assert nothing(find_fates, in_danger)
+    in_danger, dead = (
+        study(variation(board, ["F1"], rest=rest), variation(board, ["G1"], rest=0.7)) for rest in (0.0, -0.7)
+    )
+    assert nothing(find_fates, in_danger) and not nothing(find_fates, dead)
 
 
 def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> None:

@@ -21,15 +21,17 @@ ENDANGERED, _CHANGE = 0.4, 0.4
 _PROVED = 0.2
 # Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
 _LEAST_STONES = 2
-# Stones of a group that is said to be in danger, whole or in part. Of groups with more, b18c384nbt denied 4 of 7, and
-# none of 13 smaller ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
+# Stones of a group that is said to be in danger by a change of no more than _CHANGE. Of groups with more, b18c384nbt
+# denied 4 of 7, and none of 13 smaller ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
 _MOST_IN_DANGER = 8
+# The change for larger groups, and for those that are dead after one move and may live after the other.
+_CLEAR = 0.8
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
 # Moves of a line, the mistake's included, that end in a capture worth its name: after more of them a group has died.
 _SOON = 6
 # What is said of the opponent's stones and of the player's, after "taken" and "lost".
-_NAMES = (("lives", "stronger"), ("dies", "weaker"))
+_NAMES = (("lives", "stronger", "kills"), ("dies", "weaker", "unsaved"))
 # Groups that the solver reads for a mistake, the largest first, and the positions that it reads of each: about 0.1 s.
 # A limit of time would not repeat.
 _MOST_READ, _POSITIONS, _SECONDS = 3, 20_000, 5.0
@@ -38,9 +40,11 @@ _MOST_READ, _POSITIONS, _SECONDS = 3, 20_000, 5.0
 def find_fates(study: Study) -> Iterator[Fact]:
     """Yields the groups that change owners, or are safe after one move and in danger after the other.
 
-    The player's are "lost" (captured in the line), or it "dies", or is "weaker" after the move played; the opponent's
-    are "taken", or it "lives", or is "stronger". A capture from a distance "nets" them, and a point that decides the
-    life of a group for both players has its own names, "eyes" and "eye". Of two groups that touch, one wins a "race".
+    The player's are "lost" (captured in the line), or it "dies", or is "weaker" after the move played, or "unsaved" if
+    it only may live after the better move. The opponent's are "taken", or it "lives", or is "stronger", or the better
+    move "kills" what may live after the move played. A capture from a distance "nets" them, and a point that decides
+    the life of a group for both players has its own names, "eyes" and "eye". Of two groups that touch, one wins a
+    "race".
     """
     groups = sorted(_changed_groups(study), key=_size, reverse=True)
     read = [(group, _size(group), number < _MOST_READ) for number, group in enumerate(groups)]
@@ -114,10 +118,13 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
         sure = Claim(stones, LIVING, -LIVING)
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
-    endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
-    claims = (sure, sure, Claim(stones, *endangered, _CHANGE))
+    endangered, doubtful = (LIVING, ENDANGERED), (-ENDANGERED, -LIVING)
+    if not is_own:
+        endangered, doubtful = doubtful, endangered
+    change = _CHANGE if size <= _MOST_IN_DANGER else _CLEAR
+    claims = (sure, sure, Claim(stones, *endangered, change), Claim(stones, *doubtful, _CLEAR))
     is_group = len(stones) >= _LEAST_STONES
-    possible = (is_captured and len(line) <= _SOON, is_group, is_group and size <= _MOST_IN_DANGER)
+    possible = (is_captured and len(line) <= _SOON, is_group, is_group, is_group)
     fates = zip(names, claims, possible, strict=True)
     name, claim = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), ("", sure))
     if not name:
