@@ -22,9 +22,10 @@ a ladder; all with 95 % intervals.
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from common import network_or_default, share
 from judged_mistakes import Case, Group, packed, unpacked
@@ -51,6 +52,18 @@ _POINTS |= {
 }
 
 Told = list[tuple[Fact, str]]  # facts with their sentences
+
+
+class Judgement(NamedTuple):
+    """What the judge has found about a mistake.
+
+    Attributes:
+        study: The two moves.
+        others: The player's lead after other moves, by their points.
+    """
+
+    study: Study
+    others: Mapping[int, float]
 
 
 def main() -> None:
@@ -129,8 +142,8 @@ def judged_cases(
     cases: Iterator[tuple[str, Game, Case, Callable[[], None]]],
     searches: Callable[[int], Searches],
     judge: Searches | None,
-) -> Iterator[tuple[str, Told, Study | None, float, dict[int, float]]]:
-    """Yields mistakes: what is told, the judge's study if anything is, the points lost, and leads after other moves.
+) -> Iterator[tuple[str, Told, Judgement | None, float]]:
+    """Yields mistakes with what is told about them, what the judge found if anything is, and the points that they cost.
 
     Args:
         cases: The mistakes.
@@ -146,14 +159,11 @@ def judged_cases(
             facts = [as_seen_by(sceptical, fact) for fact in facts_about(own, studies)]
             facts += find_tempting(own, second_look(game, case, own), studies) if facts else ()
             told = [(fact, sceptical.reason(fact).text) for fact in facts]
-        judged = study_by_judge(game, case, judge, any(fact.name == "sente" for fact, _ in told)) if told else None
-        others = [fact for fact, _ in told if fact.name == "also"]
-        if judged is not None and others and not judge_others(game, case, judge, others):
-            judged = None
+        judged = judgement(game, case, judge, [fact for fact, _ in told]) if told else None
         if judge is not None:
             keep()
         if judged is not None or not told:
-            yield name, told, judged, sceptical.points_loss, case.others or {}
+            yield name, told, judged, sceptical.points_loss
 
 
 def own_studies(game: Game, case: Case, searches: Searches) -> tuple[Study, Study]:
@@ -173,16 +183,17 @@ def second_look(game: Game, case: Case, searches: Searches) -> SearchReport:
     return case.before
 
 
-def judge_others(game: Game, case: Case, judge: Searches | None, others: Sequence[Fact]) -> bool:
-    """Keeps the leads after the moves of some facts by the judge; returns whether all of them are known."""
+def judgement(game: Game, case: Case, judge: Searches | None, facts: Sequence[Fact]) -> Judgement | None:
+    """Returns what the judge finds about the moves that some facts name; None if it is not kept."""
+    study = study_by_judge(game, case, judge, any(fact.name == "sente" for fact in facts))
+    points = [fact.line[0] for fact in facts if fact.name == "also"]
     case.others = case.others or {}
-    for point in (fact.line[0] for fact in others):
+    for point in points:
         if judge is not None and point not in case.others:
             judge.evaluator.clear_cache()
-            after = play_line(game, case.colour, (point,))[-1]
-            (report,) = judge.times(LINE_FACTOR).reports([after])
+            (report,) = judge.times(LINE_FACTOR).reports([play_line(game, case.colour, (point,))[-1]])
             case.others[point] = -report.lead
-    return all(fact.line[0] in case.others for fact in others)
+    return Judgement(study, case.others) if study is not None and case.others.keys() >= {*points} else None
 
 
 def study_by_judge(game: Game, case: Case, judge: Searches | None, is_sente: bool) -> Study | None:
@@ -207,18 +218,17 @@ class Tally:
         self.told: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
-    def add(self, name: str, told: Told, judged: Study | None, loss: float, others: dict[int, float]) -> None:
+    def add(self, name: str, told: Told, judged: Judgement | None, loss: float) -> None:
         """Checks the facts about a mistake, and prints them.
 
         Args:
             name: The game and the move.
             told: What is told.
-            judged: The judge's study of the mistake; None if nothing is told.
+            judged: What the judge found; None if nothing is told.
             loss: The points that it costs.
-            others: The player's lead after other moves, by the judge.
         """
         self.mistakes += 1
-        by_judge = f", {judged.points_loss:.1f} by the judge" if judged else ""
+        by_judge = f", {judged.study.points_loss:.1f} by the judge" if judged else ""
         print(f"{name}: {loss:.1f} points lost{by_judge}", flush=True)
         if loss < LEAST_POINTS:
             self.doubted += 1
@@ -228,7 +238,7 @@ class Tally:
             self.named += any(fact.name not in _POINTS for fact, _ in told)
         for fact, text in told:
             assert judged is not None
-            right = holds(fact, judged, others)
+            right = holds(fact, judged)
             self.told[fact.name] += 1
             self.failed[fact.name] += not right
             print(f"  {'holds' if right else 'FAILS'}: {text}", flush=True)
@@ -244,18 +254,19 @@ class Tally:
             print(f"  {kind}: {count}, that fail: {share(self.failed[kind], count)}")
 
 
-def holds(fact: Fact, judged: Study, others: dict[int, float]) -> bool:
-    """Returns whether a fact holds by the judge's study of the same two moves, and its leads after other moves."""
+def holds(fact: Fact, judged: Judgement) -> bool:
+    """Returns whether a fact holds by what the judge has found about the same moves."""
+    study, others = judged
     if fact.name in ("passed", "sente", "also"):
         stated = fact.values["count"]
         assert isinstance(stated, int)
-        gain, less = judged.better.gain_if_ignored or 0.0, judged.played.gain_if_ignored or 0.0
-        found = judged.points_loss if fact.name == "passed" else gain if gain > less else 0.0
+        gain, less = study.better.gain_if_ignored or 0.0, study.played.gain_if_ignored or 0.0
+        found = study.points_loss if fact.name == "passed" else gain if gain > less else 0.0
         if fact.name == "also":
-            found = judged.better.lead - others[fact.line[0]]
+            found = study.better.lead - others[fact.line[0]]
         return found >= _LEAST_SHARE * stated
     claim = fact.claim and fact.claim._replace(kept=None)  # what is lost elsewhere is not stated
-    return claim is None or claim.holds(judged, _LEAST_SHARE)
+    return claim is None or claim.holds(study, _LEAST_SHARE)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ import judged_mistakes
 import pytest
 import reason_accuracy
 from judged_mistakes import Case, packed, unpacked
+from reason_accuracy import Judgement
 from studies import region
 
 from gtp_engine.study.reasons.facts import find_regions_changed
-from gtp_engine.study.reasons.variation import Study
+from gtp_engine.study.reasons.variation import Fact, Study
 
 
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> str:
@@ -72,5 +73,17 @@ def test_a_study_is_kept_without_its_positions() -> None:
 
 def test_what_a_region_brings_has_to_hold_and_not_what_it_costs_elsewhere() -> None:
     (fact,) = find_regions_changed(region("D2", owned=(0.0, 1.0)))
-    assert reason_accuracy.holds(fact, region("D2", owned=(0.0, 1.0), lead=1.0))
-    assert not reason_accuracy.holds(fact, region("D2", owned=(0.0, 0.3)))
+    assert reason_accuracy.holds(fact, Judgement(region("D2", owned=(0.0, 1.0), lead=1.0), {}))
+    assert not reason_accuracy.holds(fact, Judgement(region("D2", owned=(0.0, 0.3)), {}))
+
+
+def test_what_another_move_loses_is_judged_by_the_lead_after_it() -> None:
+    about = region("D2", lead=6.0)
+    tempting = Fact("also", (about.game.point("G7"),), values={"move": "G7", "count": 4})
+    assert [reason_accuracy.holds(tempting, Judgement(about, {tempting.line[0]: lead})) for lead in (4.0, 4.1)] == [
+        True,
+        False,
+    ]
+    case = Case(1, about.colour, about.move, about.best, packed(about), judged=packed(about))
+    assert reason_accuracy.judgement(about.game, case, None, [tempting]) is None, "it was not asked about G7"
+    assert reason_accuracy.judgement(about.game, replace(case, others={tempting.line[0]: 4.0}), None, [tempting])
