@@ -6,22 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...go.coords import EMPTY, PASS
+from ...go.regions import chains_of
 from .variation import Fact, Study, Variation, cell_of, distance
 
-# Steps from the move played within which the better move plays: farther away the direction was wrong, not the shape.
-# By judgement.
-_NEAR = 3
+# Steps from the move played within which the better move plays: farther away the direction was wrong, not the shape. And
+# the liberties down to which the opponent's stones next to the move are attacked: then it is about them. By judgement.
+_NEAR, _ATTACKED = 3, 3
 
 
 def find_bad_shape(study: Study) -> Iterator[Fact]:
     """Yields that the move played makes an empty triangle, or a dumpling: six stones that fill two rows of three.
 
-    The better move is near, and does neither. Captures are left out: what they leave is no shape that was chosen.
+    The better move is near, and does neither; the move played neither captures nor attacks stones next to it.
     """
     if PASS in (study.move, study.best) or distance(study.move, study.best, study.game.width) > _NEAR:
         return
+    chains = (chain for chain in chains_of(study.game.board[0]) if study.move in chain.liberties)
+    if any(chain.colour != study.colour and len(chain.liberties) <= _ATTACKED for chain in chains):
+        return
     made = _bad_shapes(study.played, study.colour)
-    if made and not study.played.removals()[0] and not _bad_shapes(study.better, study.colour):
+    if made and not _bad_shapes(study.better, study.colour):
         yield Fact(made[0], study.played.line[:1])
 
 
