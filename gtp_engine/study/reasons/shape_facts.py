@@ -9,8 +9,9 @@ from ...go.coords import EMPTY, PASS
 from ...go.regions import chains_of
 from .variation import Fact, Study, Variation, cell_of, distance
 
-# Steps from the move played within which the better move plays: farther away the direction was wrong, not the shape. And
-# the liberties down to which the opponent's stones next to the move are attacked: then it is about them. By judgement.
+# Steps from the move played within which the better move plays: farther away the direction was wrong, not the shape.
+# And the liberties down to which the opponent's stones next to the move are attacked by it: then it is about them. By
+# judgement.
 _NEAR, _ATTACKED = 3, 3
 
 
