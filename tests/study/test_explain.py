@@ -133,9 +133,9 @@ def test_likely_moves_that_lose_points_too_are_told() -> None:
 
     assert told(move) == [(G7, 4), (F6, 6)], "the smaller loss of two, the most likely move first"
     assert not told(move, is_stopped=lambda: True)
-    others = tuple(each._replace(lead=each.lead + 3, prior=each.prior - 0.01) for each in move.before.moves[1:])
+    others = tuple(each._replace(lead=each.lead + 0.5, prior=each.prior - 0.01) for each in move.before.moves[1:])
     fewer = replace(move, before=replace(move.before, moves=(move.before.moves[0], *others)))
-    assert not told(fewer), "G7 loses only 1.4 points now, and F6 is less likely than one in ten"
+    assert not told(fewer), "G7 loses only 3.9 points now, and F6 is less likely than one in ten"
 
 
 def explained(moves: list[MoveReview]) -> list[int]:
