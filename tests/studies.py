@@ -98,11 +98,12 @@ KO = """
     X . X O . . .
     . X O . . . .
     . . . . . . ."""
-# Black makes an empty triangle at C5 and at B5, and none at E6; six stones in a lump at B2; and captures at F2.
+# Black makes an empty triangle at C5 and at B5, and none at E6; six stones in a lump at B2; attacks at B5; and captures
+# at F2.
 SHAPES = """
     . . . . . . .
     . . . . . X .
-    . . . . X O .
+    O . . . X O .
     . X X . . . .
     . . . . . . X
     . . X X . . O

@@ -196,6 +196,7 @@ def test_shape_is_told_only_if_the_better_move_is_near_and_makes_none() -> None:
     assert told == {"C6": True, "D5": True, "B5": False, "F4": False, "pass": False}
     assert not [*find_bad_shape(shape("E6", "C6"))], "the fourth point is taken"
     assert not [*find_bad_shape(shape("F2", "F3"))], "it captures"
+    assert not [*find_bad_shape(shape("B5", "C6"))], "it attacks a stone with three liberties"
 
 
 @cache

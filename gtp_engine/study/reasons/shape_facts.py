@@ -9,16 +9,15 @@ from ...go.coords import EMPTY, PASS
 from ...go.regions import chains_of
 from .variation import Fact, Study, Variation, cell_of, distance
 
-# Steps from the move played within which the better move plays: farther away the direction was wrong, not the shape.
-# And the liberties down to which the opponent's stones next to the move are attacked by it: then it is about them. By
-# judgement.
+# The most steps between the two moves: if they are farther apart the direction was wrong, not the shape. And the most
+# liberties of opposing stones that a move next to them attacks: then it is about them. By judgement.
 _NEAR, _ATTACKED = 3, 3
 
 
 def find_bad_shape(study: Study) -> Iterator[Fact]:
     """Yields that the move played makes an empty triangle, or a dumpling: six stones that fill two rows of three.
 
-    The better move is near, and does neither; the move played neither captures nor attacks stones next to it.
+    The better move is near, and makes neither; the move played neither captures nor attacks stones next to it.
     """
     if PASS in (study.move, study.best) or distance(study.move, study.best, study.game.width) > _NEAR:
         return
