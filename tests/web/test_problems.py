@@ -5,11 +5,15 @@ import json
 from pathlib import Path
 
 import pytest
+from studies import OPEN, corner, region
 from web.conftest import RECORD, Desk
 
+from gtp_engine.clients.web.problems import group_in
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.study.leitner import Boxes, Card, Missed
+from gtp_engine.study.reasons.explain import find_facts
+from gtp_engine.study.reasons.variation import Study
 
 BULKY_FIVE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]C[Kill.];B[ba])"
 STRAIGHT_THREE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]AE[ad]PL[W])"
@@ -184,6 +188,18 @@ def test_a_review_is_there_again_after_the_problems_that_are_due(desk: Desk) -> 
     desk.send("back")
     assert desk.state["exercise"] is None and desk.state["problems"]["count"] == 0
     assert desk.state["review"] == review and desk.state["place"] == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "group"),
+    [
+        (corner(-0.9, 0.0, answer="F5", diagram=OPEN), "C2"),  # may live
+        (corner(0.0, 0.9, WHITE, "F5", OPEN), "C2"),
+        (region("D2", owned=(0.0, 1.0)), ""),
+    ],
+)
+def test_the_reasons_for_a_mistake_name_the_group_of_its_problem(about: Study, group: str) -> None:
+    assert group_in(about.reason(fact) for fact in find_facts(about)) == group
 
 
 def test_a_mistake_about_life_and_death_is_judged_by_the_solver(desk: Desk, data: Path) -> None:

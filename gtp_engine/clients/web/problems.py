@@ -11,7 +11,7 @@ import datetime
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -36,6 +36,7 @@ from .studying import Searches
 from .values import LEAST_LOSS
 
 if TYPE_CHECKING:
+    from ...study.game_review import Reason
     from ...study.problems import Goal, Problem, Verdict
 
 _VISITS = 400  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
@@ -43,7 +44,8 @@ _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
 _WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
-_LIFE_AND_DEATH = ("dies", "lives", "eyes", "eye", "lost", "taken")  # reasons of a review, about stones
+# Reasons of a review, about stones.
+_LIFE_AND_DEATH = ("dies", "unsaved", "lives", "kills", "eyes", "eye", "lost", "taken", "nets")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
@@ -407,13 +409,7 @@ class Problems(Part):
         if (mistake := self._reviewing.mistake()) is not None and self._reviewing.job is not None:
             worst = mistake.worst
             points, line = worst.points_loss, tuple(map(worst.vertex, worst.better_line))
-            reasons = [reason.sentence for reason in self._reviewing.job.reasons(mistake)]
-            about = [
-                reason.values.get("stones")
-                for reason in reasons
-                if reason.name.removeprefix("reason.") in _LIFE_AND_DEATH
-            ]
-            group = next((str(stones.values["place"]) for stones in about if isinstance(stones, Phrase)), "")
+            group = group_in(self._reviewing.job.reasons(mistake))
         elif (lost := self._searches.loss()) is not None:
             node, points, line = self._searches.last_own_move, lost[1], (lost[2],)
         else:
@@ -483,6 +479,13 @@ class Problems(Part):
             game = self.session.position()
             target = {point: "triangle" for point in self.exercise.goal.solution.target if game.stone_at(point)}
             drawn.shapes = {**target, **drawn.shapes}
+
+
+def group_in(reasons: "Iterable[Reason]") -> str:
+    """Returns a stone of the first group that reasons say to live or to die; "" if there is none."""
+    sentences = (reason.sentence for reason in reasons)
+    about = (each.values["stones"] for each in sentences if each.name.removeprefix("reason.") in _LIFE_AND_DEATH)
+    return next((str(stones.values["place"]) for stones in about if isinstance(stones, Phrase)), "")
 
 
 def _due(cards: dict[str, Card]) -> list[Card]:
