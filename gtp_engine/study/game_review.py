@@ -86,7 +86,7 @@ class Reason:
     Attributes:
         sentence: The sentence, in no language yet.
         line: The points of the moves that show it, from the position before the move: it begins with the move played,
-            or with a better one.
+            with a better one, or with another move that loses points.
         points: The stones or points that the sentence is about.
     """
 

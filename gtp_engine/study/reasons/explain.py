@@ -42,7 +42,7 @@ LINE_FACTOR = 3
 REASON_WORK = 2 * LINE_FACTOR  # in searches of the first look
 # The second search has to see this share of what a fact says.
 _AGREED = 0.8
-# Sentences about one mistake.
+# Reasons for one mistake, without what other moves would lose.
 _MOST_SENTENCES = 3
 # Of the smaller fact's points: two facts that share so many are about the same.
 _SAME = 0.5
@@ -69,8 +69,8 @@ class Explanation:
 
     Attributes:
         longer: What the move is worth by them, and what the better one is.
-        reasons: Why it is a mistake, the most telling first, and then what the moves cost that tempt a player instead;
-            none if it costs too little to be one.
+        reasons: Why it is a mistake, the most telling first, and then what other likely moves would lose; none if it
+            costs too little to be one.
     """
 
     longer: tuple[Worth, Worth]

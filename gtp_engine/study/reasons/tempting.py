@@ -8,7 +8,7 @@ from ...search.report import SearchReport
 from ..searches import Searches
 from .variation import Fact, Study, play_line, variation_after
 
-# The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks
+# The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks,
 # six of ten mistakes had one.
 _LIKELY, _MOST = 0.1, 2
 # The points that it loses at least: of 26 that were told from 2 points on, b18c384nbt denied 3, and these told of 3.

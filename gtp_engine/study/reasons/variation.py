@@ -60,8 +60,7 @@ class Fact:
 
     Attributes:
         name: The name of the sentence that states it, without "reason.".
-        line: The points of the moves that show it, from the position before the mistake: it begins with the move
-            played, or with the better one.
+        line: The points of the moves that show it, as `Reason.line`.
         points: The stones or the points that it is about; two facts about the same are told only once.
         values: What the sentence is filled in with, besides the two moves and the two players.
         claim: What any other search has to see, too; None if the rules alone prove the fact.
