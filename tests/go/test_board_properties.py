@@ -61,7 +61,7 @@ class Pair:
         assert game.board["ko_point"][0] == ko, self._about()
 
     def compare_kept(self) -> None:
-        """What the board keeps from move to move, so that an error stays: its hash, its chains and its empty points.
+        """What the board keeps from move to move, where an error usually stays: its hash, its empty points, its chains.
 
         Of the chains these are the sizes and liberties, by both ways of counting.
         """
@@ -107,6 +107,7 @@ def play_random_game(pair: Pair, choices: Iterator[int], points_checked: int) ->
         if choice % 16 == 3:
             pair.compare_kept()
         moves += 1
+    pair.compare_kept()
     return moves
 
 
@@ -156,7 +157,7 @@ CHUNK = 20_000
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(50))
 def test_a_million_moves(chunk: int) -> None:
-    """50 x 20,000 moves; on each, the legality of 8 points and the whole position are compared."""
+    """50 x 20,000 moves; on each, the legality of 8 points and the position are compared."""
     generator = random.Random(chunk)
     moves = 0
     while moves < CHUNK:
