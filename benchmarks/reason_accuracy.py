@@ -6,9 +6,10 @@
 
 Each archive, with the beginning of its members' names after a colon, is a group of games. Games are reviewed in an
 order that depends on the seed alone, and some of the mistakes that the review explains are taken by chance. The judge
-searches the positions after the move played and after the better one, and sees whether each stated fact holds: who
-owns the stones or the points, with 0.2 (of -1 to 1) more doubt than the review itself allows, or at least half of the
-change. What is proved by the rules or by the solver is not checked again.
+searches the positions after the move played, after the better one, and after others that are said to lose points, and
+sees whether each stated fact holds: who owns the stones or the points, with 0.2 (of -1 to 1) more doubt than the review
+itself allows, or at least half of the change. What is proved by the rules or by the solver is not checked again, nor
+whether bad shape was why a move lost points.
 
 The group with the fewest sentences is always the next, until each has enough. Mistakes and the judge's searches are
 kept in a folder for these networks, visits, precision, seed and number of mistakes: run the same command to resume
