@@ -118,11 +118,10 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
         sure = Claim(stones, LIVING, -LIVING)
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
-    endangered, doubtful = (LIVING, ENDANGERED), (-ENDANGERED, -LIVING)
-    if not is_own:
-        endangered, doubtful = doubtful, endangered
+    endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
+    dead = Claim(stones, played=-LIVING, change=_CLEAR) if is_own else Claim(stones, LIVING, change=_CLEAR)
     change = _CHANGE if size <= _MOST_IN_DANGER else _CLEAR
-    claims = (sure, sure, Claim(stones, *endangered, change), Claim(stones, *doubtful, _CLEAR))
+    claims = (sure, sure, Claim(stones, *endangered, change), dead)
     is_group = len(stones) >= _LEAST_STONES
     possible = (is_captured and len(line) <= _SOON, is_group, is_group, is_group)
     fates = zip(names, claims, possible, strict=True)
