@@ -16,6 +16,7 @@ from studies import (
     OPEN,
     WORKING,
     capture,
+    compared,
     corner,
     cut,
     early_pass,
@@ -119,6 +120,17 @@ def test_a_capture_is_told_with_the_line_that_proves_it() -> None:
     assert capture_line(game, chain) == (at["a"],)
     game.play(WHITE, at["b"])
     assert capture_line(game, chain) is None, "it runs"
+
+
+def test_stones_that_the_better_move_captures_at_once_are_in_no_race() -> None:
+    both_in_atari = """
+        . . . . . .
+        . X O X . .
+        . O X . . .
+        . O O . . .
+        . . . . . ."""
+    about = compared(both_in_atari, "C4 C3", "F1 D3", "D3", (-0.9, 0.9), WHITE)
+    assert [fact.name for fact in find_fates(about)] == ["lost", "taken"]
 
 
 def test_an_atari_that_is_not_missed() -> None:

@@ -90,8 +90,10 @@ def _touch(group: list[Chain], other: list[Chain], width: int) -> bool:
 
 
 def _race(study: Study, lost: Fact, taken: Fact) -> Iterator[Fact]:
-    """Yields that a race between two groups is won by the better move and lost by the move played."""
+    """Yields that a race between two groups is lost by the move played, and won by the better one, but not at once."""
     claim = Claim(lost.points | taken.points, LIVING, -LIVING)
+    if taken.points <= study.better.removals()[0]:
+        return
     if claim.holds(study) and all(Claim(fact.points, LIVING, -LIVING).holds(study) for fact in (lost, taken)):
         values = {"first": lost.values["stones"], "second": taken.values["stones"]}
         yield Fact("race", lost.line, claim.points, values, claim=claim)
