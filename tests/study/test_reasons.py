@@ -148,7 +148,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "elsewhere": (
         lambda: region("N13"),
-        "There are bigger points elsewhere: C3 is worth 6 points more in the lower left corner.",
+        "There are bigger points elsewhere: C3, in the lower left corner.",
     ),
 }
 
