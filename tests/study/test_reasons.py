@@ -98,7 +98,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "stronger": (
         lambda: corner(-0.9, 0.0, WHITE, "F5", OPEN),
-        "B1 puts Black's 5 stones at C2 in danger, which are safe after E5.",
+        "B1 puts Black's 5 stones at C2 in danger; after E5, they are safe.",
     ),
     "unsaved": (
         lambda: corner(-0.9, 0.0, answer="F5", diagram=OPEN),
