@@ -107,6 +107,17 @@ def test_chains_near_each_other_are_one_group_and_a_single_stone_is_none() -> No
     assert nothing(find_fates, single)
 
 
+def test_chains_of_a_group_are_in_danger_only_if_each_is() -> None:
+    board, _ = drawn("""
+        . . . . . . .
+        . X . X X . .
+        . . . . . . .""")
+    safe = variation(board, ["G1"], rest=1.0)
+    one, both = (study(variation(board, ["F1"], {"B2": -0.9, "D2 E2": owned}), safe) for owned in (0.55, 0.0))
+    assert nothing(find_fates, one)
+    assert [(fact.name, len(fact.points)) for fact in find_fates(both)] == [("weaker", 3), ("weaker", 2)]
+
+
 def test_stones_that_both_lines_capture_or_that_are_dead_anyhow() -> None:
     assert nothing(find_fates, capture("F1 F2 D4", "D4", (1.0, 1.0)), capture("F1", "D4", (1.0, 1.0)))
 

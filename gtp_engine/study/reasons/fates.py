@@ -112,24 +112,26 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     is_own = colour == study.colour
     losing = study.played if is_own else study.better
     proof = capture_line(losing.games[1], largest) if is_read else None
+    line, sure = losing.line, (LIVING, -LIVING)
     if proof is not None:
-        line, stones = (losing.line[0], *proof), largest.stones
-        sure = Claim(stones, LIVING, -_PROVED) if is_own else Claim(stones, _PROVED, -LIVING)
-    else:
-        line, stones = losing.line, frozenset().union(*(chain.stones for chain in group))
-        sure = Claim(stones, LIVING, -LIVING)
+        line, group = (line[0], *proof), [largest]
+        sure = (LIVING, -_PROVED) if is_own else (_PROVED, -LIVING)
+    parts = tuple(chain.stones for chain in group)
+    stones = frozenset().union(*parts)
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
     endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
-    dead = Claim(stones, played=-LIVING, change=_CLEAR) if is_own else Claim(stones, LIVING, change=_CLEAR)
+    dead = (None, -LIVING) if is_own else (LIVING, None)
     change = _CHANGE if size <= _MOST_IN_DANGER else _CLEAR
-    claims = (sure, sure, Claim(stones, *endangered, change), dead)
+    kinds = ((sure, None), (sure, None), (endangered, change), (dead, _CLEAR))
+    claims = [Claim(stones, better, played, least, parts=parts) for (better, played), least in kinds]
     is_group = len(stones) >= _LEAST_STONES
     possible = (is_captured and len(line) <= _SOON, is_group, is_group, is_group)
     fates = zip(names, claims, possible, strict=True)
-    name, claim = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), ("", sure))
-    if not name:
+    found = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), None)
+    if found is None:
         return None
+    name, claim = found
     values: dict[str, Value] = {"stones": study.stones(stones, colour)}
     if name == "taken" and proof is not None and len(largest.liberties) > 1 and study.best not in largest.liberties:
         name = "nets"

@@ -34,6 +34,7 @@ class Claim(NamedTuple):
         played: The most after the move played.
         change: The least difference between the two.
         kept: The least share of the points gained there that the player has more in all.
+        parts: Parts of the points, for each of which `better` and `played` have to hold; none for all points together.
     """
 
     points: frozenset[int]
@@ -41,15 +42,17 @@ class Claim(NamedTuple):
     played: float | None = None
     change: float | None = None
     kept: float | None = None
+    parts: tuple[frozenset[int], ...] = ()
 
     def holds(self, study: "Study", share: float = 1.0) -> bool:
         """Returns whether a study sees it, or at least this share of the change, and the owners with as much doubt."""
-        better, played = study.better.owned(self.points), study.played.owned(self.points)
+        parts = self.parts or (self.points,)
+        better, played = min(map(study.better.owned, parts)), max(map(study.played.owned, parts))
         slack = (1 - share) * _SLACK
         return (
             (self.better is None or better >= self.better - slack)
             and (self.played is None or played <= self.played + slack)
-            and (self.change is None or better - played >= share * self.change)
+            and (self.change is None or study.change(self.points) >= share * self.change)
             and (self.kept is None or study.points_loss >= self.kept * study.gain(self.points))
         )
 
