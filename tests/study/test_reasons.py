@@ -172,6 +172,13 @@ def test_the_points_of_a_region_are_those_of_the_search_whose_loss_is_told() -> 
     assert "is 5 points bigger" in other.reason(as_seen_by(other, fact)).text
 
 
+def test_points_are_elsewhere_only_if_the_better_move_is() -> None:
+    assert said(region("F4", owned=(-0.5, 0.5))) == [
+        "With C3, Black has 6 points more in the lower left corner than after F4."
+    ]
+    assert said(region("N13", "F3")) == ["There are bigger points elsewhere: F3, on the lower side."]
+
+
 def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:
     game, _ = drawn(CORNER)
     about = compared(CORNER, "A2 B2 C2 D2 D1", "pass", "B1", (-0.9, 0.9))

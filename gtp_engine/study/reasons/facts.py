@@ -134,7 +134,7 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     """Yields the region in which the better move gains most, if that is a good part of the loss and mostly kept.
 
     The player's territory there gets "bigger", the opponent's "smaller", or both ("region"); the name is "elsewhere" if
-    it is far from the move played. The amount is the gain.
+    it and the better move are far from the move played. The amount is the gain.
     """
     change = study.better.ownership - study.played.ownership
     regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
@@ -152,9 +152,10 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     if min(steps) < _FAR:
         own = sum(float(np.maximum(line.ownership[mask], 0).sum()) * sign for line, sign in _signed(study)) / gain
         name = "bigger" if own >= _MOSTLY else "smaller" if own <= 1 - _MOSTLY else "region"
-        if steps[0] < _FAR <= steps[1] and study.move != PASS:
-            name = "elsewhere"
-        values: dict[str, Value] = {"side": _side(change, mask)}
+        middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
+        if study.move != PASS and steps[1] >= _FAR and distance(study.best, study.move, width) >= _FAR:
+            name, middle = "elsewhere", np.array(cell_of(study.best, width))  # its place is told
+        values: dict[str, Value] = {"side": _side(middle, change.shape)}
         claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), kept=_KEPT)
         if claim.holds(study):
             yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
@@ -164,10 +165,9 @@ def _signed(study: Study) -> tuple[tuple[Variation, int], ...]:
     return (study.better, 1), (study.played, -1)
 
 
-def _side(change: np.ndarray, mask: np.ndarray) -> Phrase:
-    """Returns in which of nine parts of the board a region lies, by the mean of its cells weighted by their change."""
-    middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
-    row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(middle, mask.shape, strict=True))
+def _side(cell: np.ndarray, shape: tuple[int, ...]) -> Phrase:
+    """Returns in which of nine parts of the board a cell lies, or the middle of several."""
+    row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(cell, shape, strict=True))
     return Phrase(f"reason.{_SIDES[row][column]}")
 
 
