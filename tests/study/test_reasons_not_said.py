@@ -163,6 +163,15 @@ def test_ladders_that_do_not_count() -> None:
     assert nothing(find_ladder_facts, not_attacked, search_disagrees, not_caught, lost_anyhow, works, lives, stays)
 
 
+def test_stones_that_capture_their_way_out_run_from_no_ladder() -> None:
+    open_way = LADDER.replace("c", "O")
+    surrounded = open_way.replace(". O . . . . .\n    . . .", ". O X O . . .\n    . . O")
+    line = ("D5 C4 B4", "G7", (-0.9, 0.0))
+    assert [len(ladder(*line, each).played.removals()[1]) for each in (open_way, surrounded)] == [0, 1]
+    assert not nothing(find_ladder_facts, ladder(*line, open_way))
+    assert nothing(find_ladder_facts, ladder(*line, surrounded))
+
+
 def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     about = ladder(*WORKING)
     both, used = Barrier(2), []

@@ -114,9 +114,9 @@ def _attack(game: Game, chain: Chain) -> int | None:
 
 
 def _failed_attack(study: Study) -> Iterator[Fact]:
-    """Yields the opponent's chain that the move played puts in atari, and that runs away in the line."""
+    """Yields the opponent's chain that the move played puts in atari, and that runs away without a capture."""
     after, line = study.played.games[1], study.played.line
-    if len(line) < 2 or line[1] == PASS:
+    if len(line) < 2 or line[1] == PASS or study.played.removals()[1]:
         return
     caught = _read(after)[0]
     for chain in chains_of(after.board[0]):
