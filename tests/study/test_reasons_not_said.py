@@ -118,6 +118,13 @@ def test_chains_of_a_group_are_in_danger_only_if_each_is() -> None:
     assert [(fact.name, len(fact.points)) for fact in find_fates(both)] == [("weaker", 3), ("weaker", 2)]
 
 
+def test_stones_that_are_captured_at_once_are_not_in_danger() -> None:
+    beside = CAPTURE.replace(". X X . . .\n    . . . . . .", ". X X O . .\n    . . . . . .")
+    at_once, later = (compared(beside, "B4 C4 D3", "F1", better, (-0.9, 0.0)) for better in ("D4", "E1"))
+    assert nothing(find_fates, at_once)
+    assert [fact.name for fact in find_fates(later)] == ["stronger", "stronger"]
+
+
 def test_stones_that_both_lines_capture_or_that_are_dead_anyhow() -> None:
     assert nothing(find_fates, capture("F1 F2 D4", "D4", (1.0, 1.0)), capture("F1", "D4", (1.0, 1.0)))
 

@@ -126,7 +126,8 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     kinds = ((sure, None), (sure, None), (endangered, change), (dead, _CLEAR))
     claims = [Claim(stones, better, played, least, parts=parts) for (better, played), least in kinds]
     is_group = len(stones) >= _LEAST_STONES
-    possible = (is_captured and len(line) <= _SOON, is_group, is_group, is_group)
+    is_on_board = not stones & frozenset().union(*losing.removals()[:2])
+    possible = (is_captured and len(line) <= _SOON, is_group, is_group and is_on_board, is_group)
     fates = zip(names, claims, possible, strict=True)
     found = next(((name, claim) for name, claim, is_so in fates if is_so and claim.holds(study)), None)
     if found is None:
