@@ -8,8 +8,7 @@ Each archive, with the beginning of its members' names after a colon, is a group
 order that depends on the seed alone, and some of the mistakes that the review explains are taken by chance. The judge
 searches the positions after the move played, after the better one, and after others that are said to lose points, and
 sees whether each stated fact holds: who owns the stones or the points, with 0.2 (of -1 to 1) more doubt than the review
-itself allows, or at least half of the change. What is proved by the rules or by the solver is not checked again, nor
-whether bad shape was why a move lost points.
+itself allows, or at least half of the change. What is proved by the rules or by the solver is not checked again.
 
 The group with the fewest sentences is always the next, until each has enough. Mistakes and the judge's searches are
 kept in a folder for these networks, visits, precision, seed and number of mistakes: run the same command to resume
@@ -47,7 +46,7 @@ from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 _LEAST_SHARE = 0.5  # of what is stated
 _COSTLY = 5.0  # points
 # Names of facts that do not name stones.
-_POINTS = {"passed", "own", "others", "dame", "sente", "triangle", "dumpling", "also", *REGIONS}
+_POINTS = {"passed", "own", "others", "dame", "sente", "trade", "also", *REGIONS}
 _POINTS |= {
     f"ko{kind}" for kind in ("Taken", "Ended", "ThreatMade", "TakenInstead", "EndedInstead", "Ignored", "Threat")
 }
@@ -266,7 +265,8 @@ def holds(fact: Fact, judged: Judgement) -> bool:
         if fact.name == "also":
             found = study.better.lead - others[fact.line[0]]
         return found >= _LEAST_SHARE * stated
-    claim = fact.claim and fact.claim._replace(kept=None)  # what is lost elsewhere is not stated
+    # What is lost elsewhere is not stated, except for a trade, in which the better move gains more.
+    claim = fact.claim and fact.claim._replace(kept=0.0 if fact.name == "trade" else None)
     return claim is None or claim.holds(study, _LEAST_SHARE)
 
 

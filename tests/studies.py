@@ -98,16 +98,6 @@ KO = """
     X . X O . . .
     . X O . . . .
     . . . . . . ."""
-# Black makes an empty triangle at C5 and at B5, and none at E6; six stones in a lump at B2; attacks at B5; and captures
-# at F2.
-SHAPES = """
-    . . . . . . .
-    . . . . . X .
-    O . . . X O .
-    . X X . . . .
-    . . . . . . X
-    . . X X . . O
-    . X X X . X X"""
 EMPTY_BOARD = "\n".join([". " * 13] * 13)
 
 
@@ -154,9 +144,11 @@ def cut(played: str, better: str, rest: float = 0.55, diagram: str = CUT) -> Stu
     return study(variation(game, played.split(), rest=-0.3), variation(game, better.split(), rest=rest))
 
 
-def shape(played: str, better: str) -> Study:
-    game, _ = drawn(SHAPES)
-    return study(variation(game, [played]), variation(game, [better]))
+def trade(played: str, change: tuple[float, float] = (1.0, -1.0), lead: float = 3.0) -> Study:
+    """A study of a move instead of C3, with the change of the points in the corners at A1 and at N13."""
+    game, _ = drawn(EMPTY_BOARD)
+    owned = dict(zip(("A1 B1 C1 D1 A2 B2 C2 D2", "N13 M13 L13 N12 M12"), change, strict=True))
+    return study(variation(game, [played]), variation(game, ["C3"], owned, lead=lead))
 
 
 def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Study:

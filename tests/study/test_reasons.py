@@ -26,15 +26,14 @@ from studies import (
     ladder,
     region,
     sente,
-    shape,
+    trade,
 )
 
 from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, texts
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.study.game_review import Reason
 from gtp_engine.study.reasons.explain import choose, find_facts
-from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, find_sente
-from gtp_engine.study.reasons.shape_facts import find_bad_shape
+from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, find_sente, find_trade, is_enough
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
@@ -132,8 +131,6 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     "own": (lambda: filled(0.99, 0.99, 0.99), "D2 fills Black's own territory."),
     "others": (lambda: filled(-0.99, -0.99, -0.99), "D2 is in White's territory, and the stone cannot live."),
     "dame": (lambda: filled(0.0, 1.0, 0.95), "D2 is a neutral point: it gains no territory."),
-    "triangle": (lambda: shape("C5", "C6"), "C5 makes an empty triangle."),
-    "dumpling": (lambda: shape("B2", "A3"), "B2 makes a dumpling: six stones in a lump."),
     "bigger": (
         lambda: region("D2", owned=(0.0, 1.0)),
         "With C3, Black's territory in the lower left corner is 6 points bigger than after D2.",
@@ -148,7 +145,11 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
     ),
     "elsewhere": (
         lambda: region("N13"),
-        "There are bigger points elsewhere: C3, in the lower left corner.",
+        "There is a bigger point elsewhere: C3, in the lower left corner.",
+    ),
+    "trade": (
+        lambda: trade("N13"),
+        "N13 gains points in the upper right corner, but C3 gains more in the lower left corner.",
     ),
 }
 
@@ -176,7 +177,7 @@ def test_points_are_elsewhere_only_if_the_better_move_is() -> None:
     assert said(region("F4", owned=(-0.5, 0.5))) == [
         "With C3, Black has 6 points more in the lower left corner than after F4."
     ]
-    assert said(region("N13", "F3")) == ["There are bigger points elsewhere: F3, on the lower side."]
+    assert said(region("N13", "F3")) == ["There is a bigger point elsewhere: F3, on the lower side."]
 
 
 def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:
@@ -198,12 +199,13 @@ def test_sente() -> None:
         assert not [*find_sente(sente(better, played))]
 
 
-def test_shape_is_told_only_if_the_better_move_is_near_and_makes_none() -> None:
-    told = {better: bool([*find_bad_shape(shape("C5", better))]) for better in ("C6", "D5", "B5", "F4", "pass")}
-    assert told == {"C6": True, "D5": True, "B5": False, "F4": False, "pass": False}
-    assert not [*find_bad_shape(shape("E6", "C6"))], "the fourth point is taken"
-    assert not [*find_bad_shape(shape("F2", "F3"))], "it captures"
-    assert not [*find_bad_shape(shape("B5", "C6"))], "it attacks a stone with three liberties"
+def test_a_trade_is_told_if_both_gain_points_near_their_move_in_different_places() -> None:
+    (fact,) = find_trade(trade("N13"))
+    assert fact.holds(trade("N13", (0.8, -0.8)), 0.8) and not fact.holds(trade("N13", (0.8, 0.0)), 0.8)
+    assert not fact.holds(trade("N13", lead=1.0)), "the better move has to keep a fifth of its gain"
+    assert is_enough(trade("N13"), fact) and not is_enough(trade("N13", lead=2.9), fact)
+    for other in (trade("N13", (1.0, -0.2)), trade("D2"), trade("G7"), trade("pass"), trade("N13", lead=2.9)):
+        assert not [*find_trade(other)]
 
 
 @cache

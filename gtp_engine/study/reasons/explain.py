@@ -23,12 +23,12 @@ from .facts import (
     find_missed_atari,
     find_regions_changed,
     find_sente,
+    find_trade,
     is_enough,
 )
 from .fates import find_fates
 from .ko_facts import find_ko
 from .ladder_facts import find_ladder_facts
-from .shape_facts import find_bad_shape
 from .tempting import find_tempting
 from .variation import Fact, Study, Variation, best_variation, searched_line, variation_after
 
@@ -48,8 +48,8 @@ _MOST_SENTENCES = 3
 _SAME = 0.5
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
-# The most telling first: what the rules prove, then life and death, then shape, then where the points lie. A ko comes
-# before the capture of its stones.
+# The most telling first: what the rules prove, then life and death, then where the points lie. A ko comes before the
+# capture of its stones.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_early_pass,
     find_missed_atari,
@@ -58,8 +58,8 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_fates,
     find_connections,
     find_filled,
-    find_bad_shape,
     find_regions_changed,
+    find_trade,
 )
 
 

@@ -26,6 +26,9 @@ LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
 # Of the gain what every search has to find in the loss: the rest is given back elsewhere.
 _KEPT = 0.5
+# A trade is told if the better move brings so many points more in all, and this share of what it gains: below that the
+# judge denied 2 of 6 (`benchmarks/reason_accuracy.py`), and in the opening every move is a trade.
+LEAST_TRADE, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
@@ -137,18 +140,11 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     it and the better move are far from the move played. The amount is the gain.
     """
     change = study.better.ownership - study.played.ownership
-    regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
-    sums = [sum(float(change[cell]) for cell in region.cells) for region in regions]
-    if not sums or max(sums) < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.points_loss):
+    mask, gain = _largest_region(change)
+    if gain < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.points_loss):
         return
-    mask, gain = np.zeros(change.shape, np.bool_), max(sums)
-    for cell in regions[sums.index(gain)].cells:
-        mask[cell] = True
     points, width = points_at(mask), study.game.width
-    steps = [
-        _FAR if move == PASS else min(distance(move, point, width) for point in points)
-        for move in (study.best, study.move)
-    ]
+    steps = [_steps(move, points, width) for move in (study.best, study.move)]
     if min(steps) < _FAR:
         own = sum(float(np.maximum(line.ownership[mask], 0).sum()) * sign for line, sign in _signed(study)) / gain
         name = "bigger" if own >= _MOSTLY else "smaller" if own <= 1 - _MOSTLY else "region"
@@ -159,6 +155,37 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
         claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), kept=_KEPT)
         if claim.holds(study):
             yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
+
+
+def find_trade(study: Study) -> Iterator[Fact]:
+    """Yields that the move played gains points in one place, but the better move gains more in another ("trade")."""
+    change, width = study.better.ownership - study.played.ownership, study.game.width
+    moves, found = (study.best, study.move), (_largest_region(change), _largest_region(-change))
+    if PASS in moves or min(gain for _, gain in found) < LEAST_GAIN:
+        return
+    regions = [points_at(mask) for mask, _ in found]
+    is_near = all(_steps(move, points, width) < _FAR for move, points in zip(moves, regions, strict=True))
+    side, other = (_side(np.array(cell_of(move, width)), change.shape) for move in moves)
+    if is_near and side != other:
+        gained, lost = (_CONFIRMED_GAIN * gain / np.sum(mask) for mask, gain in found)
+        claim = Claim(regions[0], change=gained, kept=_TRADED, beside=Claim(regions[1], change=-lost))
+        fact = Fact("trade", study.better.line, regions[0], {"side": side, "other": other}, claim=claim)
+        if claim.holds(study) and is_enough(study, fact):
+            yield fact
+
+
+def _largest_region(change: np.ndarray) -> tuple[np.ndarray, float]:
+    """Returns the region, bool [height, width], whose points gain most, and the sum of what they gain."""
+    regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
+    sums = [sum(float(change[cell]) for cell in region.cells) for region in regions]
+    mask, gain = np.zeros(change.shape, np.bool_), max(sums, default=0.0)
+    for cell in regions[sums.index(gain)].cells if regions else ():
+        mask[cell] = True
+    return mask, gain
+
+
+def _steps(move: int, points: frozenset[int], width: int) -> int:
+    return _FAR if move == PASS else min(distance(move, point, width) for point in points)
 
 
 def _signed(study: Study) -> tuple[tuple[Variation, int], ...]:
@@ -178,9 +205,10 @@ def as_seen_by(study: Study, fact: Fact) -> Fact:
 
 
 def is_enough(study: Study, fact: Fact) -> bool:
-    """Returns whether the points that a study finds suffice for the fact, if it tells any."""
+    """Returns whether the points that a study finds suffice for the fact, if it is about points."""
     amount = _amount(study, fact)
-    return amount is None or amount >= LEAST_GAIN
+    is_traded = fact.name != "trade" or study.points_loss >= LEAST_TRADE
+    return is_traded and (amount is None or amount >= LEAST_GAIN)
 
 
 def _amount(study: Study, fact: Fact) -> float | None:
