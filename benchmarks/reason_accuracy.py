@@ -46,7 +46,7 @@ from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 _LEAST_SHARE = 0.5  # of what is stated
 _COSTLY = 5.0  # points
 # Names of facts that do not name stones.
-_POINTS = {"passed", "own", "others", "dame", "sente", "trade", "also", *REGIONS}
+_POINTS = {"passed", "own", "others", "dame", "sente", "point", "also", *REGIONS}
 _POINTS |= {
     f"ko{kind}" for kind in ("Taken", "Ended", "ThreatMade", "TakenInstead", "EndedInstead", "Ignored", "Threat")
 }
@@ -265,8 +265,8 @@ def holds(fact: Fact, judged: Judgement) -> bool:
         if fact.name == "also":
             found = study.better.lead - others[fact.line[0]]
         return found >= _LEAST_SHARE * stated
-    # What is lost elsewhere is not stated, except for a trade, in which the better move gains more.
-    claim = fact.claim and fact.claim._replace(kept=0.0 if fact.name == "trade" else None)
+    # What is lost elsewhere is not stated, except for a point that is the bigger one.
+    claim = fact.claim and fact.claim._replace(kept=0.0 if fact.name == "point" else None)
     return claim is None or claim.holds(study, _LEAST_SHARE)
 
 

@@ -135,8 +135,10 @@ def ladder(played: str, better: str, owned: tuple[float, float], diagram: str = 
     return compared(diagram, "C5 C4", played, better, owned, colour)
 
 
-def region(played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 0.8), lead: float = 6.0) -> Study:
-    return compared(EMPTY_BOARD, "A1 B1 C1 A2 B2 C2", played, better, owned, lead=lead)
+def region(
+    played: str, better: str = "C3", owned: tuple[float, float] = (-0.2, 0.8), lead: float = 6.0, more: str = ""
+) -> Study:
+    return compared(EMPTY_BOARD, "A1 B1 C1 A2 B2 C2" + more, played, better, owned, lead=lead)
 
 
 def cut(played: str, better: str, rest: float = 0.55, diagram: str = CUT) -> Study:
@@ -144,11 +146,9 @@ def cut(played: str, better: str, rest: float = 0.55, diagram: str = CUT) -> Stu
     return study(variation(game, played.split(), rest=-0.3), variation(game, better.split(), rest=rest))
 
 
-def trade(played: str, change: tuple[float, float] = (1.0, -1.0), lead: float = 3.0) -> Study:
-    """A study of a move instead of C3, with the change of the points in the corners at A1 and at N13."""
-    game, _ = drawn(EMPTY_BOARD)
-    owned = dict(zip(("A1 B1 C1 D1 A2 B2 C2 D2", "N13 M13 L13 N12 M12"), change, strict=True))
-    return study(variation(game, [played]), variation(game, ["C3"], owned, lead=lead))
+def trade(played: str, lead: float = 3.0) -> Study:
+    """A study of a move instead of C3, which brings fewer points in all than the 8 in the corner at A1."""
+    return region(played, owned=(0.0, 1.0), lead=lead, more=" D1 D2")
 
 
 def filled(owned: float, after: float, around: float, rest: float = 0.0) -> Study:

@@ -33,7 +33,7 @@ from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, texts
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.study.game_review import Reason
 from gtp_engine.study.reasons.explain import choose, find_facts
-from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, find_sente, find_trade, is_enough
+from gtp_engine.study.reasons.facts import as_seen_by, find_bigger_point, find_regions_changed, find_sente, is_enough
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
@@ -147,10 +147,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
         lambda: region("N13"),
         "There is a bigger point elsewhere: C3, in the lower left corner.",
     ),
-    "trade": (
-        lambda: trade("N13"),
-        "N13 gains points in the upper right corner, but C3 gains more in the lower left corner.",
-    ),
+    "point": (lambda: trade("N13"), "The bigger point is C3, in the lower left corner."),
 }
 
 
@@ -199,13 +196,12 @@ def test_sente() -> None:
         assert not [*find_sente(sente(better, played))]
 
 
-def test_a_trade_is_told_if_both_gain_points_near_their_move_in_different_places() -> None:
-    (fact,) = find_trade(trade("N13"))
-    assert fact.holds(trade("N13", (0.8, -0.8)), 0.8) and not fact.holds(trade("N13", (0.8, 0.0)), 0.8)
-    assert not fact.holds(trade("N13", lead=1.0)), "the better move has to keep a fifth of its gain"
-    assert is_enough(trade("N13"), fact) and not is_enough(trade("N13", lead=2.9), fact)
-    for other in (trade("N13", (1.0, -0.2)), trade("D2"), trade("G7"), trade("pass"), trade("N13", lead=2.9)):
-        assert not [*find_trade(other)]
+def test_a_bigger_point_is_told_if_it_is_in_another_part_of_the_board_and_brings_enough() -> None:
+    (fact,) = find_bigger_point(trade("N13"))
+    assert fact.holds(trade("N13", 1.6)) and not fact.holds(trade("N13", 1.5)), "a fifth of its gain has to be kept"
+    assert is_enough(trade("N13"), fact) and not is_enough(trade("N13", 2.9), fact)
+    for other in (trade("D2"), trade("pass"), trade("N13", 2.9)):
+        assert not [*find_bigger_point(other)]
 
 
 @cache

@@ -17,13 +17,13 @@ from .facts import (
     EARLY_PASS,
     REGIONS,
     as_seen_by,
+    find_bigger_point,
     find_connections,
     find_early_pass,
     find_filled,
     find_missed_atari,
     find_regions_changed,
     find_sente,
-    find_trade,
     is_enough,
 )
 from .fates import find_fates
@@ -59,7 +59,7 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_connections,
     find_filled,
     find_regions_changed,
-    find_trade,
+    find_bigger_point,
 )
 
 

@@ -26,8 +26,8 @@ LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
 # Of the gain what every search has to find in the loss: the rest is given back elsewhere.
 _KEPT = 0.5
-# A trade is told if the better move brings so many points more in all, and this share of what it gains: below that the
-# judge denied 2 of 6 (`benchmarks/reason_accuracy.py`), and in the opening every move is a trade.
+# If less is kept, only the place of the better move is told, and only if it brings so many points more in all, and this
+# share of what it gains there: in the opening of small boards every move has such a place.
 LEAST_TRADE, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
@@ -157,21 +157,20 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
             yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
 
 
-def find_trade(study: Study) -> Iterator[Fact]:
-    """Yields that the move played gains points in one place, but the better move gains more in another ("trade")."""
-    change, width = study.better.ownership - study.played.ownership, study.game.width
-    moves, found = (study.best, study.move), (_largest_region(change), _largest_region(-change))
-    if PASS in moves or min(gain for _, gain in found) < LEAST_GAIN:
+def find_bigger_point(study: Study) -> Iterator[Fact]:
+    """Yields that the better move gains more in its part of the board than the one played in another ("point").
+
+    How much is not told: most of it may be given back elsewhere.
+    """
+    change, width, moves = study.better.ownership - study.played.ownership, study.game.width, (study.best, study.move)
+    mask, gain = _largest_region(change)
+    if PASS in moves or gain < LEAST_GAIN:
         return
-    regions = [points_at(mask) for mask, _ in found]
-    is_near = all(_steps(move, points, width) < _FAR for move, points in zip(moves, regions, strict=True))
-    side, other = (_side(np.array(cell_of(move, width)), change.shape) for move in moves)
-    if is_near and side != other:
-        gained, lost = (_CONFIRMED_GAIN * gain / np.sum(mask) for mask, gain in found)
-        claim = Claim(regions[0], change=gained, kept=_TRADED, beside=Claim(regions[1], change=-lost))
-        fact = Fact("trade", study.better.line, regions[0], {"side": side, "other": other}, claim=claim)
-        if claim.holds(study) and is_enough(study, fact):
-            yield fact
+    points, (side, other) = points_at(mask), (_side(np.array(cell_of(move, width)), change.shape) for move in moves)
+    claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), kept=_TRADED)
+    fact = Fact("point", study.better.line, points, {"side": side}, claim=claim)
+    if side != other and _steps(study.best, points, width) < _FAR and claim.holds(study) and is_enough(study, fact):
+        yield fact
 
 
 def _largest_region(change: np.ndarray) -> tuple[np.ndarray, float]:
@@ -207,8 +206,8 @@ def as_seen_by(study: Study, fact: Fact) -> Fact:
 def is_enough(study: Study, fact: Fact) -> bool:
     """Returns whether the points that a study finds suffice for the fact, if it is about points."""
     amount = _amount(study, fact)
-    is_traded = fact.name != "trade" or study.points_loss >= LEAST_TRADE
-    return is_traded and (amount is None or amount >= LEAST_GAIN)
+    is_worth_it = fact.name != "point" or study.points_loss >= LEAST_TRADE
+    return is_worth_it and (amount is None or amount >= LEAST_GAIN)
 
 
 def _amount(study: Study, fact: Fact) -> float | None:

@@ -32,10 +32,9 @@ class Claim(NamedTuple):
         points: The points.
         better: The least mean ownership after the better move, in -1..1, + for the player of the mistake.
         played: The most after the move played.
-        change: The least difference between the two; below 0 the least by which it is the other way round.
+        change: The least difference between the two.
         kept: The least share of the points gained there that the player has more in all.
         parts: Parts of the points, for each of which `better` and `played` have to hold; none for all points together.
-        beside: What has to hold of other points.
     """
 
     points: frozenset[int]
@@ -44,7 +43,6 @@ class Claim(NamedTuple):
     change: float | None = None
     kept: float | None = None
     parts: tuple[frozenset[int], ...] = ()
-    beside: "Claim | None" = None
 
     def holds(self, study: "Study", share: float = 1.0) -> bool:
         """Returns whether a study sees it, or at least this share of the change, and the owners with as much doubt."""
@@ -54,9 +52,8 @@ class Claim(NamedTuple):
         return (
             (self.better is None or better >= self.better - slack)
             and (self.played is None or played <= self.played + slack)
-            and (self.change is None or np.sign(self.change) * study.change(self.points) >= share * abs(self.change))
+            and (self.change is None or study.change(self.points) >= share * self.change)
             and (self.kept is None or study.points_loss >= self.kept * study.gain(self.points))
-            and (self.beside is None or self.beside.holds(study, share))
         )
 
 
