@@ -64,7 +64,7 @@ def part_within(game: Game, points: Iterable[int], within: Iterable[int]) -> Par
     side = _Side(game, _colour_of(game, wanted), nearest=True)
     cells = {*cells_of(within, game.width), *wanted}
     beside = {near for cell in cells for near in neighbours(cell, side.stones.shape)}
-    # The defender's chains beside it are read too: a group that lives only through them could still be captured.
+    # Adjacent chains of the defender's are read as well: if the group needs them to live, it could still be captured.
     own = [cell for cell in beside if side.stones[cell] == side.defender != side.proven[cell]]
     cells.update(*(side.chain_of[cell] for cell in (*wanted, *own)))
     grid = _Grid.around(cells)

@@ -26,8 +26,8 @@ LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
 # Of the gain what every search has to find in the loss: the rest is given back elsewhere.
 _KEPT = 0.5
-# If less is kept, only the place of the better move is told, and only if it brings so many points more in all, and this
-# share of what it gains there: in the opening of small boards every move has such a place.
+# If less is kept, only the place of the better move is named, and only if the move is worth at least this many points
+# more overall, and this share of what it gains there: in the opening of small boards every move has such a place.
 LEAST_TRADE, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than

@@ -34,7 +34,7 @@ class Claim(NamedTuple):
         played: The most after the move played.
         change: The least difference between the two.
         kept: The least share of the points gained there that the player has more in all.
-        parts: Parts of the points, for each of which `better` and `played` have to hold; none for all points together.
+        parts: Subsets of the points, each of which has to meet `better` and `played`; if empty, all points together do.
     """
 
     points: frozenset[int]
