@@ -266,7 +266,8 @@ def holds(fact: Fact, judged: Judgement) -> bool:
             found = study.better.lead - others[fact.line[0]]
         return found >= _LEAST_SHARE * stated
     # What is lost elsewhere is not stated, except for a point that is the bigger one.
-    claim = fact.claim and fact.claim._replace(kept=0.0 if fact.name == "point" else None)
+    kept = 0.0 if fact.name == "point" else None
+    claim = fact.claim and fact.claim._replace(gain=None, kept=kept, loss=None)
     return claim is None or claim.holds(study, _LEAST_SHARE)
 
 

@@ -146,7 +146,7 @@ def cut(played: str, better: str, rest: float = 0.55, diagram: str = CUT) -> Stu
     return study(variation(game, played.split(), rest=-0.3), variation(game, better.split(), rest=rest))
 
 
-def trade(played: str, lead: float = 3.0) -> Study:
+def bigger_point(played: str, lead: float = 3.0) -> Study:
     """A study of a move instead of C3, which brings fewer points in all than the 8 in the corner at A1."""
     return region(played, owned=(0.0, 1.0), lead=lead, more=" D1 D2")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -15,6 +16,7 @@ from studies import (
     OPEN,
     RACE,
     WORKING,
+    bigger_point,
     capture,
     compared,
     corner,
@@ -26,14 +28,13 @@ from studies import (
     ladder,
     region,
     sente,
-    trade,
 )
 
 from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, texts
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE
 from gtp_engine.study.game_review import Reason
 from gtp_engine.study.reasons.explain import choose, find_facts
-from gtp_engine.study.reasons.facts import as_seen_by, find_bigger_point, find_regions_changed, find_sente, is_enough
+from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, find_sente
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
@@ -147,7 +148,7 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
         lambda: region("N13"),
         "There is a bigger point elsewhere: C3, in the lower left corner.",
     ),
-    "point": (lambda: trade("N13"), "The bigger point is C3, in the lower left corner."),
+    "point": (lambda: bigger_point("N13"), "The bigger point is C3, in the lower left corner."),
 }
 
 
@@ -197,11 +198,13 @@ def test_sente() -> None:
 
 
 def test_a_bigger_point_is_told_if_it_is_in_another_part_of_the_board_and_brings_enough() -> None:
-    (fact,) = find_bigger_point(trade("N13"))
-    assert fact.holds(trade("N13", 1.6)) and not fact.holds(trade("N13", 1.5)), "a fifth of its gain has to be kept"
-    assert is_enough(trade("N13"), fact) and not is_enough(trade("N13", 2.9), fact)
-    for other in (trade("D2"), trade("pass"), trade("N13", 2.9)):
-        assert not [*find_bigger_point(other)]
+    fact = find_facts(bigger_point("N13"))[-1]
+    assert fact.name == "point" and not fact.holds(bigger_point("N13", 2.9))
+    enough = replace(fact, claim=fact.claim and fact.claim._replace(loss=None))
+    assert enough.holds(bigger_point("N13", 1.6)), "a fifth of its gain has to be kept"
+    assert not enough.holds(bigger_point("N13", 1.5))
+    for other in (bigger_point("D2"), bigger_point("pass"), bigger_point("N13", 2.9)):
+        assert "point" not in [fact.name for fact in find_facts(other)]
 
 
 @cache

@@ -17,14 +17,12 @@ from .facts import (
     EARLY_PASS,
     REGIONS,
     as_seen_by,
-    find_bigger_point,
     find_connections,
     find_early_pass,
     find_filled,
     find_missed_atari,
     find_regions_changed,
     find_sente,
-    is_enough,
 )
 from .fates import find_fates
 from .ko_facts import find_ko
@@ -59,7 +57,6 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_connections,
     find_filled,
     find_regions_changed,
-    find_bigger_point,
 )
 
 
@@ -151,11 +148,7 @@ def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
         studies: Studies of the mistake by different searches.
     """
     first, *others = studies
-    found = [
-        fact
-        for fact in find_facts(first)
-        if all(fact.holds(study, _AGREED) and is_enough(study, fact) for study in others)
-    ]
+    found = [fact for fact in find_facts(first) if all(fact.holds(study, _AGREED) for study in others)]
     # A threat is told only if nothing else is: two more searches.
     return choose(found) or [*find_sente(with_threats(searches, first))]
 

@@ -28,7 +28,7 @@ _CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
 _KEPT = 0.5
 # If less is kept, only the place of the better move is named, and only if the move is worth at least this many points
 # more overall, and this share of what it gains there: in the opening of small boards every move has such a place.
-LEAST_TRADE, _TRADED = 3.0, 0.2
+LEAST_POINT_LOSS, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
@@ -50,7 +50,7 @@ EARLY_PASS = "passed"
 def find_early_pass(study: Study) -> Iterator[Fact]:
     """Yields that a pass cost points ("passed")."""
     if study.move == PASS and study.points_loss >= LEAST_GAIN:
-        yield as_seen_by(study, Fact(EARLY_PASS, study.better.line))
+        yield as_seen_by(study, Fact(EARLY_PASS, study.better.line, claim=Claim(frozenset(), loss=LEAST_GAIN)))
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:
@@ -134,43 +134,41 @@ def find_filled(study: Study) -> Iterator[Fact]:
 
 
 def find_regions_changed(study: Study) -> Iterator[Fact]:
-    """Yields the region in which the better move gains most, if that is a good part of the loss and mostly kept.
+    """Yields where the better move gains most: what it gains there, and that this is the bigger point.
 
-    The player's territory there gets "bigger", the opponent's "smaller", or both ("region"); the name is "elsewhere" if
-    it and the better move are far from the move played. The amount is the gain.
+    The first is told if the gain is a good part of the loss and mostly kept. The player's territory there gets
+    "bigger", the opponent's "smaller", or both ("region"); the name is "elsewhere" if it and the better move are far
+    from the move played. The amount is the gain. The second ("point") is told if the two moves are in different parts
+    of the board.
     """
-    change = study.better.ownership - study.played.ownership
+    change, width = study.better.ownership - study.played.ownership, study.game.width
     mask, gain = _largest_region(change)
-    if gain < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.points_loss):
+    if gain < LEAST_GAIN:
         return
-    points, width = points_at(mask), study.game.width
+    points = points_at(mask)
+    claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), gain=LEAST_GAIN)
     steps = [_steps(move, points, width) for move in (study.best, study.move)]
-    if min(steps) < _FAR:
-        own = sum(float(np.maximum(line.ownership[mask], 0).sum()) * sign for line, sign in _signed(study)) / gain
-        name = "bigger" if own >= _MOSTLY else "smaller" if own <= 1 - _MOSTLY else "region"
+    found: list[Fact] = []
+    if min(steps) < _FAR and gain >= LEAST_GAIN_SHARE * study.points_loss:
+        name = _named(study, mask, gain)
         middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
         if study.move != PASS and steps[1] >= _FAR and distance(study.best, study.move, width) >= _FAR:
             name, middle = "elsewhere", np.array(cell_of(study.best, width))  # its place is told
         values: dict[str, Value] = {"side": _side(middle, change.shape)}
-        claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), kept=_KEPT)
-        if claim.holds(study):
-            yield as_seen_by(study, Fact(name, study.better.line, points, values, claim=claim))
+        fact = Fact(name, study.better.line, points, values, claim=claim._replace(kept=_KEPT))
+        found.append(as_seen_by(study, fact))
+    if PASS not in (study.best, study.move) and steps[0] < _FAR:
+        side, other = (_side(np.array(cell_of(move, width)), change.shape) for move in (study.best, study.move))
+        claim = claim._replace(kept=_TRADED, loss=LEAST_POINT_LOSS)
+        found += [Fact("point", study.better.line, points, {"side": side}, claim=claim)] if side != other else ()
+    yield from (fact for fact in found if fact.holds(study))
 
 
-def find_bigger_point(study: Study) -> Iterator[Fact]:
-    """Yields that the better move gains more in its part of the board than the one played in another ("point").
-
-    How much is not told: most of it may be given back elsewhere.
-    """
-    change, width, moves = study.better.ownership - study.played.ownership, study.game.width, (study.best, study.move)
-    mask, gain = _largest_region(change)
-    if PASS in moves or gain < LEAST_GAIN:
-        return
-    points, (side, other) = points_at(mask), (_side(np.array(cell_of(move, width)), change.shape) for move in moves)
-    claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), kept=_TRADED)
-    fact = Fact("point", study.better.line, points, {"side": side}, claim=claim)
-    if side != other and _steps(study.best, points, width) < _FAR and claim.holds(study) and is_enough(study, fact):
-        yield fact
+def _named(study: Study, mask: np.ndarray, gain: float) -> str:
+    """Returns the name of the fact for a region, bool [height, width], by whose territory changes in it."""
+    lines = ((study.better, 1), (study.played, -1))
+    own = sum(float(np.maximum(line.ownership[mask], 0).sum()) * sign for line, sign in lines) / gain
+    return "bigger" if own >= _MOSTLY else "smaller" if own <= 1 - _MOSTLY else "region"
 
 
 def _largest_region(change: np.ndarray) -> tuple[np.ndarray, float]:
@@ -187,10 +185,6 @@ def _steps(move: int, points: frozenset[int], width: int) -> int:
     return _FAR if move == PASS else min(distance(move, point, width) for point in points)
 
 
-def _signed(study: Study) -> tuple[tuple[Variation, int], ...]:
-    return (study.better, 1), (study.played, -1)
-
-
 def _side(cell: np.ndarray, shape: tuple[int, ...]) -> Phrase:
     """Returns in which of nine parts of the board a cell lies, or the middle of several."""
     row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(cell, shape, strict=True))
@@ -199,21 +193,13 @@ def _side(cell: np.ndarray, shape: tuple[int, ...]) -> Phrase:
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:
     """Returns a fact with the points that a study finds: those of its loss, or what a region brings."""
-    amount = _amount(study, fact)
-    return fact if amount is None else replace(fact, values={**fact.values, "count": round(amount)})
-
-
-def is_enough(study: Study, fact: Fact) -> bool:
-    """Returns whether the points that a study finds suffice for the fact, if it is about points."""
-    amount = _amount(study, fact)
-    is_worth_it = fact.name != "point" or study.points_loss >= LEAST_TRADE
-    return is_worth_it and (amount is None or amount >= LEAST_GAIN)
-
-
-def _amount(study: Study, fact: Fact) -> float | None:
     if fact.name == EARLY_PASS:
-        return study.points_loss
-    return study.gain(fact.points) if fact.name in REGIONS else None
+        amount = study.points_loss
+    elif fact.name in REGIONS:
+        amount = study.gain(fact.points)
+    else:
+        return fact
+    return replace(fact, values={**fact.values, "count": round(amount)})
 
 
 def find_sente(study: Study) -> Iterator[Fact]:

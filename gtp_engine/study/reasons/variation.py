@@ -20,8 +20,6 @@ LEAST_VISITS = 4
 # without it sacrifices and exchanges, which change nothing, would count as losses. Below it a stronger network refuted
 # most captures of single stones.
 LEAST_CAPTURE_CHANGE = 0.8
-
-
 _SLACK = 0.4  # of ownership, for a claim of which nothing need be seen: what is said to live or die is as sure as that
 
 
@@ -33,7 +31,9 @@ class Claim(NamedTuple):
         better: The least mean ownership after the better move, in -1..1, + for the player of the mistake.
         played: The most after the move played.
         change: The least difference between the two.
+        gain: The least number of points gained there.
         kept: The least share of the points gained there that the player has more in all.
+        loss: The least number of points that the player has more in all.
         parts: Subsets of the points, each of which has to meet `better` and `played`; if empty, all points together do.
     """
 
@@ -41,19 +41,22 @@ class Claim(NamedTuple):
     better: float | None = None
     played: float | None = None
     change: float | None = None
+    gain: float | None = None
     kept: float | None = None
+    loss: float | None = None
     parts: tuple[frozenset[int], ...] = ()
 
     def holds(self, study: "Study", share: float = 1.0) -> bool:
         """Returns whether a study sees it, or at least this share of the change, and the owners with as much doubt."""
         parts = self.parts or (self.points,)
-        better, played = min(map(study.better.owned, parts)), max(map(study.played.owned, parts))
         slack = (1 - share) * _SLACK
         return (
-            (self.better is None or better >= self.better - slack)
-            and (self.played is None or played <= self.played + slack)
+            (self.better is None or min(map(study.better.owned, parts)) >= self.better - slack)
+            and (self.played is None or max(map(study.played.owned, parts)) <= self.played + slack)
             and (self.change is None or study.change(self.points) >= share * self.change)
+            and (self.gain is None or study.gain(self.points) >= self.gain)
             and (self.kept is None or study.points_loss >= self.kept * study.gain(self.points))
+            and (self.loss is None or study.points_loss >= self.loss)
         )
 
 
