@@ -122,6 +122,8 @@ def test_phrases_hold_phrases() -> None:
     caught = Phrase("reason.catches", {"better": "D4", "stones": stones})
     assert texts().say(caught) == "D4 catches White's 5 stones at K10 in a ladder."
     assert texts("es").say(caught) == "D4 captura el grupo de Blanco en K10 (5 piedras) en escalera."
+    one = Phrase("reason.stonesOf", {"count": 1, "place": "K10", "owner": Phrase("white")})
+    assert texts("es").say(one) == "la piedra de Blanco en K10"
     assert texts("zh").say(caught) == "D4 可征吃白方 K10 处的 5 子。"
 
 
