@@ -184,5 +184,4 @@ def _pointer(builder: Any, address: Any) -> Any:
 
 def _call(builder: Any, name: str, *arguments: Any) -> None:
     """Emits an instruction for tiles with fixed numbers, which LLVM does not allocate."""
-    signature = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
-    builder.call(cgutils.get_or_insert_function(builder.module, signature, f"llvm.x86.{name}"), arguments)
+    builder.call_intrinsic(f"llvm.x86.{name}", ir.VoidType(), *arguments)

@@ -101,15 +101,19 @@ class Builder(ir.IRBuilder):
         )
         return self.or_(low, self.shl(high, ir.Constant(INTEGERS, [16] * LANES)))
 
+    def call_intrinsic(self, name: str, result: Any, *arguments: Any, fastmath: Sequence[str] = ()) -> Any:
+        """Returns what a function that LLVM knows by its name makes of values; result: the type of it."""
+        signature = ir.FunctionType(result, [argument.type for argument in arguments])
+        function = cgutils.get_or_insert_function(self.module, signature, name)
+        return self.call(function, arguments, fastmath=fastmath)
+
     def fused_multiply_add(self, a: Any, b: Any, c: Any) -> Any:
         # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
-        signature = ir.FunctionType(FLOATS, [FLOATS] * 3)
-        return self.call(cgutils.get_or_insert_function(self.module, signature, "llvm.fma.v16f32"), [a, b, c])
+        return self.call_intrinsic("llvm.fma.v16f32", FLOATS, a, b, c)
 
     def round_vector(self, a: Any) -> Any:
         """Returns the nearest whole numbers as float32."""
-        signature = ir.FunctionType(FLOATS, [FLOATS])
-        return self.call(cgutils.get_or_insert_function(self.module, signature, "llvm.rint.v16f32"), [a])
+        return self.call_intrinsic("llvm.rint.v16f32", FLOATS, a)
 
     def times(self, value: Any, factor: int) -> Any:
         return self.mul(value, int64(factor))

@@ -6,7 +6,7 @@ the tiles of AMX (seen as int16, see `amx`), or 8-bit integers (seen as uint8). 
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -241,15 +241,12 @@ def _emit_sums(
 
 def _prefetch(builder: Any, address: Any, lines: int) -> None:
     """Emits the prefetch of cache lines of 64 bytes."""
-    pointer = I16.as_pointer()
-    # The suffix p0 is that of opaque pointers, which LLVM has since version 15: the type pointed to is not in the name.
-    signature = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
-    prefetch = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
     # Reading (0), of data (1), to all levels of cache but the first (locality 2), which a block of weights would fill.
     read, locality, data = (ir.Constant(I32, value) for value in (0, 2, 1))
     for line in range(lines):
-        target = builder.inttoptr(builder.add(address, int64(64 * line)), pointer)
-        builder.call(prefetch, [target, read, locality, data])
+        target = builder.inttoptr(builder.add(address, int64(64 * line)), I16.as_pointer())
+        # The suffix p0 is that of opaque pointers, as of LLVM 15: the type pointed to is not in the name.
+        builder.call_intrinsic("llvm.prefetch.p0", ir.VoidType(), target, read, locality, data)
 
 
 def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
@@ -263,10 +260,7 @@ def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any
     instruction = ("llvm.x86.avx512bf16.dpbf16ps.512", LANES)
     if FEATURES.get("bf16"):
         instruction = ("llvm.aarch64.neon.bfdot.v4f32.v8bf16", 4)
-    return [
-        _call_in_parts(builder, instruction, (total, value, factor))
-        for total, factor in zip(sums, factors, strict=True)
-    ]
+    return _call_in_parts(builder, instruction, sums, value, factors)
 
 
 def _dot_products(builder: Any, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
@@ -282,31 +276,30 @@ def _dot_products(builder: Any, sums: list[Any], address: Any, factors: list[Any
         instruction = ("llvm.x86.avx512.vpdpbusd.512", LANES)
     else:
         instruction = ("llvm.x86.avx512.vpdpbusd.256", LANES // 2)
-    return [
-        _call_in_parts(builder, instruction, (total, value, factor))
-        for total, factor in zip(sums, factors, strict=True)
-    ]
+    return _call_in_parts(builder, instruction, sums, value, factors)
 
 
-def _call_in_parts(builder: Any, instruction: tuple[str, int], operands: tuple[Any, Any, Any]) -> Any:
-    """Returns what an instruction makes of a vector of sums and two of factors.
+def _call_in_parts(
+    builder: Any, instruction: tuple[str, int], sums: list[Any], value: Any, factors: list[Any]
+) -> list[Any]:
+    """Returns what an instruction makes of each vector of sums, the value and a vector of factors.
 
     LLVM knows it, by a name, for registers of a number of sums; it splits longer vectors into such registers in any
     case, so that taking them apart and together again costs nothing.
     """
     name, width = instruction
     count = LANES // width
-    split = [
-        [
-            builder.lanes(vector, range(vector.type.count // count * part, vector.type.count // count * (part + 1)))
-            for vector in operands
-        ]
-        for part in range(count)
-    ]
-    signature = ir.FunctionType(split[0][0].type, [vector.type for vector in split[0]])
-    function = cgutils.get_or_insert_function(builder.module, signature, name)
-    parts = [builder.call(function, each) for each in split]
-    while len(parts) > 1:
-        size = 2 * parts[0].type.count
-        parts = [builder.lanes(one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
-    return parts[0]
+
+    def part_of(vector: Any, number: int) -> Any:
+        size = vector.type.count // count
+        return builder.lanes(vector, range(size * number, size * (number + 1)))
+
+    found = []
+    for operands in zip(sums, repeat(value), factors, strict=False):
+        split = [[part_of(vector, number) for vector in operands] for number in range(count)]
+        parts = [builder.call_intrinsic(name, each[0].type, *each) for each in split]
+        while len(parts) > 1:
+            size = 2 * parts[0].type.count
+            parts = [builder.lanes(one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
+        found += parts
+    return found

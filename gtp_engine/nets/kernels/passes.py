@@ -303,10 +303,8 @@ def sum_of_squares(builder: Any, x: Any, vectors: Any) -> Any:
 
 def _sum_lanes(builder: Any, vector: Any) -> Any:
     """Returns the sum of a vector's lanes."""
-    first = ir.Constant(FLOATS.element, -0.0)
-    signature = ir.FunctionType(FLOATS.element, [FLOATS.element, FLOATS])
-    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.vector.reduce.fadd.v{LANES}f32")
-    return builder.call(function, [first, vector], fastmath=("reassoc",))
+    name, kind = f"llvm.vector.reduce.fadd.v{LANES}f32", FLOATS.element
+    return builder.call_intrinsic(name, kind, ir.Constant(kind, -0.0), vector, fastmath=("reassoc",))
 
 
 @llvm_function(types.void)
@@ -362,9 +360,8 @@ def _silu(builder: Any, x: Any, rough: bool) -> Any:
 def _divide(builder: Any, a: Any, b: Any, rough: bool) -> Any:
     if not (rough and HAS_AVX512):
         return builder.fdiv(a, b)
-    signature = ir.FunctionType(FLOATS, [FLOATS, FLOATS, I16])
-    reciprocal = cgutils.get_or_insert_function(builder.module, signature, "llvm.x86.avx512.rcp14.ps.512")
-    return builder.fmul(a, builder.call(reciprocal, [b, splat(0.0), ir.Constant(I16, -1)]))
+    operands = b, splat(0.0), ir.Constant(I16, -1)
+    return builder.fmul(a, builder.call_intrinsic("llvm.x86.avx512.rcp14.ps.512", FLOATS, *operands))
 
 
 def _exponential(builder: Any, x: Any, rough: bool) -> Any:
@@ -397,10 +394,8 @@ def exp2(builder: Any, x: Any, rough: bool) -> Any:
 def _avx512(builder: Any, name: str, a: Any, b: Any) -> Any:
     """Returns what an instruction of AVX-512 with a mask and a mode of rounding makes of all lanes."""
     mode = ir.Constant(I32, 4)  # that of the thread
-    arguments = [a, b, a, ir.Constant(I16, -1), mode]
-    signature = ir.FunctionType(FLOATS, [argument.type for argument in arguments])
-    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.x86.avx512.mask.{name}.ps.512")
-    return builder.call(function, arguments)
+    operands = a, b, a, ir.Constant(I16, -1), mode
+    return builder.call_intrinsic(f"llvm.x86.avx512.mask.{name}.ps.512", FLOATS, *operands)
 
 
 def _larger(builder: Any, a: Any, b: Any) -> Any:

@@ -36,7 +36,7 @@ _F32 = ir.FloatType()
 def _round(builder: Any, x: Any) -> Any:
     """Returns the nearest whole number, as float32."""
     # A single instruction in LLVM, where numba's round() is a call.
-    return builder.call(builder.module.declare_intrinsic("llvm.rint", [_F32]), [x])
+    return builder.call_intrinsic("llvm.rint.f32", _F32, x)
 
 
 @llvm_function(types.float32)
@@ -51,8 +51,7 @@ def _exp2_whole(builder: Any, n: Any) -> Any:
 def fused_multiply_add(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """Returns x * y + z, in one instruction if the CPU has it."""
     # llvm.fmuladd may become a product and a sum; llvm.fma would call the C library on CPUs without the instruction.
-    kind = ir.FunctionType(_F32, [_F32] * 3)
-    return builder.call(builder.module.declare_intrinsic("llvm.fmuladd", [_F32], kind), [x, y, z])
+    return builder.call_intrinsic("llvm.fmuladd.f32", _F32, x, y, z)
 
 
 @llvm_function(types.float32)
