@@ -1,11 +1,13 @@
 """The transforms of Winograd's tiles (`winograd`) as LLVM code, from exact matrices."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 
@@ -34,9 +36,7 @@ def winograd_matrices(side: int, points: Sequence[Fraction]) -> tuple[Matrix, Ma
     rows = []
     for number, point in enumerate(points):
         others = [other for other in points if other != point]
-        denominator = Fraction(1)
-        for other in others:
-            denominator *= point - other
+        denominator = math.prod(point - other for other in others)
         kernel[number] = [value / denominator for value in kernel[number]]
         rows.append([*_polynomial_with_roots(others), Fraction(0)])
     rows.append(_polynomial_with_roots(points))
@@ -52,11 +52,8 @@ def _powers(points: Sequence[Fraction], count: int) -> Matrix:
 
 def _polynomial_with_roots(roots: Sequence[Fraction]) -> list[Fraction]:
     """Returns the coefficients of the monic polynomial with these roots, from the constant on."""
-    polynomial = [Fraction(1)]
-    for root in roots:
-        shifted = [Fraction(0), *polynomial]
-        polynomial = [a - root * b for a, b in zip(shifted, [*polynomial, Fraction(0)], strict=True)]
-    return polynomial
+    highest_first: list[Fraction] = np.poly(np.array(roots, object)).tolist()
+    return highest_first[::-1]
 
 
 # Interpolation points by the side of the tiles. Of those tried these lose least to rounding: with bfloat16 0.5 and
