@@ -32,7 +32,7 @@ from judged_mistakes import Case, Group, packed, unpacked
 from kept_results import WORK, digest_of_options
 
 from gtp_engine.go.game import Game
-from gtp_engine.search.evaluate.evaluator import make_evaluator
+from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits

@@ -15,7 +15,8 @@ from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
 from ..search.evaluate.choices import ROLLOUTS, WITHOUT_NETWORK, too_large
-from ..search.evaluate.evaluator import Evaluator, make_evaluator
+from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.factory import make_evaluator
 from ..search.evaluate.features import new_workspace, position_of, root_position_of
 from ..search.evaluate.human_profile import check_profile
 from ..search.evaluate.row import EvaluationRow

@@ -25,7 +25,8 @@ from ..go.game import Game
 from ..go.life import area_map, dead_stones
 from ..go.scoring import Score
 from ..go.sgf import GameRecord
-from ..search.evaluate.evaluator import Evaluator, make_evaluator
+from ..search.evaluate.evaluator import Evaluator
+from ..search.evaluate.factory import make_evaluator
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search

@@ -18,7 +18,8 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, write_sgf
-from gtp_engine.search.evaluate.evaluator import Evaluator, make_evaluator
+from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.request import Limits
 from gtp_engine.study import reviewer

@@ -29,7 +29,8 @@ from ...engine.worker import SearchWorker
 from ...go.game import Game
 from ...nets.library import find_network
 from ...search.evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK
-from ...search.evaluate.evaluator import Evaluator, make_evaluator
+from ...search.evaluate.evaluator import Evaluator
+from ...search.evaluate.factory import make_evaluator
 from ...search.evaluate.features import new_workspace, root_position_of
 from ...search.evaluate.row import EvaluationRow
 from ...search.report import SearchReport

@@ -1,10 +1,8 @@
-"""The interface between search and evaluators, and the evaluator that a `--network` option names."""
+"""The interface between search and evaluators."""
 
 from typing import Any, Protocol
 
 import numpy as np
-
-from .choices import CACHE_MEGABYTES, ROLLOUTS, UNIFORM
 
 
 class Evaluator(Protocol):
@@ -12,32 +10,26 @@ class Evaluator(Protocol):
 
     Several batches may be in flight (`overlap`), so that the next one is prepared while a device or other threads work;
     an evaluator that blocks does its work in `submit`. They are collected in the order of their submission.
+
+    Attributes:
+        name: Its name for users: "rollouts", or the network's name.
+        batch_size: The number of positions in a batch that suits one search; `submit` accepts more.
+        largest_board: The largest width or height of a board that it evaluates, in points.
+        overlap: The number of batches that are best in flight at once: half of them are evaluated side by side, the
+            others wait; 1 if `submit` returns only when its work is done.
+        is_rollout: Whether it plays rollouts: its rows have AMAF statistics, and its evaluations are rough.
+        reads_ladders: Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and
+            the ladders of earlier boards, and returns the ladders of this one.
+        takes_profile: Whether it imitates humans and needs a profile that tells which.
     """
-
-    batch_size: int
-    """The number of positions in a batch that suits one search; `submit` accepts more."""
-
-    largest_board: int
-    """The largest width or height of a board that it evaluates, in points."""
-
-    overlap: int
-    """The number of batches that are best in flight at once: half of them are evaluated side by side, the others wait;
-    1 if `submit` returns only when its work is done.
-    """
-
-    is_rollout: bool
-    """Whether it plays rollouts: its rows have AMAF statistics, and its evaluations are rough."""
-
-    reads_ladders: bool
-    """Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and the ladders of
-    earlier boards, and returns the ladders of this one.
-    """
-
-    takes_profile: bool
-    """Whether it imitates humans and needs a profile that tells which."""
 
     name: str
-    """Its name for users: "rollouts", or the network's name."""
+    batch_size: int
+    largest_board: int
+    overlap: int = 1
+    is_rollout: bool = False
+    reads_ladders: bool = False
+    takes_profile: bool = False
 
     def submit(
         self,
@@ -77,47 +69,9 @@ class Evaluator(Protocol):
         ...
 
     def clear_cache(self) -> None:
-        """Forgets the evaluations of earlier positions."""
-        ...
+        """Forgets the evaluations of earlier positions; by default there are none."""
+        return
 
     def close(self) -> None:
-        """Ends its threads and releases its memory."""
-        ...
-
-
-def make_evaluator(
-    network: str = ROLLOUTS,
-    *,
-    threads: int = 1,
-    seed: int | None = None,
-    device: str = "auto",
-    precision: str = "auto",
-    cache_megabytes: float = CACHE_MEGABYTES,
-) -> Evaluator:
-    """Returns a new evaluator.
-
-    Args:
-        network: "none" for random rollouts, "uniform" for an evaluator without knowledge, or a network's file or name
-            (`nets.library`).
-        threads: CPU threads that it may use.
-        seed: makes its random choices repeatable.
-        device, precision, cache_megabytes: of networks, see `network.NetworkEvaluator`.
-
-    Raises:
-        UserError: the network, device or precision is unknown, or the file is not a network.
-        OSError: the file cannot be read.
-    """
-    if network == ROLLOUTS:
-        from .rollouts import RolloutEvaluator
-
-        return RolloutEvaluator(threads=threads, seed=seed)
-    if network == UNIFORM:
-        from .rollouts import UniformEvaluator
-
-        return UniformEvaluator()
-    from ...nets.library import find_network
-
-    path = find_network(network)
-    from .network_evaluator import NetworkEvaluator
-
-    return NetworkEvaluator(path, threads=threads, device=device, precision=precision, cache_megabytes=cache_megabytes)
+        """Ends its threads and releases its memory; by default there is nothing to end."""
+        return

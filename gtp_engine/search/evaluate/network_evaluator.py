@@ -24,6 +24,7 @@ from ...nets.library import RULES_FILE, learned_rules, load_network, network_nam
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs
 from .choices import CACHE_MEGABYTES, LARGEST_BOARD, too_large
+from .evaluator import Evaluator
 from .features import NO_LADDERS, Inputs, Workspace, add_legal_to_keys, new_workspace, write_batch, write_legal
 from .human_profile import check_profile, metadata_row, parse_profile
 from .learned_rules import code_of, nearest_rules, rules_code, show_batch
@@ -201,8 +202,8 @@ class _Ticket:
     wait: Callable[[], None] | None = None
 
 
-class NetworkEvaluator:
-    """Implements `evaluator.Evaluator` by a network of KataGo's family, for boards up to 19x19.
+class NetworkEvaluator(Evaluator):
+    """An evaluator with a network of KataGo's family, for boards up to 19x19.
 
     One thread makes all calls, the constructor included. With two or more CPU threads, of which it is one, two batches
     are evaluated side by side, each in as many parts as keep the threads busy: threads that work on one part together
@@ -227,7 +228,6 @@ class NetworkEvaluator:
     """
 
     largest_board = LARGEST_BOARD
-    is_rollout = False
     reads_ladders = True
 
     def __init__(

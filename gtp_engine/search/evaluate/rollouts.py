@@ -25,6 +25,7 @@ from ...go.board import (
     play,
 )
 from ...go.coords import BLACK, EMPTY, MAX_SIZE, PASS, WALL, WHITE
+from .evaluator import Evaluator
 from .rollout_moves import is_eye, is_urgent_shape, liberties_after, write_priors
 from .row import (
     LEAD,
@@ -42,15 +43,11 @@ from .row import (
 )
 
 
-class UniformEvaluator:
-    """Implements `evaluator.Evaluator`, except that illegal moves have priors too: the search drops them anyway."""
+class UniformEvaluator(Evaluator):
+    """An evaluator without knowledge. Illegal moves have priors too: the search drops them anyway."""
 
     name = "uniform"
-    overlap = 1
     largest_board = MAX_SIZE
-    is_rollout = False
-    reads_ladders = False
-    takes_profile = False
 
     def __init__(self, batch_size: int = 64) -> None:
         self.batch_size = batch_size
@@ -71,12 +68,6 @@ class UniformEvaluator:
     def collect(self, ticket: np.ndarray) -> np.ndarray:
         """Returns the rows."""
         return ticket
-
-    def clear_cache(self) -> None:
-        """Does nothing: there is no cache."""
-
-    def close(self) -> None:
-        """Does nothing: it holds neither threads nor a device."""
 
 
 # A cycle that only superko would forbid (triple ko) ends here: rollouts have about 1.4 moves a point of the board.
@@ -359,8 +350,8 @@ class _Ticket:
     futures: list[Future[None]]
 
 
-class RolloutEvaluator:
-    """Implements `evaluator.Evaluator` by random games from each position.
+class RolloutEvaluator(Evaluator):
+    """Evaluates positions by random games from each.
 
     The rows depend on the seed and on the order of the submitted positions, never on the threads. A draw is half a win.
 
@@ -373,8 +364,6 @@ class RolloutEvaluator:
     name = "rollouts"
     largest_board = MAX_SIZE
     is_rollout = True
-    reads_ladders = False
-    takes_profile = False
 
     def __init__(self, *, threads: int = 1, seed: int | None = None, rollouts: int = ROLLOUTS_PER_EVALUATION) -> None:
         self.batch_size = BATCH_SIZE
@@ -410,9 +399,6 @@ class RolloutEvaluator:
             else:
                 future.result()
         return ticket.rows
-
-    def clear_cache(self) -> None:
-        """Does nothing: there is no cache, the same position is played again."""
 
     def close(self) -> None:
         """Ends the other threads."""
