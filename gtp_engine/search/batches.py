@@ -6,6 +6,7 @@ add, selecting these, and backing up their evaluations.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,7 @@ from .averaging import Averaging, Utility
 from .evaluate.features import LADDER_BYTES
 from .gumbel import NO_HALVING
 from .selection import Root, Rule
-from .tree import NO_NODE, NODE, UNEVALUATED, Tree, add_ownership, no_ownership, write_ownership
-from .value_bias import new_biases
+from .tree import NO_NODE, UNEVALUATED, TreeLayout, add_ownership, new_tree, no_ownership, write_ownership
 from .visits import SearchState, expand_and_back_up, select_leaves
 
 # At most a quarter of the visits is in flight: leaves that are selected before earlier ones are backed up are poor.
@@ -99,26 +99,15 @@ def new_batch(size: int) -> Batch:
     return Batch(Leaves(boards, nodes, slots, np.zeros(size + 1, np.int64), symmetries, roots, ladders))
 
 
-def _empty_state() -> SearchState:
+@cache
+def empty_state() -> SearchState:
     """Returns the state of a free slot, so that the arrays of its last search can be freed."""
-    tree = Tree(
-        np.zeros(1, NODE),
-        np.zeros((1, 2), np.uint16),
-        np.zeros((0, 1), np.int8),
-        np.zeros((0, 1, 2), np.float32),
-        np.zeros((0, 1), np.uint8),
-        new_biases(0),
-        np.zeros(1, np.int32),
-    )
-    banned = np.zeros((3, 2), np.int16)
+    tree, banned = new_tree(1, 1, TreeLayout()), np.zeros((3, 2), np.int16)
     boards, history, priors = np.zeros(1, BOARD), np.zeros(1, np.uint64), np.zeros(2, np.float32)
     root = Root(0, boards, history, 0, priors, False, banned, False, np.zeros(0, np.int16), NO_HALVING)
     rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
     scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
     return SearchState(tree, root, rule, scale, averaging, no_ownership(0), False, 0, 0, np.zeros(1, np.uint64))
-
-
-EMPTY_STATE = _empty_state()
 
 
 @njit

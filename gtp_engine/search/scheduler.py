@@ -19,12 +19,12 @@ import numpy as np
 
 from ..go.symmetry import ALL_SYMMETRIES
 from .batches import (
-    EMPTY_STATE,
     NO_SLOT,
     SLOT_STATUS,
     Batch,
     Survey,
     absorb,
+    empty_state,
     new_batch,
     new_states,
     put_state,
@@ -272,7 +272,7 @@ class Scheduler:
         """Copies the search states that have been replaced to compiled code; contents of arrays are shared."""
         for slot in sorted(self._changed):
             search = self._searches.get(slot)
-            state = search.state() if search is not None else EMPTY_STATE
+            state = search.state() if search is not None else empty_state()
             if self._states is None:
                 self._states = new_states(state)
             else:

@@ -230,14 +230,24 @@ def _cancel(tree: Tree, root: int, leaf: int) -> None:
         node = tree.nodes[node]["parent"]
 
 
+class _Evaluated(NamedTuple):
+    """What is backed up of an evaluation besides its utility, for the side to move at the leaf."""
+
+    value: float  # win minus loss
+    lead: float
+    score: float  # the mean of the score
+    score_square: float
+    weight: float
+
+
 @njit
 def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None:
     """Backs up the mean of a node as one more visit, at a finished game or where no move is allowed."""
     record = tree.nodes[leaf]
     weight = record["weight"]
-    value, utility, lead = record["value_sum"] / weight, record["utility_sum"] / weight, record["lead_sum"] / weight
     score, square = record["score_sum"] / weight, record["score_squares"] / weight
-    _back_up(tree, root, leaf, value, utility, lead, score, square, 1.0, averaging)
+    mean = _Evaluated(record["value_sum"] / weight, record["lead_sum"] / weight, score, square, 1.0)
+    _back_up(tree, root, leaf, record["utility_sum"] / weight, mean, averaging)
     _average_above(tree, np.full(1, leaf, np.int32), averaging)
 
 
@@ -258,7 +268,8 @@ def _count_final_position(
     tree.nodes[leaf]["bias_key"] = 0  # an exact count needs no correction
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
-    _back_up_leaf(tree, root.node, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
+    counted = _Evaluated(value, margin, margin, margin * margin, 1.0)
+    _back_up_leaf(tree, root.node, leaf, utility, counted, averaging)
     _average_above(tree, np.full(1, leaf, np.int32), averaging)
 
 
@@ -299,7 +310,8 @@ def expand_and_back_up(
             # The error of the utility: that of the value, and that of the score by its derivative.
             slope = slope_of(mean, area, to_move, scale)
             weight = weight_of(row[VALUE_ERROR] + slope * row[SCORE_ERROR], averaging)
-        _back_up_leaf(tree, search.root.node, leaf, win_loss, utility, row[LEAD], mean, square, weight, averaging)
+        evaluated = _Evaluated(win_loss, row[LEAD], mean, square, weight)
+        _back_up_leaf(tree, search.root.node, leaf, utility, evaluated, averaging)
         if len(tree.ladders):
             copy_row(tree.ladders[leaf], ladders[index])
         if len(tree.amaf):
@@ -328,48 +340,29 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
 
 @inline
 def _back_up_leaf(
-    tree: Tree,
-    root: int,
-    leaf: int,
-    value: float,
-    utility: float,
-    lead: float,
-    mean: float,
-    square: float,
-    weight: float,
-    averaging: Averaging,
+    tree: Tree, root: int, leaf: int, utility: float, evaluated: _Evaluated, averaging: Averaging
 ) -> None:
     """Stores a leaf's own evaluation and backs it up by `_back_up`."""
     record = tree.nodes[leaf]
-    record["own_value"] = value
+    record["own_value"] = evaluated.value
     record["own_utility"] = utility
-    record["own_lead"] = lead
-    record["own_score"] = mean
-    record["own_score_square"] = square
-    record["own_weight"] = weight
+    record["own_lead"] = evaluated.lead
+    record["own_score"] = evaluated.score
+    record["own_score_square"] = evaluated.score_square
+    record["own_weight"] = evaluated.weight
     if len(tree.biases):
         utility = corrected_utility(tree, leaf, averaging)
-    _back_up(tree, root, leaf, value, utility, lead, mean, square, weight, averaging)
+    _back_up(tree, root, leaf, utility, evaluated, averaging)
 
 
 @borrowing
-def _back_up(
-    tree: Tree,
-    root: int,
-    leaf: int,
-    value: float,
-    utility: float,
-    lead: float,
-    mean: float,
-    square: float,
-    weight: float,
-    averaging: Averaging,
-) -> None:
-    """Adds a visit to the leaf and all nodes above it; its values are for the side to move at the leaf.
+def _back_up(tree: Tree, root: int, leaf: int, utility: float, evaluated: _Evaluated, averaging: Averaging) -> None:
+    """Adds a visit to the leaf and all nodes above it.
 
     Unless averages are plain, those of the nodes above are left to `_average_above`.
     The nodes above the root get the visit too: after an undo they are the tree that the search continues with.
     """
+    value, lead, mean, square, weight = evaluated
     below_root = True
     node = leaf
     while node != NO_NODE:
