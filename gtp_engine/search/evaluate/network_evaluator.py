@@ -219,6 +219,7 @@ class NetworkEvaluator(Evaluator):
 
     Attributes:
         runner: what computes the network.
+        device, precision: those of the runner.
         rules: the names of the rules that it learned with, if `rules.toml` names them; games under other rules are
             shown to it under the nearest of them, which is logged once.
 
@@ -245,6 +246,7 @@ class NetworkEvaluator(Evaluator):
         self.takes_profile = self.config.metadata_version > 0
         self.name = network_name(path)
         self.runner = make_runner(network, path, device, precision)
+        self.device, self.precision = self.runner.device, self.runner.precision
         on_cpu = self.device == "cpu"
         self.parts = -(-threads // 2) if on_cpu else 1
         self.overlap = 2 if self.device == "cuda" else 4 if on_cpu and threads > 1 else 1
@@ -265,16 +267,6 @@ class NetworkEvaluator(Evaluator):
         self._cache = new_cache(cache_megabytes)
         self._sizes: dict[tuple[int, int], _BoardSize] = {}
         self._scale = output_scale(self.config)
-
-    @property
-    def device(self) -> str:
-        """The device that computes it: "cpu", "cuda" or "mps"."""
-        return self.runner.device
-
-    @property
-    def precision(self) -> str:
-        """The precision of the trunk, one of `choices.PRECISIONS`."""
-        return self.runner.precision
 
     def submit(
         self,
