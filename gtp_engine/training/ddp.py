@@ -13,6 +13,7 @@ import datetime
 import io
 import signal
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -36,15 +37,15 @@ class ProcessGroup:
     A context manager: when rank 0 leaves it in order, the other processes end too.
 
     Args:
-        environment: The environment variables, among them those that torchrun sets. What other programs have left in
-            variables of the same names is ignored.
+        environment: The environment variables, among them those that torchrun sets, without which the process trains
+            alone. What other programs have left in variables of the same names is ignored.
 
     Attributes:
         rank: This process's number, from 0.
         count: Number of processes.
     """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str] = MappingProxyType({})) -> None:
         ours = environment if _TORCHRUN in environment else {}
         self.rank, self.count, self._local_rank, self._local_count = (
             int(ours.get(name, default))
@@ -52,11 +53,6 @@ class ProcessGroup:
         )
         self._control: dist.ProcessGroup | None = None
         self._is_in_step = False
-
-    @classmethod
-    def single(cls) -> "ProcessGroup":
-        """Returns the group of a process that trains alone."""
-        return cls({})
 
     def __enter__(self) -> "ProcessGroup":
         if self.count > 1:

@@ -96,7 +96,7 @@ class Learner:
         self.samples = 0
         self.steps = 0
         self._optimizer = _optimizer(self.model, settings)
-        self._group = group or ProcessGroup.single()
+        self._group = group or ProcessGroup()
         self._means = Means(self._group.all_reduce)
         self._group.combine_norms(self.model)
         self._has_statistics = bool(_measured_norms(self.model))

@@ -55,7 +55,7 @@ class Run(ABC):
         self.settings = folder.settings(self.command)
         folder.make_ready(self.command)
         self._threads = self.settings.machine.threads or available_cpus()
-        self._group = group or ProcessGroup.single()
+        self._group = group or ProcessGroup()
         self._group.check_batch(self.settings.learn.batch_size)
         self._device = self._group.device(torch.device(find_device(self.settings.machine.device)))
         self.state, checkpoint = folder.load()

@@ -72,7 +72,7 @@ def test_two_learn_what_one_learns(tmp_path: Path) -> None:
     run(str(Path(learned_together.__file__)), str(tmp_path / "two.pt"))
     together = torch.load(tmp_path / "two.pt", weights_only=True)
     for network, two in together.items():
-        one = learned_together.result(learned_together.learn(network, ProcessGroup.single()))
+        one = learned_together.result(learned_together.learn(network, ProcessGroup()))
         assert two["samples"] == one["samples"] == 2 * learned_together.STEPS * learned_together.BATCH
         assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
         torch.testing.assert_close(two["tensors"], one["tensors"], rtol=1e-4, atol=1e-4)

@@ -31,10 +31,10 @@ def label_ownership(games: GameSet, check: Callable[[], None] = lambda: None) ->
     confirmed: dict[int, np.ndarray] = {}
     for number in scored:
         check()
-        balance = np.zeros(games.areas[number], np.int32)
+        record = games.games[number]
+        balance = np.zeros(int(record["width"]) * int(record["height"]), np.int32)
         _play_rollouts(games, int(number), ROLLOUTS, w, balance)
         ownership = (balance > CLEAR * ROLLOUTS).astype(np.int8) - (balance < -CLEAR * ROLLOUTS)
-        record = games.games[number]
         if abs(float(ownership.sum()) - float(record["komi"]) - float(record["margin"])) <= TOLERANCE:
             confirmed[int(number)] = ownership
     records = games.games.copy()

@@ -104,11 +104,6 @@ class GameSet(NamedTuple):
         return len(self.moves)
 
     @property
-    def areas(self) -> np.ndarray:
-        """int64 [games], the points of each board."""
-        return areas_of(self.games)
-
-    @property
     def largest_board(self) -> tuple[int, int]:
         """The largest width and the largest height; 0 and 0 if there are no games."""
         return int(self.games["width"].max(initial=0)), int(self.games["height"].max(initial=0))
@@ -156,7 +151,7 @@ class GameSet(NamedTuple):
 
     def check(self) -> None:
         """Raises UserError unless the columns fit each other, so that compiled code can safely replay the games."""
-        games, areas = self.games, self.areas
+        games, areas = self.games, areas_of(self.games)
         sides = np.concatenate((games["width"], games["height"]))
         if np.any((sides < MIN_SIZE) | (sides > MAX_SIZE)):
             raise UserError("it contains an invalid board size")
@@ -291,9 +286,9 @@ def pack(games: Sequence[SampleGame]) -> GameSet:
         "setup": _joined("setup", [game.setup for game in games]),
         "moves": _joined("moves", [game.moves for game in games]),
         "ownership": _joined("ownership", [np.rint(each * _ownership_unit(each)) for each in ownerships]),
-        "weights": _filled("weights", [game.weights for game in games], lengths),
-        "values": _filled("values", [game.values for game in games], lengths),
-        "judgements": _filled("judgements", [game.judgement.reshape(-1, len(JUDGEMENT)) for game in games], ones),
+        "weights": _joined("weights", [game.weights for game in games], lengths),
+        "values": _joined("values", [game.values for game in games], lengths),
+        "judgements": _joined("judgements", [game.judgement.reshape(-1, len(JUDGEMENT)) for game in games], ones),
     }
     return game_set(games=records, **columns, **_targets(games))
 
@@ -324,24 +319,21 @@ def join(sets: Sequence[GameSet]) -> GameSet:
     columns = {}
     for name, column in COLUMNS.items():
         parts = [getattr(games, name) for games in sets]
-        if column.default is None:
-            columns[name] = _joined(name, parts)
-        else:
-            columns[name] = _filled(name, parts, [games._count(column.counted) for games in sets])
+        columns[name] = _joined(name, parts, [games._count(column.counted) for games in sets])
     return game_set(**columns)
 
 
-def _joined(name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Joins the parts of a column."""
-    column = COLUMNS[name]
-    return np.concatenate([np.zeros((0, *column.shape), column.dtype), *parts]).astype(column.dtype, copy=False)
+def _joined(name: str, parts: Sequence[np.ndarray], lengths: Iterable[int] = ()) -> np.ndarray:
+    """Joins the parts of a column.
 
-
-def _filled(name: str, parts: Sequence[np.ndarray], lengths: Iterable[int]) -> np.ndarray:
-    """Joins the parts of a column, rounded as on disk; empty ones have the default, unless all are empty."""
-    column = COLUMNS[name]
+    One with a default is rounded as on disk, and empty parts have the default in each of their `lengths` entries,
+    unless all are empty.
+    """
+    column, nothing = COLUMNS[name], np.zeros((0, *COLUMNS[name].shape), COLUMNS[name].dtype)
+    if column.default is None:
+        return np.concatenate([nothing, *parts]).astype(column.dtype, copy=False)
     if not any(len(part) for part in parts):
-        return np.zeros((0, *column.shape), column.dtype)
+        return nothing
     whole = []
     for part, length in zip(parts, lengths, strict=True):
         expected = (int(length), *column.shape)
