@@ -253,6 +253,15 @@ def _pool(step: Any, values: np.ndarray, x: np.ndarray, on_board: np.ndarray) ->
     return shift
 
 
+class Pooling(NamedTuple):
+    """Global pooling of some of the channels between two convolutions."""
+
+    kind: int  # the activation of the channels, one of the values of `scalars.KINDS`
+    first: int  # the first channel
+    channels: int  # how many there are
+    linear: Linear  # the matrix that follows
+
+
 class Run:
     """Steps that are executed by one compiled call, a part of a trunk; `products` as in `CompiledBlocks`."""
 
@@ -276,14 +285,11 @@ class Run:
         step["target"], step["adds"], step["activation"], step["is_shifted"] = target, adds, conv.kind, shifted
         step["inputs"], step["outputs"] = len(conv.scale), len(conv.bias)
 
-    def add_pooling(self, linear: Linear, kind: int, source: int, channels: int, first: int, pooled: int) -> None:
-        """Adds global pooling of the buffer of the level `source`, with a matrix after it.
-
-        Of its channels `pooled` ones are pooled, from `first` on, after an activation, `kind` in `scalars.KINDS`.
-        """
-        linear = linear.after(0)
+    def add_pooling(self, pooling: Pooling, source: int, channels: int) -> None:
+        """Adds global pooling of the buffer of the level `source`, which has this many channels."""
+        linear = pooling.linear.after(0)
         step = self._add_step(_POOLING, source, channels, None, linear.weight, linear.bias)
-        step["first"], step["pooled"], step["activation"] = first, pooled, kind
+        step["first"], step["pooled"], step["activation"] = pooling.first, pooling.channels, pooling.kind
         step["outputs"] = len(linear.bias)
 
     def _add_step(self, kind: int, source: int, channels: int, conv: ActivatedConv | None, *values: np.ndarray) -> Any:
@@ -357,15 +363,6 @@ Part = Callable[[np.ndarray, int, Grid, np.ndarray], None]
 """A part of a trunk: it works on the buffers of a number of boards, whose mask `Grid.mask` returns."""
 
 
-class Pooling(NamedTuple):
-    """Global pooling of some of the channels between two convolutions."""
-
-    kind: int  # the activation of the channels, one of the values of `scalars.KINDS`
-    first: int  # the first channel
-    channels: int  # how many there are
-    linear: Linear  # the matrix that follows
-
-
 def tensor_in(buffer: np.ndarray, count: int, grid: Grid, channels: int) -> np.ndarray:
     """Returns the tensor [count, rows, channels] at the beginning of a buffer."""
     return buffer[: count * grid.rows * channels].reshape(count, grid.rows, channels)
@@ -418,8 +415,7 @@ class CompiledBlocks:
         """
         channels = len(into.bias)
         self._add_convolution(into, level, level + 1)
-        kind, first, pooled, linear = pooling
-        self._run(into.products).add_pooling(linear, kind, level + 1, channels, first, pooled)
+        self._run(into.products).add_pooling(pooling, level + 1, channels)
         self._add_convolution(back, level + 1, level, channels=channels, adds=adds, shifted=True)
 
     def _add_blocks(self, blocks: tuple[BlockDesc, ...], values: Values, channels: int, level: int) -> None:
