@@ -115,23 +115,12 @@ def _adjacent_shapes(board: np.ndarray, last: int, candidates: np.ndarray) -> in
     stride = int(board["width"]) + 1
     colour = int(board["to_move"])
     count = 0
-    for point in (
-        last - stride - 1,
-        last - stride,
-        last - stride + 1,
-        last - 1,
-        last + 1,
-        last + stride - 1,
-        last + stride,
-        last + stride + 1,
-    ):
-        if (
-            board["stones"][point] == EMPTY
-            and is_urgent_shape(board, point)
-            and liberties_after(board, point, colour) >= 2
-        ):
-            candidates[count] = point
-            count += 1
+    for middle in (last - stride, last, last + stride):
+        for point in (middle - 1, middle, middle + 1):
+            is_empty = point != last and board["stones"][point] == EMPTY
+            if is_empty and is_urgent_shape(board, point) and liberties_after(board, point, colour) >= 2:
+                candidates[count] = point
+                count += 1
     return count
 
 
