@@ -292,21 +292,15 @@ def read_quantised(path: Path, network: StoredNetwork) -> Quantised:
             arrays = {name: file[name] for name in file.files}
         version = int(arrays["format"])
         found = _parse(arrays, network) if version == FORMAT else None
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise _damaged(path) from error
     except Exception as error:  # what numpy and zipfile raise for damaged files is of many kinds
-        raise _damaged(path) from error
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise UserError(f"{path} is damaged: {_ANEW}") from error
     if version != FORMAT:
         raise UserError(f"{path} was written by another version of the program: {_ANEW}")
     if found is None:
         raise UserError(f"{path} belongs to another network: remove it, or put it next to its own network")
     return found
-
-
-def _damaged(path: Path) -> UserError:
-    return UserError(f"{path} is damaged: {_ANEW}")
 
 
 def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised | None:

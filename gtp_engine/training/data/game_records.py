@@ -46,9 +46,8 @@ def check_filters(record: GameRecord, wanted: RecordSettings) -> None:
         if any(rank is None or rank < lowest for rank in ranks):
             raise Unusable("rank")
     day, since, until = record.date.strip(), wanted.since, wanted.until
-    if (since or until) and not _YEAR.match(day):
-        raise Unusable("date")
-    if (since and day[: len(since)] < since) or (until and day[: len(until)] > until):
+    is_unknown = (since or until) and not _YEAR.match(day)
+    if is_unknown or (since and day[: len(since)] < since) or (until and day[: len(until)] > until):
         raise Unusable("date")
 
 
