@@ -73,12 +73,10 @@ class Model(nn.Module):
         return ModelOutputs(RawOutputs(self.policy(tip, board), value, scores, ownership), auxiliary)
 
     def initialise(self, generator: torch.Generator | None = None) -> "Model":
-        """Sets random weights to train from, in place.
+        """Sets random weights to train from, in place, and returns the model.
 
         He initialisation (He et al. 2015), with the last layer of each of k residual branches scaled by 1/sqrt(k), so
         that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small.
-
-        Returns the model.
         """
         for module in self.modules():
             if isinstance(module, Conv | MatMul):
@@ -148,9 +146,8 @@ def prepare_for_inference(
 ) -> Model:
     """Returns a module for evaluation only, with float32 inputs and outputs.
 
-    Batch norms are folded into the convolutions that they follow, and tensors of points become channels-last.
-
-    `dtype` is the precision of the trunk's tensors and weights. The heads, a few percent of the work, stay in float32.
+    Batch norms are folded into the convolutions that they follow, and tensors of points become channels-last. The
+    trunk's tensors and weights have the precision `dtype`. The heads, a few percent of the work, stay in float32.
     """
     values = {name: torch.from_numpy(value) for name, value in fold_norms(network).items()}
     model = Model(network.config).eval()

@@ -132,7 +132,7 @@ def measures(raw: RawOutputs[Tensor], batch: Tensors) -> dict[str, Loss]:
     "top1" and "top5" are 1 if the target's best move is the network's, or among its best five, else 0; "winner" is 1
     if the network expects the winner to win. "target_entropy" and "policy_entropy" are those of the target and of the
     network's policy, in nats: the loss of the policy minus the entropy of its target is the Kullback-Leibler divergence
-    of the two. The entries of `_by_winrate` are for `calibration_of`.
+    of the two. The entries of `_by_winrate` are for `take_calibration`.
     """
     logits, weights = policy_logits(raw.policy[:, 0].float(), batch), batch.weights
     best = batch.policy.argmax(1, keepdim=True)

@@ -104,7 +104,7 @@ class CompiledNetwork:
     Args:
         network: The network; `can_compile` has to accept it.
         products: The type of packed weights that are not of 8-bit integers (`matmul`): how products are computed.
-        quantised: The values of `network.quantisation.Quantised`, if some products are to be of 8-bit integers.
+        quantised: The values of `quantisation.Quantised`, if some products are to be of 8-bit integers.
     """
 
     def __init__(
