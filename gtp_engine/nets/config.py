@@ -209,6 +209,7 @@ class _Architect:
                 for number in range(0, 2 * self.block_count, 2)
             )
             blocks = tuple(itertools.chain.from_iterable(pairs))
+        tip_rms_norm = schema.TipRMSNormDesc("trunk.tip_norm", self.channels, _RMS_EPSILON, spatial=False)
         return schema.TrunkDesc(
             name="trunk",
             block_count=len(blocks),
@@ -222,7 +223,7 @@ class _Architect:
             matmul=schema.MatMulDesc("trunk.matmul", SCALARS, self.channels),
             metadata=None,
             blocks=blocks,
-            tip_norm=self.tip_norm("trunk.tip_norm"),
+            tip_norm=tip_rms_norm if self.heads else self.norm("trunk.tip_norm", self.channels),
             tip_act=self.act("trunk.tip_act"),
         )
 
@@ -232,11 +233,6 @@ class _Architect:
                 name, channels, _CONSTANT_EPSILON, has_scale=False, has_bias=True, constant=True
             )
         return schema.BatchNormDesc(name, channels, EPSILON, has_scale=True, has_bias=True)
-
-    def tip_norm(self, name: str) -> schema.BatchNormDesc | schema.TipRMSNormDesc:
-        if self.heads:
-            return schema.TipRMSNormDesc(name, self.channels, _RMS_EPSILON, spatial=False)
-        return self.norm(name, self.channels)
 
     def act(self, name: str) -> schema.ActivationDesc:
         return schema.ActivationDesc(name, self.activation)

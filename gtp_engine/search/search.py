@@ -256,10 +256,8 @@ class Search:
         """Returns a larger arena with the same nodes."""
         size = int(tree.size[0])
         larger = trees.new_tree(capacity, self.game.area, self._layout, ownership=ownership)
-        larger.nodes[:size] = tree.nodes[:size]
-        larger.priors[:size] = tree.priors[:size]
-        larger.amaf[:size] = tree.amaf[:size]
-        larger.ladders[:size] = tree.ladders[:size]
+        for name in ("nodes", "priors", "amaf", "ladders"):
+            getattr(larger, name)[:size] = getattr(tree, name)[:size]
         if ownership:
             larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
             larger.ownership[: min(size, len(tree.ownership))] = tree.ownership[:size]
