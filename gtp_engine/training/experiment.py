@@ -49,7 +49,11 @@ class Side(NamedTuple):
 class Experiment:
     """An experiment in a folder: `seed-1/a`, `seed-1/b` and `seed-1/match`, and so on for each seed.
 
-    UserError if the sides, A and B, play on different boards, so that their networks could not meet.
+    Attributes:
+        sides: A and B.
+
+    Raises:
+        UserError: The sides play on different boards, so that their networks could not meet.
     """
 
     def __init__(self, folder: Path, sides: tuple[Side, Side]) -> None:

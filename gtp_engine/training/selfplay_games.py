@@ -27,8 +27,10 @@ _CYCLE = 0  # in the notes of the shards
 class SelfPlayGames:
     """Plays games in worker processes and writes records to `folder` and samples to `shards`.
 
-    `network` is a file, or the name of an evaluator without a network. The concurrency is lowered for few games. The
-    attribute `limit` stops the work.
+    `network` is a file, or the name of an evaluator without a network. The concurrency is lowered for few games.
+
+    Attributes:
+        limit: Stops the work.
     """
 
     def __init__(self, settings: RunSettings, network: str, games: int, folder: Path, shards: Path) -> None:
