@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gtp_engine.search.evaluate.evaluator import Evaluator
 from gtp_engine.search.evaluate.row import (
     LEAD,
     NO_RESULT,
@@ -26,8 +27,8 @@ def opinion(stones_hash: int, to_move: int, area: int) -> tuple[np.ndarray, floa
     return policy, float(np.float32(random.uniform(-1, 1))), float(np.float32(random.normal(0, 5)))
 
 
-class HashEvaluator:
-    """Implements `evaluate.evaluator.Evaluator`.
+class HashEvaluator(Evaluator):
+    """An evaluator with the opinions of `opinion`.
 
     Args:
         batch_size: Its number of positions in a batch.
@@ -36,11 +37,7 @@ class HashEvaluator:
     """
 
     name = "hash"
-    overlap = 1
     largest_board = 25
-    is_rollout = False
-    reads_ladders = False
-    takes_profile = False
 
     def __init__(
         self, batch_size: int = 1, watch: Callable[..., None] | None = None, change: Callable[..., None] | None = None
@@ -69,9 +66,3 @@ class HashEvaluator:
 
     def collect(self, ticket):  # type: ignore[no-untyped-def]
         return ticket
-
-    def clear_cache(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
