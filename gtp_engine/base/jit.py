@@ -117,12 +117,6 @@ class CodeFolder:
             with contextlib.suppress(OSError):
                 temporary.unlink()
 
-    def remove(self, pattern: str) -> None:
-        """Removes what was written under names that match a pattern of `Path.glob`."""
-        for file in self.path.glob(f"{pattern}{_SUFFIX}"):
-            with contextlib.suppress(OSError):
-                file.unlink()
-
     def _give_up(self, error: OSError) -> None:
         self.problem = f"{self.path}: {error.strerror or error_text(error)}"
         logger.warning(f"compiled code is kept in memory only ({self.problem}): the next start compiles again")
@@ -170,11 +164,6 @@ class CodeCache:
             return
         code = dumps(compiled._replace(type_annotation="")._reduce())  # the annotation would name the source's folder
         self._folder.write(self._file_name(signature), dumps((self._key(signature), code)))
-
-    def flush(self) -> None:
-        """Forgets all signatures."""
-        if self._folder is not None:
-            self._folder.remove(f"{self._name}-*")
 
     def _key(self, signature: Any) -> tuple[Any, ...]:
         """Returns what the code depends on in addition to the folder."""

@@ -44,9 +44,7 @@ class StderrHandler(logging.Handler):
 
 
 def log_to_stderr() -> None:
-    """Writes what this package logs to stderr, from level NOTICE on or as `log_level` says. Further
-    calls change nothing.
-    """
+    """Writes what this package logs to stderr, from NOTICE on or as `log_level` says; further calls change nothing."""
     logger = logging.getLogger(LOGGER)
     if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
         handler = StderrHandler()

@@ -71,10 +71,7 @@ def accepted(item: "Field[Any]", value: Any, *, from_text: bool = False) -> Any:
 
 
 def check(section: Any) -> None:
-    """Puts the values of a frozen dataclass into the types of its settings, from `__post_init__`.
-
-    Raises UserError if one is not accepted.
-    """
+    """Puts the values of a frozen dataclass into the types of its settings; raises UserError if one is not accepted."""
     for name, item in settings_of(section).items():
         value = getattr(section, name)
         if value is not item.default:  # most are, and need no check

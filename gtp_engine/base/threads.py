@@ -15,10 +15,7 @@ _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | No
 
 
 def in_background(name: str, work: Callable[[], T]) -> Future[T]:
-    """Begins some work on a thread with this name; the future has what it returns or raises.
-
-    The thread is a daemon: a program that ends does not wait for it.
-    """
+    """Begins some work on a daemon thread, for which a program that ends does not wait, and returns its future."""
     future = Future[T]()
     threading.Thread(target=_fulfil, args=(future, work), name=name, daemon=True).start()
     return future
