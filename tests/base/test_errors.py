@@ -83,7 +83,7 @@ def test_gtp_tells_bugs_from_refusals(
 
 
 def test_the_command_line_shows_a_bug_with_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.nets.library.find_network", broadcast)
+    monkeypatch.setattr("gtp_engine.clients.cli.network.find_network", broadcast)
     done = CliRunner().invoke(main, ["network", "tiny"])
     lines = done.stderr.splitlines()
     assert done.exit_code == 1
@@ -93,7 +93,7 @@ def test_the_command_line_shows_a_bug_with_its_traceback(monkeypatch: pytest.Mon
 
 
 def test_the_command_line_shows_a_users_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.nets.library.find_network", refuse)
+    monkeypatch.setattr("gtp_engine.clients.cli.network.find_network", refuse)
     done = CliRunner().invoke(main, ["network", "tiny"])
     assert (done.exit_code, done.stderr) == (1, "Error: no such thing: expected another\n")
 

@@ -142,7 +142,7 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
 ) -> None:
     out = str(tmp_path / "run")
     arguments = [str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "96000", "--minutes", "1"]
-    monkeypatch.setattr(progress, "Limit", lambda minutes: Steps(5))
+    monkeypatch.setattr("gtp_engine.clients.cli.learn.Limit", lambda minutes: Steps(5))
     for piece in range(2):
         text = run(*arguments)
         results, end = text.splitlines()[-2:]

@@ -14,12 +14,12 @@ from ...base.settings import setting
 from ...engine.settings import NETWORK, EngineSettings
 from ...search.evaluate.choices import AUTO
 from ...search.parameters import KNOWN_NAMES
+from ..gtp.lines import ClientGoneError, Output, make_blocking, take_standard_output
 from .command import command
 from .common_options import LARGEST, network_file, search_options
 
 if TYPE_CHECKING:
     from ..analysis.query import QuerySettings
-    from ..gtp.lines import Output
 
 logger = logging.getLogger(__name__)
 
@@ -117,8 +117,6 @@ def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolO
       gtp_engine analysis --network kata1-b18c384nbt.bin.gz
       echo '{"id":"1","moves":[["B","D4"]],"rules":"chinese","boardXSize":9,"boardYSize":9}' | gtp_engine analysis
     """
-    from ..gtp.lines import ClientGoneError, make_blocking, take_standard_output
-
     output = take_standard_output()
     make_blocking(0)
     try:
@@ -127,7 +125,7 @@ def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolO
         context.exit(0)
 
 
-def _converse(search: EngineSettings, katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
+def _converse(search: EngineSettings, katago: KataGoOptions, output: Output, *, wait_for_all: bool) -> None:
     """Answers queries from standard input until it ends."""
     from ..analysis.protocol import LONGEST_LINE, Conversation, Schedulers
     from ..analysis.query import Defaults

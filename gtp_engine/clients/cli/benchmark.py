@@ -12,6 +12,7 @@ from ...engine.settings import EngineSettings
 from ...search.evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK
 from .command import command
 from .common_options import BOARD_SIZE, search_options
+from .doctor import cpu, gpu
 
 SIZES = ((9, 9), (13, 13), (19, 19))
 NETWORK_SIZES = ((19, 19),)
@@ -79,7 +80,6 @@ def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
 def _measure_search(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
     from ...engine.engine import Engine
-    from .doctor import cpu
     from .speed import random_position, rollouts_per_second, visits_per_second
 
     with Engine(settings) as engine:
@@ -96,7 +96,6 @@ def _measure_search(sizes: Sequence[tuple[int, int]], settings: EngineSettings) 
 
 def _measure_network(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints a table of threads and batch sizes for each board size."""
-    from .doctor import cpu, gpu
     from .speed import measure, natural_position, recommended
 
     worker = settings.new_worker()

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ...base.errors import UserError
+from ...base.files import write_text
 from ...base.folders import configuration_file
 from ...base.languages.texts import LANGUAGES
 from ...base.messages import printable
@@ -91,8 +92,6 @@ def config(options: ConfigOptions) -> None:
       gtp_engine config --create        create it; all is commented out
       gtp_engine config --template      print what --create would write
     """
-    from ...base.files import write_text
-
     path = configuration_file()
     if options.template:
         click.echo(TEMPLATE, nl=False)

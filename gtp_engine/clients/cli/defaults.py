@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from ...base.errors import UserError
 from ...base.fields import Text, unknown
 from ...base.folders import CONFIGURATION, configuration_file
+from ...search.parameters import SearchParameters, find_parameter
 from . import COMMANDS
 from .options import Option, Value
 
@@ -149,8 +150,6 @@ def _takes_parameters(command: click.Command) -> bool:
 
 def _use_parameters(ctx: click.Context, table: object) -> None:
     """Adds search parameters to those of earlier tables, which they override; UserError if one is wrong."""
-    from ...search.parameters import SearchParameters, find_parameter
-
     if not isinstance(table, dict):
         raise UserError(f"'{SEARCH}' is not a table; write [{SEARCH}]")
     SearchParameters().with_values(table)

@@ -9,7 +9,9 @@ import click
 from ...base.fields import Text
 from ...base.interrupts import end_on_signals
 from ...base.settings import setting
+from ...base.system import available_cpus
 from ...training.presets import NAMES
+from ...training.progress import Limit, Stopped
 from .command import command
 from .common_options import MINUTES
 from .options import FOLDER
@@ -18,7 +20,6 @@ from .run_command import carry_out, report_end, resumable
 if TYPE_CHECKING:
     from ...arena.elo import Tally
     from ...training.experiment import Experiment, Side
-    from ...training.progress import Limit
 
 _SOURCE = Text(str, "settings", lambda: NAMES, True)
 
@@ -61,7 +62,6 @@ def experiment(options: ExperimentOptions) -> None:
       gtp_engine train ownership/seed-1/a --report curves.html --compare ownership/seed-1/b
     """
     from ...training.experiment import Experiment, side_of, summary
-    from ...training.progress import Limit
 
     compared = Experiment(options.folder, (side_of("A", options.a), side_of("B", options.b)))
     limit = Limit(options.minutes)
@@ -79,10 +79,9 @@ def experiment(options: ExperimentOptions) -> None:
             click.echo("\n".join(summary(tallies)))
 
 
-def _train(compared: "Experiment", side: "Side", seed: int, limit: "Limit") -> bool:
+def _train(compared: "Experiment", side: "Side", seed: int, limit: Limit) -> bool:
     """Trains the network of a side with a seed, unless it is there; returns whether it is there now."""
     from ...training.new_run import begin_self_play
-    from ...training.progress import Limit
     from ...training.selfplay_run import SelfPlayRun
 
     if compared.is_done(side, seed):
@@ -99,11 +98,9 @@ def _train(compared: "Experiment", side: "Side", seed: int, limit: "Limit") -> b
     )
 
 
-def _play(compared: "Experiment", seed: int, games: int, limit: "Limit") -> "Tally | None":
+def _play(compared: "Experiment", seed: int, games: int, limit: Limit) -> "Tally | None":
     """Plays the match of a seed, or what is missing of it; None if the time was over before."""
-    from ...base.system import available_cpus
     from ...engine.compile_ahead import compile_ahead
-    from ...training.progress import Stopped
     from .run_display import RunDisplay
 
     compile_ahead()

@@ -12,11 +12,17 @@ from click.core import ParameterSource
 
 from ...base.errors import UserError
 from ...base.fields import Range, Text
+from ...base.files import files_with
 from ...base.folders import data_dir, games_dir
 from ...base.settings import setting
 from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
+from ...nets.library import mean_errors, network_name
+from ...nets.published import offer
+from ...search.evaluate.choices import AUTO, ROLLOUTS
+from ...solver.ahead import begin_when
 from ...table.new_game import COLOURS, initial_game, parse_humans
+from ...table.player_rating import RatingFile, first_rating
 from .common_options import GameOptions, network_file
 from .defaults import is_given
 from .options import FOLDER
@@ -49,8 +55,6 @@ def _rank(text: str) -> Rank | str | None:
 
 
 def _saved_games() -> list[str]:
-    from ...base.files import files_with
-
     return [path.name for path in reversed(files_with((".sgf",), games_dir()))]
 
 
@@ -126,7 +130,6 @@ def first_game(
         width, height = options.board_size
         begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
     from ...engine.engine import Engine  # imports numba: errors of the options come first
-    from ...solver.ahead import begin_when
 
     game = options if begun is None else begun
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
@@ -144,7 +147,6 @@ def rated_games(
     `can_ask` tells whether a person can be asked for the rank. Unless the options ask for it, it does if so and nobody
     has chosen how strongly the engine plays.
     """
-    from ...table.player_rating import RatingFile, first_rating
     from ...table.rated_games import RatedGames
 
     if not options.is_auto and not (can_ask and not played.handicap and _is_open(context, search)):
@@ -164,8 +166,6 @@ def rated_games(
 
 def _is_open(context: click.Context, search: EngineSettings) -> bool:
     """Whether nobody has chosen how strongly the engine plays."""
-    from ...search.evaluate.choices import AUTO
-
     names = ("rank", "visits", "seconds")
     chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
     return not chosen and search.network == AUTO and not search.search_parameters(search.network).profile
@@ -175,9 +175,6 @@ def advice(settings: EngineSettings, width: int, height: int) -> str:
     """Returns where to get a stronger network than a small one that plays on a large board at full strength or a dan
     rank; an empty text for other games.
     """
-    from ...nets.library import mean_errors, network_name
-    from ...nets.published import offer
-
     name = network_name(Path(settings.player_on(width, height)))
     is_strong = settings.rank is None or str(settings.rank).endswith("d")
     if not is_strong or max(width, height) < _LARGE_BOARD or not mean_errors(name):
@@ -245,9 +242,6 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:
     """Returns the settings with the saved game's rank, limits and network, unless the command line has others."""
-    from ...nets.library import network_name
-    from ...search.evaluate.choices import AUTO, ROLLOUTS
-
     opponent = saved.opponent
     if opponent is None:
         return search

@@ -1,6 +1,7 @@
 """`gtp_engine network get`: the list of published networks, and downloads of them."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +21,8 @@ from ...engine.settings import DEFAULT_SECONDS
 from ...nets.library import find_network, network_name
 from ...nets.published import LICENCES, REFERENCE, PublishedNetwork, find_published, published_networks
 from ...search.evaluate.choices import LARGEST_BOARD
+from .config import TEMPLATE
+from .doctor import cpu, gpu
 from .options import variable
 
 _ENOUGH_VISITS = 100  # a move, in the engine's usual time: what the network recommended here must reach
@@ -55,7 +58,6 @@ def show_list() -> None:
 def _rate(path: Path) -> tuple[str, float]:
     """Returns where a network is computed, and the positions a second."""
     from ...search.evaluate.network_evaluator import NetworkEvaluator
-    from .doctor import cpu, gpu
     from .speed import bare_rate, random_position
 
     threads = available_cpus()
@@ -156,12 +158,8 @@ def make_default(name: str) -> None:
 
     Raises UserError if there is no home folder, or the file is not TOML.
     """
-    import os
-
     import tomlkit
     from tomlkit.exceptions import ParseError
-
-    from .config import TEMPLATE
 
     path = folders.configuration_file()
     if path is None:

@@ -4,9 +4,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...base import VERSION
 from ...base.fields import Text
 from ...base.settings import setting
 from ...engine.settings import EngineSettings
+from ...solver.ahead import begin_when
 from .command import command
 from .common_options import GameOptions, search_options
 from .options import FILE
@@ -53,9 +55,7 @@ def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> Non
       gtp_engine gtp --rank 12k --delay 2 play as a 12k does, and not at once
       gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
     """
-    from ...base import VERSION
     from ...engine.engine import Engine
-    from ...solver.ahead import begin_when
     from ..gtp.game_log import GameLog
     from ..gtp.loop import run
 

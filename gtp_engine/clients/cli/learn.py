@@ -15,6 +15,8 @@ from ...base.interrupts import end_on_signals
 from ...base.settings import like, meanings, setting, settings_of
 from ...engine.settings import NETWORK
 from ...nets.library import find_network
+from ...search.evaluate.devices import check_device
+from ...training.progress import Limit
 from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSettings, RecordSettings, parse_size
 from .command import command
 from .common_options import BOARD_SIZE, MINUTES
@@ -24,7 +26,6 @@ from .run_command import ReportOptions, carry_out, in_process_group, report_end,
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
-    from ...training.progress import Limit
     from ...training.run_folder import RunFolder
     from ...training.run_settings import RunSettings
 
@@ -168,7 +169,6 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
       gtp_engine gtp --network pro/networks/b10c128.bin.gz
     """
     from ...training.new_run import default_folder, settings_from_options
-    from ...training.progress import Limit
     from ...training.run_folder import RunFolder
 
     given, start, limit = options.given(), options.start, Limit(options.minutes)
@@ -207,10 +207,9 @@ def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
             raise click.UsageError(f"{reason}: omit {option.opts[0]}")
 
 
-def _label(settings: "RunSettings", limit: "Limit") -> None:
+def _label(settings: "RunSettings", limit: Limit) -> None:
     """Fills the folder of labels, without training a network."""
     from ...engine.compile_ahead import compile_ahead
-    from ...search.evaluate.devices import check_device
     from ...training.data.compile_samples import compile_samples
     from ...training.distillation.labels import fill_labels
     from .run_display import RunDisplay
@@ -231,7 +230,7 @@ def _learn(
     typed: dict[str, Any],
     folder: "RunFolder",
     start: str | None,
-    limit: "Limit",
+    limit: Limit,
     group: "ProcessGroup",
 ) -> None:
     """Trains a network, or resumes training; only the command line may change the settings of a run that exists."""

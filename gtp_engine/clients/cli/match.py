@@ -11,9 +11,13 @@ from ...arena.match_settings import EngineMatchSettings, MatchSettings, check_ti
 from ...base import interrupts
 from ...base.errors import UserError
 from ...base.fields import Range, Text
+from ...base.files import LOCK
+from ...base.folders import games_dir
 from ...base.messages import plural
 from ...base.settings import like, setting
+from ...base.system import available_cpus
 from ...engine.settings import COUNT, NETWORK, EngineSettings
+from ...search.parameters import default_parameters
 from .command import command
 from .common_options import SECONDS, THREADS, GameOptions, parameters
 from .defaults import is_given
@@ -172,7 +176,6 @@ def _check_output(file: Path, options: MatchOptions) -> None:
 def _run(options: MatchOptions) -> None:
     """Plays the match and shows it; its folder is removed again if it does not come to its first game."""
     from ...arena.results import write_json
-    from ...base.folders import games_dir
     from ...engine.compile_ahead import compile_ahead
     from .match_display import MatchDisplay
 
@@ -214,8 +217,6 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         common |= {"concurrency": options.concurrency or 1}
         return play_match(engine_a, engine_b, on_game=display.on_game, **common)
     from ...arena.network_match import NetworkPlayer, play_networks
-    from ...base.system import available_cpus
-    from ...search.parameters import default_parameters
 
     common |= {name: getattr(options, name) for name in ("visits", "device", "precision")}
     common |= {
@@ -232,7 +233,6 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
 def _remove_unused(folder: Path) -> None:
     """Removes the new folder of a match that did not come to its first game."""
     from ...arena.results import SETTINGS_FILE
-    from ...base.files import LOCK
 
     files = list(folder.iterdir())
     if {file.name for file in files} <= {SETTINGS_FILE, LOCK}:

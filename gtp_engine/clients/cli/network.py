@@ -13,6 +13,7 @@ from ...base.fields import Text
 from ...base.messages import printable, size_text
 from ...base.settings import setting
 from ...engine.settings import NETWORK
+from ...nets.library import find_card, find_network, learned_rules, list_networks, load_network, network_folders
 from .command import command
 
 GET = "get"
@@ -69,8 +70,6 @@ def network(options: NetworkOptions) -> None:
         return
     if options.source or options.list or options.default:
         raise click.UsageError(f"--from, --list and --default go with `gtp_engine network {GET}`")
-    from ...nets.library import find_card, find_network, list_networks, load_network, network_folders
-
     names = options.files or tuple(map(str, list_networks()))
     if not names:
         raise click.ClickException(f"no network in {', '.join(map(str, network_folders()))}")
@@ -104,8 +103,6 @@ def _get(options: NetworkOptions) -> None:
 
 def _print_row(name: str) -> bool:
     """Prints a line of the table, or an error; returns False if the file is not a network."""
-    from ...nets.library import find_network, load_network
-
     try:
         path = find_network(name)
         config = load_network(path).config
@@ -126,7 +123,6 @@ def _print_row(name: str) -> bool:
 
 def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
     """Returns titles and texts for one network."""
-    from ...nets.library import learned_rules
     from ...nets.schema import TipRMSNormDesc
 
     rules = ", ".join(learned_rules(path))

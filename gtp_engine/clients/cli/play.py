@@ -14,6 +14,7 @@ from ...base.log import LOGGER
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED, available_cpus
 from ...engine.settings import EngineSettings
+from ...search.evaluate.choices import AUTO
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
@@ -106,7 +107,6 @@ def _review(path: Path, search: EngineSettings, profile: str, known: "KnownRepor
     The network is that of the game, unless it imitated humans with this profile and so their mistakes as well. What
     has been searched in the game is known.
     """
-    from ...search.evaluate.choices import AUTO
     from .review import review
 
     network = AUTO if profile else search.network

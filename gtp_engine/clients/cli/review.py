@@ -19,6 +19,9 @@ from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, parse_colour
 from ...go.rules import Rules
+from ...nets.library import mean_errors, network_name
+from ...nets.published import offer
+from ...search.evaluate.choices import network_on
 from .command import command
 from .common_options import KOMI, MINUTES, RULES, search_options
 from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
@@ -178,9 +181,6 @@ def _key(name: str) -> str:
 
 def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
     """Shows how far a small network can be trusted, once."""
-    from ...nets.library import mean_errors, network_name
-    from ...nets.published import offer
-    from ...search.evaluate.choices import network_on
     from .review_display import show_notice
 
     used = (network_name(Path(network_on(network, task.record.width, task.record.height))) for task in tasks)

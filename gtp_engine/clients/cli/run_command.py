@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...base.errors import error_text
 from ...base.interrupts import end_on_signals
 from ...base.settings import setting
 from ...engine.settings import COUNT
+from ...training.progress import Limit, Observer, resource_errors
 from .options import EXISTING_FOLDER, FILE
+from .outputs import check_place, report_written
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
-    from ...training.progress import Limit, Observer
     from ...training.run import Run
     from ...training.run_folder import RunFolder
 
@@ -46,7 +48,6 @@ class ReportOptions:
 def show_instead(folder: "RunFolder", options: ReportOptions) -> bool:
     """Shows of a run what the options ask for; returns whether they ask for anything."""
     from ...training.run_folder import RunFolder
-    from .outputs import check_place, report_written
 
     if options.file:
         from ...training.report import write_report
@@ -78,7 +79,7 @@ def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
 
 def carry_out(
     folder: "RunFolder",
-    limit: "Limit",
+    limit: Limit,
     begin: Callable[[], None],
     make_run: "Callable[[Observer], Run]",
     about: str = "",
@@ -91,7 +92,6 @@ def carry_out(
 
     Raises KeyboardInterrupt if a signal stopped the run, ClickException if an error ended it; what is saved is kept.
     """
-    from ...base.errors import error_text
     from ...training.data.compile_samples import compile_samples
     from ...training.learner import LossNotFinite
     from ...training.log import summary
@@ -117,16 +117,13 @@ def carry_out(
 @contextmanager
 def resumable(kept: str) -> Iterator[None]:
     """Reports errors that are no bugs in one line, with what is kept and how to go on."""
-    from ...base.errors import error_text
-    from ...training.progress import resource_errors
-
     try:
         yield
     except resource_errors() as error:
         raise click.ClickException(f"{error_text(error)}; {kept}: {RESUME}") from error
 
 
-def report_end(result: Path | None, limit: "Limit", about: str = "") -> None:
+def report_end(result: Path | None, limit: Limit, about: str = "") -> None:
     """Reports the result, or how to resume; raises KeyboardInterrupt if a signal stopped the work before its end."""
     if result is not None:
         click.echo(f"{about}done: {result}")

@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
-from ...base.errors import UserError
+from ...base.errors import UserError, error_text
 from ...base.fields import Range, Text
+from ...base.folders import games_dir
 from ...base.interrupts import end_on_signals
 from ...base.settings import like, setting
 from ...engine.settings import COUNT, EngineSettings
 from ...go.rules import RULESETS
 from ...search.evaluate.choices import network_on
+from ...search.evaluate.devices import check_device
+from ...training.progress import resource_errors
 from ...training.run_settings import GameSettings, MachineSettings, RunSettings, SearchSettings
 from .command import command
 from .common_options import BOARD_SIZE, KOMI, network_file, parameters
@@ -80,11 +83,7 @@ def selfplay(options: SelfPlayOptions) -> None:
       gtp_engine selfplay --network run/networks/0030.bin.gz --games 1000 --visits 64
       gtp_engine selfplay --network none --board-size 7 --comments
     """
-    from ...base.errors import error_text
-    from ...base.folders import games_dir
     from ...engine.compile_ahead import compile_ahead
-    from ...search.evaluate.devices import check_device
-    from ...training.progress import resource_errors
     from ...training.selfplay_games import SelfPlayGames
     from .run_display import RunDisplay
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...base import interrupts
+from ...base import VERSION, interrupts
 from ...base.errors import UserError, error_text
 from ...base.fields import Range, Text
 from ...base.files import write_text
@@ -210,7 +210,6 @@ def _sgf(solved: "Sequence[Solved]") -> str:
 
 
 def _json(solved: "Sequence[Solved]") -> str:
-    from ...base import VERSION
     from ...solver.description import as_document
 
     groups = [{"file": each.record.source, **as_document(each.solution, each.game)} for each in solved]

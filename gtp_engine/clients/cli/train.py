@@ -10,6 +10,7 @@ import click
 from ...base.settings import setting
 from ...engine.settings import NETWORK
 from ...training.presets import DEFAULT_PRESET, NAMES
+from ...training.progress import Limit
 from .command import command
 from .common_options import MINUTES
 from .defaults import is_given
@@ -87,7 +88,6 @@ def _train(
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
     from ...training.new_run import RunConflictError, begin_self_play, starting_network
-    from ...training.progress import Limit
     from ...training.selfplay_run import SelfPlayRun
 
     limit = Limit(minutes)

@@ -10,8 +10,9 @@ import click
 
 from ...base import interrupts
 from ...base.fields import Range, Text
+from ...base.folders import data_dir
 from ...base.settings import setting
-from ...base.system import EXIT_INTERRUPTED
+from ...base.system import EXIT_INTERRUPTED, wait_for
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
@@ -71,8 +72,6 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     """
     import asyncio
 
-    from ...base.folders import data_dir
-    from ...base.system import wait_for
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
     from .review_display import show_notice

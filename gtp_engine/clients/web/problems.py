@@ -26,7 +26,9 @@ from ...go.coords import PASS, colour_name
 from ...go.game import Move
 from ...go.sgf import GameRecord, TreeNode, split_games
 from ...solver import USUAL_SECONDS
+from ...solver.solution import prepare
 from ...study.leitner import Boxes, Card, Missed
+from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
 from ...table.saved_games import SavedGame, open_tree
 from .opening import Opening, read_shown, read_tree
 from .reviewing import Reviewing
@@ -37,7 +39,6 @@ from .values import LEAST_LOSS
 
 if TYPE_CHECKING:
     from ...study.game_review import Reason
-    from ...study.problems import Goal, Problem, Verdict
 
 _VISITS = 400  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
@@ -71,14 +72,14 @@ class _Exercise:
     """The problem that is shown, and what has been found and tried."""
 
     source: _Source
-    problem: "Problem"
+    problem: Problem
     key: str
     start: TreeNode  # of its position, in the tree that is shown
     before: Card  # what was kept before it was shown
     is_read: bool = False  # whether it has been tried to find out what is sought
-    goal: "Goal | None" = None  # what is sought, if the solver has found that
+    goal: Goal | None = None  # what is sought, if the solver has found that
     group: tuple[int, int] | None = None  # which group the solver reads of how many, while it looks for the one meant
-    verdicts: "dict[TreeNode, Verdict]" = field(default_factory=dict)
+    verdicts: dict[TreeNode, Verdict] = field(default_factory=dict)
     pending: TreeNode | None = None  # the reader's last move, until it has been judged
     result: bool | None = None  # whether it counts as solved
     given: str = ""  # by what the solution is known that was shown: "solver", "search" or "record"
@@ -160,7 +161,6 @@ class Problems(Part):
 
     def _show(self, sources: Sequence[_Source], place: int) -> Reading:
         """Returns what reads a problem and then shows it; if it cannot be read an empty board says so."""
-        from ...study.problems import Problem, problem_of  # later than the first board
 
         def read() -> Problem | UserError:
             try:
@@ -185,10 +185,8 @@ class Problems(Part):
 
         return Reading(read, show)
 
-    def _as_exercise(self, source: _Source, problem: "Problem") -> tuple[SavedGame, _Exercise]:
+    def _as_exercise(self, source: _Source, problem: Problem) -> tuple[SavedGame, _Exercise]:
         """Returns the position of a problem as a game that is not kept, and what there is to find in it."""
-        from ...study.problems import key_of
-
         tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
         end = tree.main_line[-1]
         tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
@@ -226,15 +224,13 @@ class Problems(Part):
         node, goal, missed = exercise.pending, exercise.goal, exercise.problem.missed
         if not exercise.is_read:
 
-            def found(goal: "Goal | None") -> None:
+            def found(goal: Goal | None) -> None:
                 exercise.is_read, exercise.goal = True, goal
 
             return self._reading(partial(self._find, exercise), found)
         if node is None or node.move is None:
             return self._searches.analysis()
         if goal is not None:
-            from ...study.problems import judge
-
             judging = partial(judge, self.session.position(node).copy(), goal, USUAL_SECONDS)
             return self._reading(judging, partial(self._judged, exercise, node))
         if missed is not None:
@@ -259,10 +255,8 @@ class Problems(Part):
 
         return Task("solve", partial(in_background, "problem", run), ended, stop.set)
 
-    def _find(self, exercise: _Exercise, stop: threading.Event) -> "Goal | None":
+    def _find(self, exercise: _Exercise, stop: threading.Event) -> Goal | None:
         """Finds what is sought, on the solver's thread."""
-        from ...solver.solution import prepare
-        from ...study.problems import find_goal
 
         def report(number: int, count: int) -> None:
             exercise.group = number, count
@@ -276,8 +270,6 @@ class Problems(Part):
 
     def _search(self, exercise: _Exercise, missed: Missed, node: TreeNode, move: Move) -> Task | None:
         """Returns the next search that is needed to judge a move; judges it if there is none."""
-        from ...study.problems import Verdict
-
         for each in (node.parent or node, node):
             value, tried = self.values.get(each), (each, move.colour)
             if (value is None or value.visits < _VISITS) and tried not in self.session.tried:
@@ -289,10 +281,8 @@ class Problems(Part):
         self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=lost))
         return None
 
-    def _judged(self, exercise: _Exercise, node: TreeNode, verdict: "Verdict | None") -> None:
+    def _judged(self, exercise: _Exercise, node: TreeNode, verdict: Verdict | None) -> None:
         """Keeps what is known about a move, and plays the answer to it."""
-        from ...study.problems import judge_by_record
-
         if verdict is None or (verdict.by == "solver" and verdict.is_right is None):
             tried = node.path[len(exercise.start.path) :]
             verdict = judge_by_record(exercise.problem, [each.move.point for each in tried if each.move is not None])
@@ -301,7 +291,7 @@ class Problems(Part):
             self._count(exercise, verdict.is_right)
         self._answer(node, verdict)
 
-    def _answer(self, node: TreeNode, verdict: "Verdict") -> None:
+    def _answer(self, node: TreeNode, verdict: Verdict) -> None:
         """Plays the answer to a move, unless the reader looks at another position or nothing is left to play."""
         if node is self.session.node and verdict.reply is not None and not (verdict.is_right and verdict.is_decided):
             with contextlib.suppress(UserError):  # superko, of which the solver does not know
@@ -416,8 +406,6 @@ class Problems(Part):
             return None
         if self.exercise is not None or node.parent is None or node.move is None:
             return None
-        from ...study.problems import key_of
-
         played = session.position(node).vertex(node.move.point)
         return key_of(session.before(node)), node, Missed(played, round(points, 1), line, group)
 
