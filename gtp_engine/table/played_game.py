@@ -10,7 +10,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, cast
 
 from ..base.errors import UserError
 from ..base.languages.texts import Phrase
@@ -167,10 +166,7 @@ class PlayedGame:
         return (self.node in self._ends and self._ends[self.node].dead) or frozenset()
 
     def position(self, node: TreeNode) -> Game:
-        """Returns the position of a node of the tree; nobody may change it.
-
-        Raises SgfError if a move that leads to it is illegal.
-        """
+        """Returns the position of a node, which nobody may change; raises SgfError if a move before it is illegal."""
         if node is self.node:
             return self.game
         return self.tree.position(node, self.engine.rules, self.engine.komi)
@@ -223,38 +219,33 @@ class PlayedGame:
             self.resign()
             return
         self.engine.commit(decision)
-        has_comment = self._save_comments and decision.report is not None
-        self._note_move(self.game.moves[-1], decision.report.as_comment() if has_comment and decision.report else "")
+        comment = decision.report.as_comment() if self._save_comments and decision.report is not None else ""
+        self._note_move(self.game.moves[-1], comment)
         self.save_soon()
 
     @property
     def can_undo(self) -> bool:
         """Whether there is a person's move, resignation or other change to take back."""
-        return self._last_change is not None
+        return self._last_edit is not None
 
     @property
-    def _last_change(self) -> int | None:
-        """The place among the edits of the last one that is a person's; None if there is none."""
-        edits = self.editor.edits
-        places = reversed(range(len(edits)))
-        return next((n for n in places if (move := edits[n].move) is None or move.colour in self.humans), None)
+    def _last_edit(self) -> Edit | None:
+        """The last edit that is a person's; None if there is none."""
+        edits = reversed(self.editor.edits)
+        return next((edit for edit in edits if edit.move is None or edit.move.colour in self.humans), None)
 
     @property
     def annotation_to_undo(self) -> TreeNode | None:
         """The node whose comment or mark `undo` takes back, while the game stays; None for any other change."""
-        place = self._last_change
-        if place is None:
+        edit = self._last_edit
+        if edit is None or not edit.is_annotation:
             return None
-        edit = self.editor.edits[place]
-        return edit.node if edit.is_annotation and (edit.node is self.node or self.mode is Mode.GAME) else None
+        return edit.node if edit.node is self.node or self.mode is Mode.GAME else None
 
     def takes_back(self, node: TreeNode) -> bool:
         """Whether `undo` takes back the move of a node."""
-        place = self._last_change
-        if place is None or node.move is None:
-            return False
-        edit = self.editor.edits[place]
-        return edit.node is node.parent and edit.move == node.move
+        edit = self._last_edit
+        return edit is not None and node.move is not None and (edit.node, edit.move) == (node.parent, node.move)
 
     def undo(self) -> bool:
         """Takes back a person's last change, which may be a resignation, and saves the game.
@@ -263,11 +254,12 @@ class PlayedGame:
         comment or a mark there, the moves stay, also those that have followed. Returns whether it was a resignation in
         the position that is shown; raises UserError if no person has done anything yet.
         """
-        if not self.can_undo:
+        edit = self._last_edit
+        if edit is None:
             raise UserError("you have no move to take back")
         node, result, ends = self.node, self.result, len(self._ends)
         if self.annotation_to_undo is not None:
-            self.editor.undo(cast("int", self._last_change))
+            self.editor.undo(self.editor.edits.index(edit))
         else:
             self.show(self._undo_edits())
         self.has_content |= not (self.mode is Mode.RECORD and len(self._ends) < ends)  # a result is not saved there
@@ -289,10 +281,7 @@ class PlayedGame:
                 return shown
 
     def resign(self, colour: int | None = None) -> None:
-        """Ends the game by the resignation of a player, by default of the one to move, and saves it.
-
-        Raises UserError if the game is over.
-        """
+        """Ends the game by the resignation of a player, or of the one to move; raises UserError if the game is over."""
         if self.result:
             raise UserError(Phrase("error.gameOver"))
         self._lose(colour or self.game.to_move, "R")
@@ -363,7 +352,7 @@ class PlayedGame:
             used, limits = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}, settings.limits()
         if self.mode is not Mode.GAME:
             return Notes(used)
-        return Notes(used, limits.seconds, limits.visits, ranks=NAMES_VERSION if rank else None)
+        return Notes(used, limits, ranks=NAMES_VERSION if rank else None)
 
     def _handicap_stones(self) -> int:
         """Returns how many handicap stones the root has now."""
@@ -393,10 +382,10 @@ class PlayedGame:
         """
         self.engine.load(saved.game)
         if saved.opponent is not None:
-            self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
-            if saved.opponent.has_limits or saved.time != NO_LIMIT:
-                limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}
-                self.engine.settings = replace(self.engine.settings, **limits)
+            limits, settings = saved.opponent.limits, replace(self.engine.settings, rank=saved.opponent.rank)
+            if not limits.is_endless or saved.time != NO_LIMIT:
+                settings = replace(settings, seconds=limits.seconds, visits=limits.visits)
+            self.engine.settings = settings
         self.humans = saved.humans
         self._begin(saved)
 

@@ -36,6 +36,7 @@ from ..go.sgf import (
     write_sgf,
 )
 from ..search.evaluate.choices import ROLLOUTS
+from ..search.request import Limits
 from .game_clock import read_time_settings
 
 BOTH = frozenset((BLACK, WHITE))
@@ -58,8 +59,7 @@ class Notes:
     """The notes of a game."""
 
     used: dict[int, float] = field(default_factory=dict)  # seconds, by player; empty with time limits
-    seconds: float | None = None  # the engine's longest time for a move; None if it is not known, or had no limit
-    visits: int | None = None  # the largest number of visits for one; None as for `seconds`
+    limits: Limits = Limits()  # the engine's for a move, as far as they are known
     is_edited: bool = False  # whether it is somebody's record that is edited here
     ranks: int | None = None  # the `NAMES_VERSION` of the engine's rank; None without a rank, or for the first version
 
@@ -68,10 +68,10 @@ class Notes:
         values = {name: f"{self.used.get(colour, 0.0):.1f}" for colour, name in _USED.items()}
         if not any(self.used.values()):
             values.clear()
-        if self.seconds is not None:
-            values[_SECONDS] = f"{self.seconds:g}"
-        if self.visits is not None:
-            values[_VISITS] = str(self.visits)
+        if self.limits.seconds is not None:
+            values[_SECONDS] = f"{self.limits.seconds:g}"
+        if self.limits.visits is not None:
+            values[_VISITS] = str(self.limits.visits)
         if self.is_edited:
             values[_EDITED] = "1"
         if self.ranks is not None:
@@ -95,7 +95,8 @@ def read_notes(properties: Properties) -> Notes:
         return None if value is None else int(value)
 
     used = {colour: number(name, _USED_RANGE) or 0.0 for colour, name in _USED.items()}
-    return Notes(used, number(_SECONDS, _SECONDS_RANGE), whole(_VISITS), _EDITED in properties, whole(_RANKS))
+    limits = Limits(whole(_VISITS), number(_SECONDS, _SECONDS_RANGE))
+    return Notes(used, limits, _EDITED in properties, whole(_RANKS))
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,8 @@ class Opponent:
 
     network: str | None  # the name of its network; None for rollouts
     rank: Rank | None  # its rank; None for full strength
-    seconds: float | None = None  # its longest time for a move; None if it is not known, or had no limit
-    visits: int | None = None  # its largest number of visits for a move; None as for `seconds`
+    limits: Limits = Limits()  # for a move, as in `Notes`
     former: Rank | None = None  # that of the file, if the engine's ranks have been renamed since: `rank` is the nearest
-
-    @property
-    def has_limits(self) -> bool:
-        """Whether the time or the visits for its moves are known."""
-        return self.seconds is not None or self.visits is not None
 
 
 @dataclass(frozen=True)
@@ -312,7 +307,7 @@ def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     if rank is not None and (notes.ranks or 1) < NAMES_VERSION:
         present = present_rank(rank, network or ROLLOUTS, record.width, record.height)
         rank, former = (rank, None) if present in (None, rank) else (present, rank)
-    return Opponent(network, rank, notes.seconds, notes.visits, former)
+    return Opponent(network, rank, notes.limits, former)
 
 
 def _node_after(line: list[TreeNode], moves: int) -> TreeNode:

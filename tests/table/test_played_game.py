@@ -58,7 +58,7 @@ def test_a_finished_game_keeps_its_opponent(engine: Engine, tmp_path: Path) -> N
     assert played.file.path is not None
     root = read_sgf(played.file.path).root.properties
     assert [*root["PW"], *root["WR"], *root["RE"]] == [b"gtp_engine 12k", b"12k", b"W+R"]
-    assert (read_notes(root).visits, read_notes(root).ranks) == (8, NAMES_VERSION)
+    assert (read_notes(root).limits.visits, read_notes(root).ranks) == (8, NAMES_VERSION)
     played.undo()  # play continues against the present opponent
     assert read_sgf(played.file.path).root.properties["WR"] == [b"3k"]
 

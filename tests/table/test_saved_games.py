@@ -14,6 +14,7 @@ from gtp_engine.go.coords import BLACK, WHITE, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, parse_rules
 from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
+from gtp_engine.search.request import Limits
 from gtp_engine.table.saved_games import (
     GameFile,
     Notes,
@@ -302,11 +303,11 @@ def test_names_of_saved_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_notes_survive_a_file() -> None:
     tree = read_sgf(b"(;GM[1]SZ[9]PB[human]KGSDE[x];B[ee])")
-    notes = Notes({BLACK: 83.25, WHITE: 4.0}, seconds=2.5, visits=100, is_edited=True, ranks=2)
+    notes = Notes({BLACK: 83.25, WHITE: 4.0}, Limits(100, 2.5), is_edited=True, ranks=2)
     tree.root.properties = notes.added_to(tree.root.properties)
     root = read_sgf(tree.to_sgf().encode()).root.properties
     assert root["KGSDE"] == [b"x"] and root["PB"] == [b"human"]
-    assert read_notes(root) == Notes({BLACK: 83.2, WHITE: 4.0}, 2.5, 100, is_edited=True, ranks=2)
+    assert read_notes(root) == Notes({BLACK: 83.2, WHITE: 4.0}, Limits(100, 2.5), is_edited=True, ranks=2)
 
 
 def test_no_notes_leave_nothing() -> None:

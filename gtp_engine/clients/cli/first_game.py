@@ -247,8 +247,9 @@ def _with_opponent(context: click.Context, search: EngineSettings, saved: "Saved
         return search
     if not is_given(context, "rank"):
         search = replace(search, rank=opponent.rank)
-    if opponent.has_limits and not is_given(context, "seconds") and not is_given(context, "visits"):
-        search = replace(search, seconds=opponent.seconds, visits=opponent.visits)
+    limits = opponent.limits
+    if not (limits.is_endless or is_given(context, "seconds") or is_given(context, "visits")):
+        search = replace(search, seconds=limits.seconds, visits=limits.visits)
     if is_given(context, "network"):
         return search
     network, usual = opponent.network or ROLLOUTS, replace(search, network=AUTO)
