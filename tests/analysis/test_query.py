@@ -23,7 +23,7 @@ def parsed(**fields: object) -> Query:
 
 def test_least_query() -> None:
     query = parsed()
-    assert (query.id, query.turns, query.priorities) == ("q", (0,), (0,))
+    assert (query.id, query.turns) == ("q", {0: 0})
     request, settings = query.request, query.settings
     assert (request.limits, settings.perspective, settings.pv_length, request.interval) == (
         Limits(500),
@@ -41,7 +41,7 @@ def test_the_game() -> None:
     query = parsed(moves=moves, komi=6, rules={"scoring": "TERRITORY"}, boardYSize=7)
     assert [move.point for move in query.moves] == [parse_vertex("D4", 9, 7), PASS, parse_vertex("E3", 9, 7)]
     assert (query.request.game.height, query.request.game.komi, query.request.game.rules.scoring) == (7, 6, "TERRITORY")
-    assert query.turns == (3,)
+    assert query.turns == {3: 0}
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_handicap_bonus_may_be_overridden() -> None:
 def test_turns_and_priorities() -> None:
     moves = [["B", "D4"], ["W", "E5"]]
     query = parsed(moves=moves, analyzeTurns=[2, 0, 2], priorities=[5, -1, 7])
-    assert (query.turns, query.priorities) == ((0, 2), (-1, 7))
-    assert parsed(moves=moves, analyzeTurns=[1, 2], priority=3).priorities == (3, 3)
+    assert list(query.turns.items()) == [(0, -1), (2, 7)]
+    assert parsed(moves=moves, analyzeTurns=[2, 1], priority=3).turns == {1: 3, 2: 3}
 
 
 def test_settings() -> None:

@@ -254,7 +254,7 @@ class Conversation:
             self._send({"warning": text, "field": name, "id": query.id})
         self._in_use[scheduler] = None
         entry = _Line(line, query.id, len(query.turns), scheduler)
-        for turn, priority in zip(query.turns, query.priorities, strict=True):
+        for turn, priority in query.turns.items():
             heapq.heappush(self._waiting, (-priority, next(self._numbers), turn, entry))
         return len(query.turns)
 

@@ -116,8 +116,7 @@ class Query:
     id: str
     request: SearchRequest  # the search before the first move; those of the other positions differ in `game` only
     moves: tuple[Move, ...]
-    turns: tuple[int, ...]  # the numbers of the positions, in ascending order
-    priorities: tuple[int, ...]  # the priority of each turn
+    turns: dict[int, int]  # the priority of each position, by its number, in ascending order
     wanted: frozenset[str]  # the names of the "include" fields that are true
     settings: QuerySettings
     solve: tuple[int, ...]  # the points of stones whose groups are to be solved, each on its own (`solver.solution`)
@@ -148,15 +147,12 @@ class Query:
 
 
 def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
-    """Returns the query in these fields, whose `id` is a text; raises QueryError if one is invalid.
-
-    Whether the moves are legal is not checked.
-    """
+    """Returns the query in these fields, with an `id`; QueryError if one is invalid. The moves may be illegal."""
     game = _GameFields(fields, defaults.largest_board)
     moves = game.moves("moves")
     start = game.start(moves)
     numbers = {name: _number(fields, name, *_NUMBERS[name]) for name in _NUMBERS if name in fields}
-    turns, priorities = _turns(fields, len(moves), int(numbers.get("priority", 0)))
+    turns = _turns(fields, len(moves), int(numbers.get("priority", 0)))
     for name in _FLAGS:
         if not isinstance(fields.get(name, False), bool):
             raise QueryError(name, "Must be a boolean")
@@ -194,7 +190,6 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
         request,
         moves,
         turns,
-        priorities,
         wanted,
         settings,
         game.points("solve"),
@@ -326,8 +321,8 @@ class _GameFields:
 # The positions and the search.
 
 
-def _turns(fields: dict[str, Any], last: int, priority: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns the turns to search, in ascending order, and their priorities."""
+def _turns(fields: dict[str, Any], last: int, priority: int) -> dict[int, int]:
+    """Returns the priorities of the turns to search, in ascending order."""
     turns = _integers(fields, "analyzeTurns", "Must specify an array of integers indicating turns to analyze")
     priorities = _integers(fields, "priorities", "Must specify an array of integers indicating priorities")
     if turns == []:
@@ -335,17 +330,15 @@ def _turns(fields: dict[str, Any], last: int, priority: int) -> tuple[tuple[int,
     for turn in turns or ():
         if not 0 <= turn <= last:
             raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
-    chosen = tuple(sorted(set(turns))) if turns is not None else (last,)
     if priorities is None:
-        return chosen, (priority,) * len(chosen)
+        return dict.fromkeys([last] if turns is None else sorted(turns), priority)
     if "priority" in fields:
         raise QueryError("priority", "Cannot specify both priority and priorities")
     if turns is None:
         raise QueryError("priorities", "Can only specify when also specifying analyzeTurns")
     if len(priorities) != len(turns):
         raise QueryError("priorities", "Must be of matching length to analyzeTurns")
-    of_turn = dict(zip(turns, priorities, strict=True))
-    return chosen, tuple(of_turn[turn] for turn in chosen)
+    return dict(sorted(zip(turns, priorities, strict=True), key=lambda pair: pair[0]))  # of a turn's the last one
 
 
 def _settings(
