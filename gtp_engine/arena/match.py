@@ -48,25 +48,26 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
 
 
 class _EngineMatch:
-    """Plays the missing games of a match: the calling thread hands them out and keeps the book, the others play."""
+    """Plays the missing games of a match: the calling thread hands them out and keeps the book, the others play.
+
+    Each of these threads has two engines, by player, whose processes are kept from game to game.
+    """
 
     def __init__(
         self, commands: dict[str, str], settings: EngineMatchSettings, openings: Openings, book: MatchBook
     ) -> None:
-        self.commands, self.settings, self.openings = commands, settings, openings
-        self.stop = threading.Event()
-        self._book = book
+        self._commands, self._settings, self._openings, self._book = commands, settings, openings, book
+        self._stop = threading.Event()
         self._numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[GameResult, GameRecord] | Exception] = queue.SimpleQueue()
 
     def run(self) -> MatchResult:
-        """Plays until the match is over."""
         if self._book.is_over:
             return self._book.result
         missing = self._book.missing
         for number in missing:
             self._numbers.put(number)
-        pairs = [EnginePair(self) for _ in range(min(self.settings.concurrency, len(missing)))]
+        pairs: list[dict[str, GtpClient]] = [{} for _ in range(min(self._settings.concurrency, len(missing)))]
         threads = [threading.Thread(target=self._play_games, args=(pair,), daemon=True) for pair in pairs]
         for thread in threads:
             thread.start()
@@ -78,9 +79,10 @@ class _EngineMatch:
                 for thread in threads:
                     thread.join(JOIN_SECONDS)
         finally:
-            self.stop.set()
+            self._stop.set()
             for pair in pairs:
-                pair.abort()
+                for engine in list(pair.values()):
+                    engine.abort()
             for thread in threads:
                 thread.join(JOIN_SECONDS)
         return self._book.result
@@ -96,62 +98,42 @@ class _EngineMatch:
             interrupts.check()  # what ends this program may have ended the engine too
         self._book.add(*answer)
 
-    def _play_games(self, pair: "EnginePair") -> None:
+    def _play_games(self, pair: dict[str, GtpClient]) -> None:
         """Plays games until none is left; runs in a thread of its own."""
         try:
-            while not self.stop.is_set():
+            while not self._stop.is_set():
                 try:
                     number = self._numbers.get_nowait()
                 except queue.Empty:
                     break
-                answer = pair.play(number)
-                if not self.stop.is_set():  # otherwise the engines were ended in the middle of the game
+                answer = self._play(number, pair)
+                if not self._stop.is_set():  # otherwise the engines were ended in the middle of the game
                     self._answers.put(answer)
         except Exception as error:
             self._answers.put(error)
         finally:
-            pair.close()
+            for engine in pair.values():
+                engine.close()
 
-
-class EnginePair:
-    """Two engines that play one game after the other; their processes are kept from game to game."""
-
-    def __init__(self, match: _EngineMatch) -> None:
-        self._match = match
-        self._clients: dict[str, GtpClient] = {}
-
-    def play(self, number: int) -> tuple[GameResult, GameRecord]:
-        """Plays a game of the match, by its number."""
-        settings = self._match.settings
-        players = players_by_colour(number, settings.handicap).values()
-        engines = {name: self._client(name) for name in players}
-        result, game = play_game(number, engines, self._match.openings[number // 2], settings)
+    def _play(self, number: int, pair: dict[str, GtpClient]) -> tuple[GameResult, GameRecord]:
+        players = players_by_colour(number, self._settings.handicap).values()
+        engines = {name: self._engine(name, pair) for name in players}
+        result, game = play_game(number, engines, self._openings[number // 2], self._settings)
         record = match_record(game, result)
-        time = gtp_settings(*settings.time)
+        time = gtp_settings(*self._settings.time)
         if time != NO_LIMIT:
             record.time_limit = time.main
             record.overtime = f"{time.count}/{time.period:g} Canadian" if time.has_overtime else ""
         return result, record
 
-    def _client(self, name: str) -> GtpClient:
+    def _engine(self, name: str, pair: dict[str, GtpClient]) -> GtpClient:
         """Returns a player's engine; starts it if it is not running or has failed."""
-        client = self._clients.get(name)
-        if client is None or not client.usable:
-            if client is not None:
-                client.close()
-            client = GtpClient(self._match.commands[name], timeout=self._match.settings.patience)
-            self._clients[name] = client
-            if self._match.stop.is_set():  # `abort` may have come too early for this one
-                client.abort()
-            client.connect()
-        return client
-
-    def abort(self) -> None:
-        """Ends the engines at once, from any thread."""
-        for client in list(self._clients.values()):
-            client.abort()
-
-    def close(self) -> None:
-        """Ends the engines."""
-        for client in self._clients.values():
-            client.close()
+        engine = pair.get(name)
+        if engine is None or not engine.usable:
+            if engine is not None:
+                engine.close()
+            engine = pair[name] = GtpClient(self._commands[name], timeout=self._settings.patience)
+            if self._stop.is_set():  # `run` may have ended the engines too early for this one
+                engine.abort()
+            engine.connect()
+        return engine
