@@ -329,8 +329,8 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
 # Analyses, whose reports are streamed.
 
 
-def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[SearchRequest, Fields]:
-    """Parses `[colour] [interval] (key value)...` to a search request and the fields of its lines."""
+def parse_request(session: Session, words: list[str], form: Format) -> tuple[SearchRequest, Fields, Format]:
+    """Parses `[colour] [interval] (key value)...` to a search request, the fields of its lines, and their form."""
     rest = deque(words)
     player = colour(rest.popleft()) if rest and is_colour(rest[0]) else None
     interval = _interval(rest.popleft()) if rest and rest[0][:1].isdigit() else None
@@ -346,8 +346,9 @@ def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[Se
         elif key == "interval":
             interval = _interval(_next(rest))
         else:
-            fields = _with_option(fields, key, _next(rest), kata)
-    return _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions)), fields
+            fields = _with_option(fields, key, _next(rest), form)
+    request = _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions))
+    return request, fields, form
 
 
 def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
@@ -367,13 +368,13 @@ def _interval(centiseconds: str) -> float:
     return max(number(centiseconds, 0) / 100, _SHORTEST_INTERVAL)
 
 
-def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
+def _with_option(fields: Fields, key: str, value: str, form: Format) -> Fields:
     """Returns the fields with one option set."""
     if key == "minmoves":
         return replace(fields, least_moves=integer(value, 0))
     if key == "maxmoves":
         return replace(fields, most_moves=integer(value, 0))
-    if not (kata and key in OPTIONAL):
+    if form is lz_line or key not in OPTIONAL:
         raise GtpError(SYNTAX_ERROR, f"unknown key {key!r}")
     if value.lower() not in ("true", "false"):
         raise GtpError(SYNTAX_ERROR, f"{key}: expected true or false, got {value!r}")
@@ -394,17 +395,13 @@ def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], 
     return RootMoves(avoid=tuple(listed["avoid"]), allow=tuple(listed["allow"]))
 
 
-command("lz-analyze")(
-    lambda session, arguments: analyze(session, *parse_request(session, arguments, kata=False), lz_line)
-)
-command("kata-analyze")(
-    lambda session, arguments: analyze(session, *parse_request(session, arguments, kata=True), kata_line)
-)
+command("lz-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, lz_line)))
+command("kata-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, kata_line)))
 command("lz-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata=False), lz_line)
+    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, lz_line))
 )
 command("kata-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata=True), kata_line)
+    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata_line))
 )
 
 

@@ -144,7 +144,6 @@ class Inbox:
         # SimpleQueue.put is reentrant, so that a signal handler may call it in the middle of a get.
         self._events: queue.SimpleQueue[Line | _Event] = queue.SimpleQueue()
         self._lines: deque[Line] = deque()
-        self._urgent = 0  # number of waiting lines that are urgent
         self.ended = False  # whether the input has ended
         self.signalled = False  # whether SIGINT has come
         self.signal_ends = True  # SIGINT ends the program; after `gogui-sigint` only the running command
@@ -181,9 +180,7 @@ class Inbox:
             if self.ended:
                 return None
             self.receive()
-        line = self._lines.popleft()
-        self._urgent -= line.is_urgent
-        return line
+        return self._lines.popleft()
 
     def receive(self) -> None:
         """Handles the events that have been posted; waits a moment if there are none."""
@@ -192,7 +189,6 @@ class Inbox:
             while True:
                 if isinstance(event, Line):
                     self._lines.append(event)
-                    self._urgent += event.is_urgent
                 elif event is _Event.END:
                     self.ended = True
                 event = self._events.get_nowait()
@@ -205,7 +201,7 @@ class Inbox:
     @property
     def is_in_a_hurry(self) -> bool:
         """Whether a running `genmove` must answer at once: after `quit`, GoGui's interrupt or SIGINT."""
-        return self._urgent > 0 or self.signalled
+        return self.signalled or any(line.is_urgent for line in self._lines)
 
     def start_reading(self) -> None:
         """Starts the thread that posts every line of standard input, and its end."""
