@@ -18,15 +18,14 @@ import click
 from ...base import VERSION, folders
 from ...base.errors import UserError, answer_text, error_text
 from ...base.messages import plural, printable, size_text
-from ...base.settings import like, setting
+from ...base.settings import like
 from ...base.system import available_cpus, wait_for
 from ...engine.settings import EngineSettings
 from ...nets.library import RANK_PLAY, USES, default_networks, list_networks, network_name
 from ...nets.published import offer
 from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
-from ...search.parameters import PROFILE
 from .command import command
-from .common_options import network_file
+from .common_options import ParameterOptions, network_file
 from .defaults import COMMON_SETTINGS
 from .options import variable
 
@@ -43,14 +42,10 @@ LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib"
 
 @dataclass(frozen=True)
 class DoctorOptions:
-    """What is checked.
-
-    Attributes:
-        profile: Human style to imitate, for human-trained networks: rank_5k, rank_1d_3k, preaz_9d, proyear_1990, ...
-    """
+    """What is checked."""
 
     network: str = like(EngineSettings, "network")
-    profile: str | None = setting(None, accepts=PROFILE, metavar="NAME")
+    profile: str | None = like(ParameterOptions, "profile")
 
 
 @command(groups={"options": DoctorOptions})

@@ -14,7 +14,7 @@ from ...base.errors import UserError
 from ...base.fields import Text
 from ...base.interrupts import end_on_signals
 from ...base.messages import printable
-from ...base.settings import setting
+from ...base.settings import like, setting
 from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, parse_colour
@@ -23,7 +23,7 @@ from ...nets.library import mean_errors, network_name
 from ...nets.published import offer
 from ...search.evaluate.choices import network_on
 from .command import command
-from .common_options import KOMI, MINUTES, RULES, search_options
+from .common_options import MINUTES, RULES, GameOptions, search_options
 from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ class ReviewOptions:
     player: str | None = setting(None, accepts=Text(), metavar="WHO", heading="Review")
     numbers: tuple[int, int | None] | None = setting(None, accepts=MOVE_RANGE, flags=["--moves"], metavar="FROM-TO")
     by: "Unit" = setting("points", accepts=("points", "winrate"))
-    komi: float | None = setting(
-        None, accepts=KOMI, what="komi", metavar="KOMI", shown="the record's; 0 if it has none"
-    )
+    komi: float | None = like(GameOptions, "komi", shown="the record's; 0 if it has none")
     rules: Rules | None = setting(None, accepts=RULES, shown="the record's; chinese if it has none")
 
 

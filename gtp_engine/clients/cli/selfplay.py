@@ -19,7 +19,7 @@ from ...search.evaluate.devices import check_device
 from ...training.progress import resource_errors
 from ...training.run_settings import GameSettings, MachineSettings, RunSettings, SearchSettings
 from .command import command
-from .common_options import BOARD_SIZE, KOMI, network_file, parameters
+from .common_options import BOARD_SIZE, GameOptions, network_file, parameters
 from .options import ANY_PATH, EXISTING_FILE, FOLDER
 from .outputs import check_folder, new_folder
 
@@ -51,7 +51,7 @@ class SelfPlayOptions:
     sizes: tuple[tuple[int, int], ...] = setting(
         (), accepts=BOARD_SIZE, flags=["--board-size"], multiple=True, shown=", ".join(_GAMES.sizes)
     )
-    komi: float | None = setting(None, accepts=KOMI, what="komi", metavar="KOMI", shown="varied around 7")
+    komi: float | None = like(GameOptions, "komi", shown="varied around 7")
     rules: tuple[str, ...] = setting(
         (), accepts=RULES_NAME, multiple=True, metavar="RULES", shown=" and ".join(_GAMES.rules)
     )
