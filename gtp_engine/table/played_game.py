@@ -46,7 +46,7 @@ class _End:
 
 
 class PlayedGame:
-    """The game on the engine's board. `load`, `begin` and `restart` put another one in its place."""
+    """The game on the engine's board. `load` and `begin` put another one in its place."""
 
     def __init__(
         self,
@@ -376,10 +376,7 @@ class PlayedGame:
         return self.file.save_as(self.update_record(), name)
 
     def load(self, saved: SavedGame) -> None:
-        """Continues a saved game instead of this one; its opponent, if any, plays at its rank and within its limits.
-
-        Raises UserError if the engine refuses its board; the present game stays then.
-        """
+        """Continues a saved game as `begin` begins one; its opponent, if any, plays at its rank and its limits."""
         self.engine.load(saved.game)
         if saved.opponent is not None:
             limits, settings = saved.opponent.limits, replace(self.engine.settings, rank=saved.opponent.rank)
@@ -390,17 +387,10 @@ class PlayedGame:
         self._begin(saved)
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
-        """Begins a new game instead of this one, from a position.
-
-        Raises UserError if the engine refuses its board; the present game stays then.
-        """
+        """Begins a game from a position; this one stays if the engine refuses the board, which raises UserError."""
         self.engine.load(game)
         self.humans = humans
         self._begin(None, time)
-
-    def restart(self) -> None:
-        """Begins a new game with the same board, handicap, komi, rules and players."""
-        self.begin(self.position(self.tree.root), self.humans)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""

@@ -81,7 +81,7 @@ def test_games_that_were_begun_otherwise_do_not_count(games: RatedGames) -> None
     end(played, 12, BLACK)
     assert not games.count()
     played = begin(games, Game(9))
-    played.restart()
+    played.begin(played.position(played.tree.root), played.humans)
     end(played, 12, BLACK)
     assert not games.count() and games.file.rating == RATING
 

@@ -375,14 +375,12 @@ class TerminalGame:
         if rank:
             self._engine.settings = self._at_rank(rank)
             self._own_rank.stop_following()
+        begun = game if text else self._played.position(self._played.tree.root)  # the same game again
         if self._own_rank.follows and len(humans) == 1:
-            self._own_rank.begin(game if text else self._played.position(self._played.tree.root), humans)
+            self._own_rank.begin(begun, humans)
         else:
             self._own_rank.stop_counting("another game began")
-            if text:
-                self._played.begin(game, humans)
-            else:
-                self._played.restart()
+            self._played.begin(begun, humans)
         self._begin_another()
 
     def _begin_another(self, opening: str = "") -> None:
