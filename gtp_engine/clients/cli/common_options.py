@@ -80,7 +80,7 @@ class ParameterOptions:
         settings: A TOML file with options by name, and search parameters in [search].
     """
 
-    profile: str | None = setting(None, accepts=PROFILE, metavar="NAME")
+    profile: str | None = setting(None, accepts=PROFILE, metavar="NAME", heading="Search")
     set: Any = parameters()
     settings: Any = setting(None, accepts=EXISTING_FILE, is_eager=True, callback=read_settings)
 
@@ -92,7 +92,7 @@ class SearchGroup(Group):
         """Returns the options in their order."""
         found = super().parameters()
         number = next(number for number, param in enumerate(found) if param.name == "strict")
-        return [*found[:number], *Group(ParameterOptions, heading="Search").parameters(), *found[number:]]
+        return [*found[:number], *Group(ParameterOptions).parameters(), *found[number:]]
 
     def take(self, values: dict[str, Any]) -> EngineSettings:
         """Takes the values of the options out of those of the command, and returns the engine's settings.

@@ -45,7 +45,7 @@ class DoctorOptions:
     """What is checked."""
 
     network: str = like(EngineSettings, "network")
-    profile: str | None = like(ParameterOptions, "profile")
+    profile: str | None = like(ParameterOptions, "profile", heading="")
 
 
 @command(groups={"options": DoctorOptions})

@@ -86,24 +86,23 @@ class Option(click.Option):
 class Group:
     """The options of a dataclass, which are one argument of a command.
 
-    They are those of its settings that have these `names`, or all, under a heading unless their declarations have one.
-    `changes` are metadata of fields that differ for this command, by the name of the field.
+    They are those of its settings that have these `names`, or all. `changes` are metadata of fields that differ for
+    this command, by the name of the field.
     """
 
     def __init__(
         self,
         kind: Any,
         names: Sequence[str] | None = None,
-        heading: str = "",
         changes: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> None:
-        self.kind, self.heading = kind, heading
+        self.kind = kind
         known = settings_of(kind)
         self._fields = {name: like(kind, name, **changes.get(name, {})) for name in names or known}
 
     def parameters(self) -> list[click.Parameter]:
         """Returns the options and arguments, in their order."""
-        heading, found = self.heading, []
+        heading, found = "", []
         for name, item in self._fields.items():
             heading = item.metadata.get("heading", heading)
             found.append(parameter(name, item, heading))
