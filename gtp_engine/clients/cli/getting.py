@@ -80,14 +80,11 @@ def get(name: str | None, source: str | None, *, is_default: bool) -> None:
     from ...nets.download import file_name_of
 
     network = find_published(name) if name is not None else None
-    is_file = source is not None and "://" not in source
     if network is not None:
         file_name = network.file_name
     else:
         assert source is not None
-        file_name = Path(source).name if is_file else file_name_of(source)
-        if is_file:
-            file_name_of(Path(file_name).as_posix())
+        file_name = file_name_of(source if "://" in source else Path(source).name)
     path = folders.networks_dir() / file_name
     if (found := network.find() if network else path if path.exists() else None) is not None:
         click.echo(f"{found} is here already")
