@@ -12,11 +12,12 @@ from ...base.lines import lines_ahead
 from ...base.log import NOTICE
 from ...base.settings import setting
 from ...engine.settings import NETWORK, EngineSettings
+from ...go.coords import MAX_SIZE
 from ...search.evaluate.choices import AUTO
 from ...search.parameters import KNOWN_NAMES
 from ..gtp.lines import ClientGoneError, Output, make_blocking, take_standard_output
 from .command import command
-from .common_options import LARGEST, network_file, search_options
+from .common_options import network_file, search_options
 
 if TYPE_CHECKING:
     from ..analysis.query import QuerySettings
@@ -137,7 +138,7 @@ def _converse(search: EngineSettings, katago: KataGoOptions, output: Output, *, 
         evaluator = schedulers.on_board(FIRST_BOARD, FIRST_BOARD).evaluator
         defaults = Defaults(
             lambda width, height: settings.search_parameters(settings.network_on(width, height)),
-            LARGEST if settings.network == AUTO and not settings.strict else evaluator.largest_board,
+            MAX_SIZE if settings.network == AUTO and not settings.strict else evaluator.largest_board,
             queries,
             takes_profile=evaluator.takes_profile,
             has_human_model=katago.human_model is not None,

@@ -11,6 +11,7 @@ from ...base.fields import Range, Text, parse_board_size
 from ...base.settings import setting, settings_of
 from ...engine.ranks import parse_rank
 from ...engine.settings import DEFAULT_SECONDS, EngineSettings
+from ...go.coords import MAX_SIZE, MIN_SIZE
 from ...go.rules import LARGEST_KOMI, RULESETS, Rules, as_rules, default_komi
 from ...nets.library import find_network
 from ...search.evaluate import choices
@@ -18,8 +19,7 @@ from ...search.parameters import PROFILE, SearchParameters, split_setting
 from .defaults import read_settings
 from .options import EXISTING_FILE, Group
 
-SMALLEST, LARGEST = 2, 25
-BOARD_SIZE = Text(lambda text: parse_board_size(text, SMALLEST, LARGEST), "size")
+BOARD_SIZE = Text(lambda text: parse_board_size(text, MIN_SIZE, MAX_SIZE), "size")
 KOMI = Range(-LARGEST_KOMI, LARGEST_KOMI, example="7.5, 7 or -3")
 RULES = Text(as_rules, "rules", lambda: RULESETS)
 SECONDS = Range(0, above=True, noun="number of seconds", example="2 or 0.5")

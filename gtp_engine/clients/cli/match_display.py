@@ -108,7 +108,7 @@ def _status(result: MatchResult, width: int) -> Group:
 
 def game_line(game: GameResult) -> str:
     """Returns one game as one line, with what went wrong."""
-    black, white = (f"{game.names[engine]} ({engine})" for engine in (game.black, "B" if game.black == "A" else "A"))
+    black, white = (f"{game.names[engine]} ({engine})" for engine in (game.black, game.white))
     notes = "".join(f"; {note}" for note in game.notes)
     return printable(f"game {game.number + 1}: {black} - {white}: {shown_result(game.result)}, {game.reason}{notes}")
 
