@@ -1,8 +1,10 @@
 """Lines and responses as GTP version 2 has them."""
 
+import time
+
 import pytest
 
-from gtp_engine.clients.gtp.lines import Command, parse_line, response
+from gtp_engine.clients.gtp.lines import Command, Inbox, parse_line, response
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,19 @@ def test_line(line: bytes, expected: Command | None) -> None:
 @pytest.mark.parametrize(("line", "is_urgent"), [(b"2 quit", True), (b"# interrupt", True), (b"# quit", False)])
 def test_urgent_lines(line: bytes, is_urgent: bool) -> None:
     assert parse_line(line).is_urgent == is_urgent
+
+
+def test_a_long_script_does_not_slow_down_its_commands() -> None:
+    inbox = Inbox()
+    for _ in range(100_000):
+        inbox.post_line(b"undo")
+    inbox.receive()
+    start = time.perf_counter()
+    assert not any(inbox.is_in_a_hurry for _ in range(1000))
+    assert time.perf_counter() - start < 1  # if each went through the lines that wait, 4 s
+    inbox.post_line(b"quit")
+    inbox.receive()
+    assert inbox.is_in_a_hurry
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ class Inbox:
         # SimpleQueue.put is reentrant, so that a signal handler may call it in the middle of a get.
         self._events: queue.SimpleQueue[Line | _Event] = queue.SimpleQueue()
         self._lines: deque[Line] = deque()
+        self._urgent = 0  # number of waiting lines that are urgent; of a script many thousands may wait
         self.ended = False  # whether the input has ended
         self.signalled = False  # whether SIGINT has come
         self.signal_ends = True  # SIGINT ends the program; after `gogui-sigint` only the running command
@@ -180,7 +181,9 @@ class Inbox:
             if self.ended:
                 return None
             self.receive()
-        return self._lines.popleft()
+        line = self._lines.popleft()
+        self._urgent -= line.is_urgent
+        return line
 
     def receive(self) -> None:
         """Handles the events that have been posted; waits a moment if there are none."""
@@ -189,6 +192,7 @@ class Inbox:
             while True:
                 if isinstance(event, Line):
                     self._lines.append(event)
+                    self._urgent += event.is_urgent
                 elif event is _Event.END:
                     self.ended = True
                 event = self._events.get_nowait()
@@ -201,7 +205,7 @@ class Inbox:
     @property
     def is_in_a_hurry(self) -> bool:
         """Whether a running `genmove` must answer at once: after `quit`, GoGui's interrupt or SIGINT."""
-        return self.signalled or any(line.is_urgent for line in self._lines)
+        return self._urgent > 0 or self.signalled
 
     def start_reading(self) -> None:
         """Starts the thread that posts every line of standard input, and its end."""
