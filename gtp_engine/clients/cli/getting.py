@@ -84,7 +84,7 @@ def get(name: str | None, source: str | None, *, is_default: bool) -> None:
         file_name = network.file_name
     else:
         assert source is not None
-        file_name = file_name_of(source if "://" in source else Path(source).name)
+        file_name = file_name_of(source if "://" in source else Path(source).name or source)
     path = folders.networks_dir() / file_name
     if (found := network.find() if network else path if path.exists() else None) is not None:
         click.echo(f"{found} is here already")
