@@ -62,9 +62,13 @@ def listed_size(megabytes: float) -> int:
 
 def file_name_of(url: str) -> str:
     """Returns the name of the file that an address names; UserError if it is not that of a network's file."""
-    name = unquote(urlsplit(url).path.rpartition("/")[2])
+    return check_file_name(unquote(urlsplit(url).path.rpartition("/")[2]), url)
+
+
+def check_file_name(name: str, source: str) -> str:
+    """Returns the name of the file that a source ends in; UserError if it is not that of a network's file."""
     if not re.fullmatch(r"\w[\w.+-]{0,200}", name) or not name.lower().endswith(SUFFIXES[:-1]):
-        raise UserError(f"{url[:200]}: it does not end in the name of a network's file, such as NAME.bin.gz")
+        raise UserError(f"{source[:200]}: it does not end in the name of a network's file, such as NAME.bin.gz")
     return name
 
 

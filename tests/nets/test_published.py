@@ -90,6 +90,7 @@ def test_the_list_names_the_speed_and_what_is_recommended(folder: Path) -> None:
         (["--from", "nosuch.bin.gz"], "there is no such file; an address begins with https://"),
         (["--from", "ftp://a/b.bin.gz"], "is not an address"),
         (["--from", "."], "Error: .: it does not end in the name of a network's file"),
+        (["--from", "a%2Bb.bin.gz"], "Error: a%2Bb.bin.gz: it does not end in the name of a network's file"),
     ],
 )
 def test_what_is_wrong_is_named(folder: Path, arguments: list[str], problem: str) -> None:

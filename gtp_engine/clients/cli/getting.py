@@ -77,14 +77,14 @@ def get(name: str | None, source: str | None, *, is_default: bool) -> None:
     `name` is that of a published network, None for one that only `source` names; `source` is the address or the file to
     take it from, None for where KataGo publishes it.
     """
-    from ...nets.download import file_name_of
+    from ...nets.download import check_file_name, file_name_of
 
     network = find_published(name) if name is not None else None
     if network is not None:
         file_name = network.file_name
     else:
         assert source is not None
-        file_name = file_name_of(source if "://" in source else Path(source).name or source)
+        file_name = file_name_of(source) if "://" in source else check_file_name(Path(source).name, source)
     path = folders.networks_dir() / file_name
     if (found := network.find() if network else path if path.exists() else None) is not None:
         click.echo(f"{found} is here already")
