@@ -1,11 +1,12 @@
 """The interface between search and evaluators."""
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
 
-class Evaluator(Protocol):
+class Evaluator(ABC):
     """Evaluates positions. One evaluator belongs to one thread.
 
     Several batches may be in flight (`overlap`), so that the next one is prepared while a device or other threads work;
@@ -31,6 +32,7 @@ class Evaluator(Protocol):
     reads_ladders: bool = False
     takes_profile: bool = False
 
+    @abstractmethod
     def submit(
         self,
         boards: np.ndarray,
@@ -57,8 +59,8 @@ class Evaluator(Protocol):
         Raises:
             UserError: a network needs a profile and none was given, or it takes none and one was given.
         """
-        ...
 
+    @abstractmethod
     def collect(self, ticket: Any) -> np.ndarray:
         """Waits for a batch and returns its evaluations in the order of its indices.
 
@@ -66,7 +68,6 @@ class Evaluator(Protocol):
             C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`. The
             search overwrites AMAF statistics when it backs them up.
         """
-        ...
 
     def clear_cache(self) -> None:
         """Forgets the evaluations of earlier positions; by default there are none."""
