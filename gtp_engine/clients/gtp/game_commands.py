@@ -329,8 +329,8 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
 # Analyses, whose reports are streamed.
 
 
-def parse_request(session: Session, words: list[str], form: Format) -> tuple[SearchRequest, Fields, Format]:
-    """Parses `[colour] [interval] (key value)...` to a search request, the fields of its lines, and their form."""
+def parse_request(session: Session, words: list[str], form: Format) -> tuple[SearchRequest, Fields]:
+    """Parses `[colour] [interval] (key value)...` to a search request and the fields of its lines."""
     rest = deque(words)
     player = colour(rest.popleft()) if rest and is_colour(rest[0]) else None
     interval = _interval(rest.popleft()) if rest and rest[0][:1].isdigit() else None
@@ -347,8 +347,7 @@ def parse_request(session: Session, words: list[str], form: Format) -> tuple[Sea
             interval = _interval(_next(rest))
         else:
             fields = _with_option(fields, key, _next(rest), form)
-    request = _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions))
-    return request, fields, form
+    return _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions)), fields
 
 
 def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
@@ -395,13 +394,15 @@ def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], 
     return RootMoves(avoid=tuple(listed["avoid"]), allow=tuple(listed["allow"]))
 
 
-command("lz-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, lz_line)))
-command("kata-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, kata_line)))
+command("lz-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, lz_line), lz_line))
+command("kata-analyze")(
+    lambda session, arguments: analyze(session, *parse_request(session, arguments, kata_line), kata_line)
+)
 command("lz-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, lz_line))
+    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, lz_line), lz_line)
 )
 command("kata-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata_line))
+    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata_line), kata_line)
 )
 
 
