@@ -14,7 +14,7 @@ from .record import GameRecord
 from .values import Properties, escaped
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Edit:
     """A change of a record that can be undone."""
 

@@ -6,7 +6,7 @@ the tiles of AMX (seen as int16, see `amx`), or 8-bit integers (seen as uint8). 
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -295,8 +295,8 @@ def _call_in_parts(
         return builder.lanes(vector, range(size * number, size * (number + 1)))
 
     found = []
-    for operands in zip(sums, repeat(value), factors, strict=False):
-        split = [[part_of(vector, number) for vector in operands] for number in range(count)]
+    for total, factor in zip(sums, factors, strict=True):
+        split = [[part_of(vector, number) for vector in (total, value, factor)] for number in range(count)]
         parts = [builder.call_intrinsic(name, each[0].type, *each) for each in split]
         while len(parts) > 1:
             size = 2 * parts[0].type.count

@@ -160,7 +160,8 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     if PASS not in (study.best, study.move) and steps[0] < _FAR:
         side, other = (_side(np.array(cell_of(move, width)), change.shape) for move in (study.best, study.move))
         claim = claim._replace(kept=_TRADED, loss=LEAST_POINT_LOSS)
-        found += [Fact("point", study.better.line, points, {"side": side}, claim=claim)] if side != other else ()
+        if side != other:
+            found.append(Fact("point", study.better.line, points, {"side": side}, claim=claim))
     yield from (fact for fact in found if fact.holds(study))
 
 
