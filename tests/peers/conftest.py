@@ -27,6 +27,7 @@ def chromium() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install -e '.[browser]'")
     if CHROMIUM is None:
         pytest.skip("needs Chromium: apt-get install chromium")
+    playwright.expect.set_options(timeout=LIMIT * 1000)
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -100,7 +101,7 @@ def click(page: Any, vertex: str, size: int = 9, *, button_is_held: bool = False
 def play_first_move(page: Any) -> None:
     """Plays a move, and waits for the engine's answer."""
     click(page, "E5")
-    expect(page.locator("#facts")).to_contain_text("move 2", timeout=LIMIT * 1000)
+    expect(page.locator("#facts")).to_contain_text("move 2")
 
 
 def stones(page: Any, colour: str) -> int:
@@ -108,7 +109,7 @@ def stones(page: Any, colour: str) -> int:
 
 
 def wait_for_status(page: Any, text: str) -> None:
-    expect(page.locator("#status")).to_contain_text(text, timeout=LIMIT * 1000)
+    expect(page.locator("#status")).to_contain_text(text)
 
 
 def begin(page: Any, **choices: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, begin, click, expect, paste, play_first_move, started, stones, wait_for_status
+from peers.conftest import begin, click, expect, paste, play_first_move, started, stones, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -190,7 +190,7 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
 def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> None:
     def refused(problem: str) -> None:
         page.click("#open-now")
-        expect(page.locator("#problem")).to_contain_text(problem, timeout=LIMIT * 1000)
+        expect(page.locator("#problem")).to_contain_text(problem)
         page.click("#open")
 
     page.click("#open")
@@ -357,7 +357,7 @@ def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> 
     expect(black).to_have_text(re.compile(r"4:5[0-8] \(3\)"))
     expect(black).to_have_attribute("aria-label", re.compile("Black: 4:5[0-8] left · 3 periods left"))
     click(page, "J1")  # a weak opponent never plays on the empty edge, so it is free
-    expect(page.locator("#facts")).to_contain_text("move 4", timeout=LIMIT * 1000)
+    expect(page.locator("#facts")).to_contain_text("move 4")
     page.click("#previous")
     wait_for_status(page, "Position after move 3")
     before = black.inner_text()
@@ -447,12 +447,12 @@ def test_a_page_goes_on_after_a_restart_unless_the_program_does_not_know_it(
     expect(lost).to_contain_text("no connection")
     with program() as other:
         assert other != address
-        expect(lost).to_be_hidden(timeout=LIMIT * 1000)
+        expect(lost).to_be_hidden()
         click(page, "A1")
         expect(page.locator("#facts")).to_contain_text("move 4")
         page.reload()
         expect(page.locator("#facts")).to_contain_text("move 4")
     (tmp_path / "page-cookies").unlink()
     with program():
-        expect(lost).to_contain_text("does not know this page", timeout=LIMIT * 1000)
+        expect(lost).to_contain_text("does not know this page")
     page.context.close()

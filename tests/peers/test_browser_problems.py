@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, click, expect, wait_for_status
+from peers.conftest import click, expect, wait_for_status
 
 pytestmark = pytest.mark.peer
 
@@ -25,7 +25,7 @@ def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, boxes: P
     page.click("#open")
     page.set_input_files("#open-file", [str(file)])
     page.click("#open-now")
-    expect(page.locator("#problem-goal")).to_have_text("Black to move · Kill the group at D9.", timeout=LIMIT * 1000)
+    expect(page.locator("#problem-goal")).to_have_text("Black to move · Kill the group at D9.")
     expect(page.locator("#practise")).to_be_hidden()
     click(page, "C9")
     expect(page.locator("#verdict")).to_contain_text("C9 does not work: proved (lives).")

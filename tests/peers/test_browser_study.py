@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import LIMIT, begin, click, expect, paste, wait_for_status
+from peers.conftest import begin, click, expect, paste, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -137,10 +137,10 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     page.click("#settings summary")
     paste(page, "(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[gc];W[cc];B[aa];W[gg];B[];W[gd])")
     page.locator("#tree circle").first.wait_for()
-    expect(page.locator("#review")).to_be_enabled(timeout=LIMIT * 1000)
+    expect(page.locator("#review")).to_be_enabled()
     page.click("#review")
     expect(page.locator("#review")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it", timeout=LIMIT * 1000)
+    expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it")
     assert page.locator("#graph .lead").get_attribute("d").count("L") == 8
     expect(page.locator("#mistakes li > button", has_text="White")).to_have_count(0)
     page.locator("#mistakes li > button", has_text="5. Black A9").first.click()
@@ -157,11 +157,11 @@ def test_a_review_is_stopped(page: Any) -> None:
     page.click("#settings summary")
     page.select_option("#review-visits", "1000")
     paste(page, "(;GM[1]SZ[19];B[dd];W[pp];B[pd];W[dp];B[qn];W[nq])")
-    expect(page.locator("#review")).to_be_enabled(timeout=LIMIT * 1000)
+    expect(page.locator("#review")).to_be_enabled()
     page.click("#review")
     expect(page.locator("#review-progress")).to_be_visible()
     page.click("#review")
-    expect(page.locator("#review-stage")).to_have_text("The review was stopped", timeout=LIMIT * 1000)
+    expect(page.locator("#review-stage")).to_have_text("The review was stopped")
     expect(page.locator("#review-progress")).to_be_hidden()
 
 
@@ -266,10 +266,10 @@ def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> No
     for number, vertex in enumerate(("A7", "A1", "G1", "G7", "A4"), 1):
         wait_for_status(page, "your turn")
         click(page, vertex, 7)
-        expect(page.locator("#facts")).to_contain_text(re.compile(f"move {2 * number}$"), timeout=LIMIT * 1000)
+        expect(page.locator("#facts")).to_contain_text(re.compile(f"move {2 * number}$"))
     page.click("#resign")
     page.click("#really-resign")
-    expect(page.locator("#review-stage")).to_contain_text("mattered most", timeout=LIMIT * 1000)
+    expect(page.locator("#review-stage")).to_contain_text("mattered most")
     assert 1 <= page.locator("#mistakes > li").count() <= 3
     page.locator("#mistakes > li > button").first.click()
     expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\d+"))
