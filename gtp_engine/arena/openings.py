@@ -59,10 +59,8 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
     """
     files = files_with(RECORD_SUFFIXES, source, subfolders=True) if source.is_dir() else [source]
     errors: list[SgfError] = []
-    found = (game for file in files for game in _games_of(file, moves, errors))
-    games = (game for game in found if (game.width, game.height, len(game.moves)) == (width, height, moves))
-    openings = [tuple(game.moves) for game in games if not game.setup_stones]
-    openings = [opening for opening in dict.fromkeys(openings) if all(move.point != PASS for move in opening)]
+    games = (game for file in files for game in _games_of(file, moves, errors))
+    openings = list(dict.fromkeys(tuple(game.moves) for game in games if _fits(game, width, height, moves)))
     for error in errors if openings else errors[1:]:
         logger.warning(f"no opening from {error}")
     if not openings:
@@ -84,6 +82,11 @@ def _games_of(file: Path, moves: int, errors: list[SgfError]) -> Iterator[Game]:
                 errors.append(error)
     except SgfError as error:  # the whole file, such as an archive
         errors.append(error)
+
+
+def _fits(game: Game, width: int, height: int, moves: int) -> bool:
+    is_whole = (game.width, game.height, len(game.moves)) == (width, height, moves)
+    return is_whole and not game.setup_stones and all(move.point != PASS for move in game.moves)
 
 
 class Openings:

@@ -1,6 +1,5 @@
 """Lines of a pipe, read by a daemon thread."""
 
-import contextlib
 import os
 import sys
 import threading
@@ -20,17 +19,16 @@ def read_lines(descriptor: int, longest: int = sys.maxsize) -> Iterator[bytes]:
     is dropped, so that a line without end takes no more memory.
     """
     line = bytearray()
-    with contextlib.suppress(OSError):  # it cannot be read any more
-        while chunk := os.read(descriptor, _CHUNK):
-            for number, part in enumerate(chunk.split(b"\n")):
-                if number:
-                    if len(line) <= longest:
-                        yield bytes(line)
-                    line = bytearray()
+    while chunk := _read(descriptor):
+        for number, part in enumerate(chunk.split(b"\n")):
+            if number:
                 if len(line) <= longest:
-                    line += part[: longest + 1 - len(line)]
-                    if len(line) > longest:
-                        yield bytes(line)
+                    yield bytes(line)
+                line = bytearray()
+            if len(line) <= longest:
+                line += part[: longest + 1 - len(line)]
+                if len(line) > longest:
+                    yield bytes(line)
     if line and len(line) <= longest:
         yield bytes(line)
 
@@ -49,3 +47,10 @@ def lines_ahead(descriptor: int, longest: int, most: int) -> "Queue[bytes | None
 
     threading.Thread(target=read, name="reader", daemon=True).start()
     return lines
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        return b""
