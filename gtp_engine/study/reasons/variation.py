@@ -34,7 +34,7 @@ class Claim(NamedTuple):
         gain: The least number of points gained there.
         kept: The least share of the points gained there that the player has more in all.
         loss: The least number of points that the player has more in all.
-        parts: Subsets of the points, each of which has to meet `better` and `played`; if empty, all points together do.
+        parts: Subsets of the points that each have to meet `better` and `played`; if empty, all points together.
     """
 
     points: frozenset[int]
