@@ -23,8 +23,6 @@ RANKS_FILE = "ranks.toml"
 _RANK = re.compile(r"([1-9]\d?) ?([kd])(?:yu|an)?", re.IGNORECASE)
 _WEAKEST_KYU, _STRONGEST_DAN = 25, 5
 _FULL_STRENGTH = ("max", "none")
-NAMES_VERSION = 2  # of the names of ranks
-_RENAMED_ON, _LOWERED_BY = 19, 3  # what was changed in it: ranks measured on this board are that much lower
 # All of these were chosen by judgement.
 # Moves with a prior below this share of the largest one, times strength^2, are left out: 0.5 % at a strength of 1/4,
 # 2 % at 1/2. So mistakes are those of a player who overlooks something, not of one who plays anywhere.
@@ -163,15 +161,6 @@ def is_measured(network: str, width: int, height: int) -> bool:
     """Returns whether ranks were measured for a network on a board, the arguments being those of `play_at`."""
     name, size, _ = _measured(network, width, height)
     return name == _name_of(network, width, height) and width == height == size
-
-
-def present_rank(former: Rank, network: str, width: int, height: int) -> Rank | None:
-    """Returns the nearest rank to one from before `NAMES_VERSION`, None where the names are the same as then.
-
-    The other arguments are those of `play_at`.
-    """
-    size = _measured(network, width, height)[1]
-    return max(WEAKEST, Rank(former.number - _LOWERED_BY)) if size == _RENAMED_ON else None
 
 
 def next_rank(rank: Rank | None, step: int, network: str, width: int, height: int) -> Rank | None:

@@ -15,7 +15,6 @@ from ..base.errors import UserError
 from ..base.languages.texts import Phrase
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.engine import Decision, Engine
-from ..engine.ranks import NAMES_VERSION
 from ..engine.settings import EngineSettings
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, opponent
 from ..go.game import Game, Move, count_handicap
@@ -352,7 +351,7 @@ class PlayedGame:
             used, limits = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}, settings.limits()
         if self.mode is not Mode.GAME:
             return Notes(used)
-        return Notes(used, limits, ranks=NAMES_VERSION if rank else None)
+        return Notes(used, limits)
 
     def _handicap_stones(self) -> int:
         """Returns how many handicap stones the root has now."""

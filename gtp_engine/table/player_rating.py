@@ -9,7 +9,7 @@ import json
 import math
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..base.errors import error_text
@@ -18,7 +18,6 @@ from ..engine.ranks import RANKS, STRONGEST, WEAKEST, Rank
 
 POINTS = 100.0  # a rank
 _VERSION = 2
-_FORMER = 1  # of ratings from before the ranks of 19x19 were moved (docs/ranks.md)
 _SCALE = 173.7178  # points in a unit of Glicko-2 (step 2)
 _VOLATILITY, _TAU = 0.06, 0.5  # of a new player, and how fast it changes: 0.3 to 1.2 are reasonable (step 1)
 _TOLERANCE = 1e-6  # (step 5)
@@ -138,13 +137,10 @@ class RatingFile:
         try:
             document = json.loads(data)
             version, rating = document["version"], document["rating"]
-            if version not in (_FORMER, _VERSION):
+            if version != _VERSION:
                 raise ValueError("another version")
-            rating = None if rating is None else _checked(PlayerRating(**rating))
-            if rating is not None and version == _FORMER:
-                # On which boards it was found is not known, so it is a rank that was named on another scale.
-                rating = replace(rating, deviation=max(rating.deviation, _OF_A_NAMED_RANK), last=0.5)
-            self.rating, self.is_asked = rating, True
+            self.rating = None if rating is None else _checked(PlayerRating(**rating))
+            self.is_asked = True
         except (ValueError, KeyError, TypeError, RecursionError):
             aside = self.path.with_stem(f"{self.path.stem}-damaged")
             self.notice = f"{self.path} is damaged"

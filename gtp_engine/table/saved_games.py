@@ -20,7 +20,7 @@ from ..base.files import files_with, is_same_file, remove_leftovers, write_atomi
 from ..base.languages.texts import Phrase, texts
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
-from ..engine.ranks import NAMES_VERSION, Rank, as_rank, present_rank
+from ..engine.ranks import Rank, as_rank
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.rules import Rules
@@ -35,7 +35,6 @@ from ..go.sgf import (
     shown_result,
     write_sgf,
 )
-from ..search.evaluate.choices import ROLLOUTS
 from ..search.request import Limits
 from .game_clock import read_time_settings
 
@@ -48,7 +47,7 @@ _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P
 _ROOT = re.compile(rb"\(\s*;(?>[^\[\];()]+|\[(?>[^\\\]]+|\\.)*+\])*+", re.DOTALL)
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
 _USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
-_SECONDS, _VISITS, _EDITED, _RANKS = "GESEC", "GEVIS", "GEDIT", "GERANKS"
+_SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
 # Those of the options --seconds and --visits; of the time used, 0 is valid too.
 _SECONDS_RANGE, _VISITS_RANGE, _USED_RANGE = Range(0, above=True), Range(1, whole=True), Range(0)
 _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
@@ -61,7 +60,6 @@ class Notes:
     used: dict[int, float] = field(default_factory=dict)  # seconds, by player; empty with time limits
     limits: Limits = Limits()  # the engine's for a move, as far as they are known
     is_edited: bool = False  # whether it is somebody's record that is edited here
-    ranks: int | None = None  # the `NAMES_VERSION` of the engine's rank; None without a rank, or for the first version
 
     def added_to(self, properties: Properties) -> Properties:
         """Returns the properties of a root with these notes instead of those that it has."""
@@ -74,13 +72,11 @@ class Notes:
             values[_VISITS] = str(self.limits.visits)
         if self.is_edited:
             values[_EDITED] = "1"
-        if self.ranks is not None:
-            values[_RANKS] = str(self.ranks)
         others = {name: found for name, found in properties.items() if name not in _NAMES}
         return others | {name: [value.encode()] for name, value in values.items()}
 
 
-_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED, _RANKS}
+_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED}
 
 
 def read_notes(properties: Properties) -> Notes:
@@ -96,7 +92,7 @@ def read_notes(properties: Properties) -> Notes:
 
     used = {colour: number(name, _USED_RANGE) or 0.0 for colour, name in _USED.items()}
     limits = Limits(whole(_VISITS), number(_SECONDS, _SECONDS_RANGE))
-    return Notes(used, limits, _EDITED in properties, whole(_RANKS))
+    return Notes(used, limits, _EDITED in properties)
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,6 @@ class Opponent:
     network: str | None  # the name of its network; None for rollouts
     rank: Rank | None  # its rank; None for full strength
     limits: Limits = Limits()  # for a move, as in `Notes`
-    former: Rank | None = None  # that of the file, if the engine's ranks have been renamed since: `rank` is the nearest
 
 
 @dataclass(frozen=True)
@@ -143,12 +138,8 @@ class SavedGame:
 
     @property
     def notice(self) -> str | None:
-        """That the file has other games too, or the engine another rank now, in one line; None if neither is so."""
-        parts = [] if self.tree.is_whole_file else ["only the first game in the file was opened"]
-        if self.opponent is not None and (former := self.opponent.former) is not None:
-            renamed = "the engine's ranks on this board have been renamed since it was saved"
-            parts.append(f"{renamed}: the nearest to its {former} is {self.opponent.rank} now")
-        return "; ".join(parts) or None
+        """That the file has other games too, in one line; None if it has not."""
+        return None if self.tree.is_whole_file else "only the first game in the file was opened"
 
 
 def open_game(
@@ -292,7 +283,7 @@ def is_finished(record: GameRecord) -> bool:
 
 
 def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
-    """Returns the engine that played a game, with the rank at which it continues; None if `play` did not save it."""
+    """Returns the engine that played a game; None if `play` did not save it."""
     if not _is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
@@ -303,11 +294,7 @@ def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
         rank = as_rank(match["rank"])
     except UserError:
         return None  # a rank of another version
-    network, former = match["network"], None
-    if rank is not None and (notes.ranks or 1) < NAMES_VERSION:
-        present = present_rank(rank, network or ROLLOUTS, record.width, record.height)
-        rank, former = (rank, None) if present in (None, rank) else (present, rank)
-    return Opponent(network, rank, notes.limits, former)
+    return Opponent(match["network"], rank, notes.limits)
 
 
 def _node_after(line: list[TreeNode], moves: int) -> TreeNode:

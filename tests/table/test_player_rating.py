@@ -1,7 +1,7 @@
 """The rating of the person who plays here: Glicko-2, the next opponent, and the file."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,22 +56,6 @@ def test_the_file_keeps_the_rating(tmp_path: Path) -> None:
     again = RatingFile(file.path)
     assert again.rating is None and again.is_asked
     assert [path.name for path in file.path.parent.iterdir()] == ["rating.json"]
-
-
-def test_a_rating_from_before_the_ranks_were_moved_is_as_unsure_as_a_rank_that_was_named(tmp_path: Path) -> None:
-    file = RatingFile(tmp_path / "rating.json")
-    file.path.write_text(json.dumps({"version": 1, "rating": asdict(KNOWN)}))
-    former = RatingFile(file.path).rating
-    assert former is not None and (former.opponent, former.games) == (KNOWN.rank, KNOWN.games)
-    assert former.deviation == first_rating(KNOWN.rank).deviation > KNOWN.deviation
-    unsure = first_rating(None)
-    file.path.write_text(json.dumps({"version": 1, "rating": asdict(unsure)}))
-    assert RatingFile(file.path).rating == unsure  # nothing is surer than it was
-    file.keep(KNOWN)
-    assert RatingFile(file.path).rating == KNOWN  # once only
-    file.path.write_text(json.dumps({"version": 1, "rating": None}))
-    full = RatingFile(file.path)
-    assert full.is_asked and full.rating is None and full.notice == ""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.engine.clock import NO_LIMIT, TimeSettings
-from gtp_engine.engine.ranks import NAMES_VERSION, Rank, as_rank
+from gtp_engine.engine.ranks import Rank
 from gtp_engine.go.coords import BLACK, WHITE, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, parse_rules
@@ -80,33 +80,6 @@ def test_the_opponent_is_read_from_the_engines_name(tmp_path: Path, name: str, o
     game = open_game(saved(tmp_path, record(black=name, white="human")))
     assert game.opponent == opponent
     assert game.humans == {WHITE}
-
-
-@pytest.mark.parametrize(
-    ("name", "size", "rank"),
-    [
-        ("gtp_engine b6c64-19x19 6k", 19, "9k"),
-        ("gtp_engine 4d", 19, "1d"),
-        ("gtp_engine 24k", 19, "25k"),
-        ("gtp_engine 25k", 19, None),
-        ("gtp_engine b6c64-19x19 6k", 13, None),
-        ("gtp_engine b4c32-9x9 6k", 19, None),
-    ],
-)
-def test_a_rank_that_has_been_renamed_since_is_told(tmp_path: Path, name: str, size: int, rank: str | None) -> None:
-    made = GameRecord.from_game(Game(size), black="human", white=name)
-    former, opened = name.split()[-1], open_game(saved(tmp_path, made))
-    opponent = opened.opponent
-    assert opponent is not None
-    assert (str(opponent.rank), opponent.former) == (rank or former, as_rank(former) if rank else None)
-    assert rank is None or opened.notice == (
-        "the engine's ranks on this board have been renamed since it was saved: "
-        f"the nearest to its {former} is {rank} now"
-    )
-    for version in (NAMES_VERSION, NAMES_VERSION + 1):  # a later version may have renamed them, but not as this one did
-        made.root.properties = Notes(ranks=version).added_to(made.root.properties)
-        present = open_game(saved(tmp_path, made))
-        assert present.notice is None and present.opponent is not None and str(present.opponent.rank) == former
 
 
 def test_handicap_and_rules_of_ones_own_return(tmp_path: Path) -> None:
@@ -303,20 +276,20 @@ def test_names_of_saved_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_notes_survive_a_file() -> None:
     tree = read_sgf(b"(;GM[1]SZ[9]PB[human]KGSDE[x];B[ee])")
-    notes = Notes({BLACK: 83.25, WHITE: 4.0}, Limits(100, 2.5), is_edited=True, ranks=2)
+    notes = Notes({BLACK: 83.25, WHITE: 4.0}, Limits(100, 2.5), is_edited=True)
     tree.root.properties = notes.added_to(tree.root.properties)
     root = read_sgf(tree.to_sgf().encode()).root.properties
     assert root["KGSDE"] == [b"x"] and root["PB"] == [b"human"]
-    assert read_notes(root) == Notes({BLACK: 83.2, WHITE: 4.0}, Limits(100, 2.5), is_edited=True, ranks=2)
+    assert read_notes(root) == Notes({BLACK: 83.2, WHITE: 4.0}, Limits(100, 2.5), is_edited=True)
 
 
 def test_no_notes_leave_nothing() -> None:
-    before = read_sgf(b"(;GM[1]SZ[9]GEBT[1]GEWT[2]GESEC[3]GEVIS[4]GEDIT[1]GERANKS[2])").root.properties
+    before = read_sgf(b"(;GM[1]SZ[9]GEBT[1]GEWT[2]GESEC[3]GEVIS[4]GEDIT[1])").root.properties
     assert not any(name.startswith("GE") for name in Notes().added_to(before))
 
 
 def test_invalid_notes_are_left_out() -> None:
-    root = read_sgf(b"(;GM[1]SZ[9]GEBT[-3]GEWT[soon]GESEC[0]GEVIS[nan]GERANKS[x])").root.properties
+    root = read_sgf(b"(;GM[1]SZ[9]GEBT[-3]GEWT[soon]GESEC[0]GEVIS[nan])").root.properties
     assert read_notes(root) == Notes({BLACK: 0.0, WHITE: 0.0})
     for visits in (b"0.5", b"12.7", b"-1", b"1e999"):
         root = read_sgf(b"(;GM[1]SZ[9]GEBT[inf]GEWT[1e999]GESEC[inf]GEVIS[" + visits + b"])").root.properties

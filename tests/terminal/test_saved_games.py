@@ -2,15 +2,13 @@
 
 import re
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from piped_game import LIMIT, only_game, play, run
+from piped_game import only_game, play, run
 
 from gtp_engine.clients.terminal.play import _near
-from gtp_engine.go.coords import BLACK
 from gtp_engine.go.game import Game
-from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
+from gtp_engine.go.sgf import read_sgf
 
 
 def folder_in_a_file(tmp_path: Path) -> Path:
@@ -105,19 +103,6 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     assert record.main_line[1].comment == before.main_line[1].comment != ""
     assert record.moves[0] == before.moves[0]
     assert [move.colour for move in record.moves] == [1, 2, 1]
-
-
-def test_a_rank_that_is_named_takes_the_place_of_a_former_one_without_a_word(tmp_path: Path) -> None:
-    game = Game(19)
-    game.play(BLACK, "D4")
-    record = GameRecord.from_game(game, black="human", white="gtp_engine 6k")
-    write_sgf(record, tmp_path / "former.sgf")
-    for options, rank, is_told in ((), "9k", True), (("--rank", "3k"), "3k", False):
-        with patch("gtp_engine.clients.terminal.play.TerminalGame") as begun:
-            begun.return_value.run.side_effect = lambda: begun.call_args.args[0].engine.ready.result(LIMIT)
-            run("", tmp_path, "--resume", "--board-size", "19", *options)
-        played = begun.call_args.args[0]
-        assert (str(played.engine.settings.rank), played.saved.notice is not None) == (rank, is_told)
 
 
 def test_nothing_is_saved_of_a_game_that_was_only_opened(tmp_path: Path) -> None:

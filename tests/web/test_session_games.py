@@ -76,7 +76,7 @@ def test_a_saved_game_is_listed_with_the_rank_at_which_it_continues(desk: Desk, 
         write_sgf(GameRecord.from_game(game, black="human", white=player), tmp_path / f"{name}.sgf")
     answer = desk.send("games")
     assert answer is not None
-    assert {game["name"]: game["rank"] for game in answer["games"]} == {"a": "9k", "b": None, "c": "max"}
+    assert {game["name"]: game["rank"] for game in answer["games"]} == {"a": "6k", "b": None, "c": "max"}
 
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:

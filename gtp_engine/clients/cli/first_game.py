@@ -122,8 +122,6 @@ def first_game(
     humans = parse_humans(options.colour, search.seed)
     begun = None  # no Game yet: on the first start the engine compiles the board on a thread of its own
     if saved is not None:
-        if saved.opponent is not None and is_given(context, "rank"):
-            saved = replace(saved, opponent=replace(saved.opponent, former=None))  # the user named the rank
         search, begun = _with_opponent(context, search, saved), saved.game
         humans = humans if is_given(context, "colour") else saved.humans
     elif options.handicap:
