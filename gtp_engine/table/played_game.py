@@ -349,9 +349,7 @@ class PlayedGame:
         used, limits = dict[int, float](), Limits(settings.visits, settings.seconds)
         if self.time == NO_LIMIT:  # otherwise the moves say what is left, and the engine needs no limit of its own
             used, limits = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}, settings.limits()
-        if self.mode is not Mode.GAME:
-            return Notes(used)
-        return Notes(used, limits)
+        return Notes(used, limits if self.mode is Mode.GAME else Limits())
 
     def _handicap_stones(self) -> int:
         """Returns how many handicap stones the root has now."""

@@ -103,6 +103,8 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     assert record.main_line[1].comment == before.main_line[1].comment != ""
     assert record.moves[0] == before.moves[0]
     assert [move.colour for move in record.moves] == [1, 2, 1]
+    play("C2\n", tmp_path, "--resume", "--rank", "3k")
+    assert read_sgf(only_game(tmp_path)).black_rank == "3k"
 
 
 def test_nothing_is_saved_of_a_game_that_was_only_opened(tmp_path: Path) -> None:
