@@ -7,6 +7,7 @@ from compiled import Products, needs_bfloat16, needs_int8, needs_tiles
 from convolutions import random_mask, run_once, to_array, to_tensor
 
 from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.kernels.convolution import convolve_1x1
 from gtp_engine.nets.kernels.grid import Grid
 from gtp_engine.nets.kernels.integers import convolve_integers
 from gtp_engine.nets.kernels.layers import ActivatedConv, Activation, Conv
@@ -40,11 +41,15 @@ def test_integers_are_multiplied_exactly(
     x = choice.integers(-70, 250, (3, *size, channels)).astype(np.float32)
     weight = choice.integers(-127, 128, (outputs, channels, side, side)).astype(np.float32)
     on_board = random_mask(3, *size)
-    expressed = np.clip(x, -55, 200) * on_board[..., None]
+    least, largest = -55, 200
+    if side == 1 and products != TILES:  # each row has a scale: of 1, if this is its largest value
+        least, largest = -127, 127
+        x[..., 0], x = -127, np.clip(x, least, largest)
+    expressed = np.clip(x, least, largest) * on_board[..., None]
     bias, ones = choice.integers(-9, 9, outputs).astype(np.float32), np.ones(channels, np.float32)
     conv = ActivatedConv(
         Activation(IDENTITY_KIND, ones, 0 * ones),
-        [Conv(weight, bias, np.ones(outputs, np.float32), np.array([-55, 200], np.float32))],
+        [Conv(weight, bias, np.ones(outputs, np.float32), np.array([least, largest], np.float32))],
         products,
     )
     rows = np.full((3, grid.rows, channels), np.nan, np.float32)
@@ -53,7 +58,8 @@ def test_integers_are_multiplied_exactly(
     if products == TILES:
         run_once(conv, rows, grid, grid.mask(on_board, 3), out, False)
     else:
-        convolve_integers(rows, grid.mask(on_board, 3), grid, *conv.operands(grid), False, out)
+        convolve = convolve_1x1 if side == 1 else convolve_integers
+        convolve(rows, grid.mask(on_board, 3), grid, *conv.operands(grid), False, out)
     found = grid.points(out)[..., :outputs]
     given, kernel = to_tensor(expressed).double(), torch.from_numpy(weight).double()
     expected = torch.conv2d(given, kernel, torch.from_numpy(bias).double(), padding=side // 2)

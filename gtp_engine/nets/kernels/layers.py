@@ -16,7 +16,16 @@ from ..schema import MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
 from .convolution import Kernel
 from .emit import LANES, data_address
 from .grid import Grid, aligned, aligned_rows
-from .matmul import TILES, integers_for, pack_integers, pack_matrices, pack_matrix, whole_inputs, whole_lanes
+from .matmul import (
+    TILES,
+    integers_for,
+    integers_size,
+    pack_integers,
+    pack_matrices,
+    pack_matrix,
+    whole_inputs,
+    whole_lanes,
+)
 from .passes import NO_ENCODING, Before, encoding, pool_vector
 from .scalars import IDENTITY_KIND, KINDS
 from .winograd import best_tile_side, pack_kernel
@@ -132,7 +141,7 @@ class ActivatedConv:
         kind, scale, shift: The activation, with all channels: float32 [inputs].
         bias: What is added, float32 [outputs]; to sums of integers it makes up for the encoded 0 of their inputs.
         factors: The factors of the sums of integers, float32 [outputs].
-        encoding: How their inputs are encoded (`passes.encoding`).
+        encoding: How their inputs are encoded (`passes.encoding`), unless each row has a scale.
     """
 
     def __init__(self, activation: Activation, convs: list[Conv], products: "np.dtype[Any]") -> None:
@@ -142,7 +151,10 @@ class ActivatedConv:
         self._kernel_side = self._weight.shape[2]
         bias = np.concatenate([conv.bias for conv in convs])
         self.factors, self.encoding = np.zeros(len(bias), np.float32), NO_ENCODING
-        if self._scales is not None and (expressed := convs[0].inputs) is not None:  # all have the same input
+        # In vectors a 1x1 convolution is a product of matrices, whose rows have scales of their own (`matmul`).
+        self._is_product = self._kernel_side == 1 and products != TILES
+        expressed = convs[0].inputs  # all have the same input
+        if self._scales is not None and expressed is not None and not self._is_product:
             self.encoding = encoding(*expressed.tolist())
             self.factors = self._scales / self.encoding[0]
             # Inputs are `zero` too large.
@@ -165,20 +177,23 @@ class ActivatedConv:
             cells = weight.reshape(*weight.shape[:2], -1).transpose(2, 0, 1)
             return pack_matrices(cells, self._type())
         if side == 1:
-            return pack_matrix(self._weight[:, :, 0, 0], self.products)[:, None]
+            return Matrix(self._weight[:, :, 0, 0], self._scales).packed(self.products)[:, None]
         return pack_kernel(self._weight, side, self.products)
 
     def packed_size(self, grid: Grid) -> int:
         """Returns the number of elements of the packed kernels, without packing them."""
         side = self.tile_side(grid)
+        if self._is_product and self.is_of_integers:
+            return integers_size(len(self.bias), len(self.scale))
         cells = self._kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
         return cells * len(self.bias) * whole_inputs(len(self.scale), self._type())
 
     def tile_side(self, grid: Grid) -> int:
         """Returns the side of Winograd's tiles, 1 for the product of a 1x1 convolution, or `DIRECT`."""
-        if self.products == TILES or self.is_of_integers:
-            return DIRECT
-        return 1 if self._kernel_side == 1 else best_tile_side(grid.height, grid.width)
+        if self._is_product:
+            return 1
+        is_direct = self.products == TILES or self.is_of_integers
+        return DIRECT if is_direct else best_tile_side(grid.height, grid.width)
 
     def _type(self) -> "np.dtype[Any]":
         """Returns the type of packed weights."""

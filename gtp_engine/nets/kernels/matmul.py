@@ -21,13 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.jit import njit
-from ..quantisation import LARGEST, multiples
+from ..quantisation import multiples
 from .amx import MAX_TILE_ROWS, TILE_ROWS, is_for_tiles
 from .emit import LANES, Panel, data_address
 from .grid import aligned
 from .llvm import KNOWS_TILES, MAX_ROWS, SHIFTED_ROWS, multiply_panel
-from .passes import activate_vectors
-from .scalars import IDENTITY_KIND, ONE, ZERO, fast_max
+from .passes import encode_vectors
 
 FLOAT32, BFLOAT16, TILES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
 """The types of packed weights that are not 8-bit integers."""
@@ -39,7 +38,6 @@ CHUNK = MAX_TILE_ROWS if KNOWS_TILES else 48
 
 # Rows before the steps in a block of 8-bit integers (see `multiply_panel`).
 _HEAD_ROWS = 2
-_LARGEST = np.float32(LARGEST)
 
 # `MAX_ROWS` for compiled code, indexed by vectors per row; 0 for widths that are not used.
 _MAX_ROWS = np.array([MAX_ROWS.get(vectors, 0) for vectors in range(5)])
@@ -146,18 +144,9 @@ def encode_rows(values: np.ndarray, rows: int, columns: int) -> None:
         values: float32 [rows or more, columns + 1 or more].
         columns: The number of inputs of the weights.
     """
-    # What `activate_vectors` takes: 1 and 0 for each value, and an encoding.
-    operands = np.zeros((3, columns), np.float32)
-    operands[0], operands[2] = ONE, 128
-    source, address, integers = data_address(operands), data_address(values), values.view(np.uint8)
-    scale, shift, encoding = source, source + operands.strides[0], source + 2 * operands.strides[0]
-    for row in range(rows):
-        line, largest = values[row, :columns], ZERO
-        for k in range(columns):
-            largest = fast_max(largest, abs(line[k]))
-        operands[2, 0] = _LARGEST / largest if largest > ZERO else ZERO
-        activate_vectors(integers, IDENTITY_KIND, address, scale, shift, encoding, address, columns // LANES)
-        line[columns // 4] = largest / _LARGEST
+    address = data_address(values)
+    for _ in range(rows):
+        encode_vectors(address, address, columns // LANES)
         address += values.strides[0]
 
 
@@ -233,6 +222,11 @@ def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
     in_blocks = integers.reshape(-1, width, steps, 4).swapaxes(1, 2)
     packed[:, _HEAD_ROWS:] = np.ascontiguousarray(in_blocks).view(np.uint8).reshape(-1, steps, 4 * width)
     return packed
+
+
+def integers_size(outputs: int, inputs: int) -> int:
+    """Returns the number of bytes of a matrix that `pack_integers` packs."""
+    return whole_lanes(outputs) * (4 * _HEAD_ROWS + whole_lanes(inputs))
 
 
 @njit

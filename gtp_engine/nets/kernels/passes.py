@@ -17,6 +17,7 @@ from numba import types
 from numba.core import cgutils
 
 from ...base.jit import njit
+from ..quantisation import LARGEST
 from ..schema import IDENTITY, MISH, RELU, SILU
 from .emit import (
     FLOATS,
@@ -33,7 +34,7 @@ from .emit import (
     llvm_function,
     splat,
 )
-from .scalars import C1, C2, C3, C4, C5, C6, F0, F1, F2, F3, HIGH, KINDS, LOG2_E, ONE, R0, R1, R2, R3, fast_max
+from .scalars import C1, C2, C3, C4, C5, C6, F0, F1, F2, F3, HIGH, KINDS, LOG2_E, ONE, R0, R1, R2, R3, ZERO, fast_max
 
 NOT_ACTIVATED = len(KINDS)
 """In place of one of the values of `scalars.KINDS`: no activation follows a panel of sums (`panel_key`)."""
@@ -59,14 +60,35 @@ def activate_vectors(
     `kind` is one of the values of `scalars.KINDS`, `encoding` the address of an `encoding` for integers.
     """
 
+    def store(result: Any, index: Any) -> None:
+        address = builder.add(out, builder.times(index, LANES * like.dtype.bitwidth // 8))
+        _store_activated(builder, like, result, encoding, address)
+
+    _emit_activation(builder, like.dtype.bitwidth < 32, kind, (x, scale, shift), vectors, store)
+
+
+@llvm_function(types.void)
+def activate_roughly(builder: Any, kind: Any, x: Any, scale: Any, shift: Any, out: Any, vectors: Any) -> None:
+    """Writes activation(x * scale + shift) as float32, but only as exact as bfloat16: for `encode_vectors`."""
+    _emit_activation(
+        builder, True, kind, (x, scale, shift), vectors, lambda result, i: _store_at(builder, result, out, i, False)
+    )
+
+
+def _emit_activation(
+    builder: Any, rough: bool, kind: Any, operands: tuple[Any, ...], vectors: Any, store: Callable[[Any, Any], None]
+) -> None:
+    """Emits the activation of a row of x * scale + shift, whose addresses are the operands.
+
+    `store` is given each vector of the result and its index.
+    """
+
     def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
         with cgutils.for_range(builder, vectors) as loop:
-            result = activation(builder, builder.fused_multiply_add(*_load_each(builder, loop.index, x, scale, shift)))
-            address = builder.add(out, builder.times(loop.index, LANES * like.dtype.bitwidth // 8))
-            _store_activated(builder, like, result, encoding, address)
+            value = builder.fused_multiply_add(*_load_each(builder, loop.index, *operands))
+            store(activation(builder, value), loop.index)
 
-    cases = {number: partial(emit, each) for number, each in _activations(like.dtype.bitwidth < 32).items()}
-    builder.emit_switch(kind, cases)
+    builder.emit_switch(kind, {number: partial(emit, each) for number, each in _activations(rough).items()})
 
 
 def encoding(least: float, largest: float) -> np.ndarray:
@@ -114,6 +136,27 @@ def activate_rows(
             out[row, :channels] = zero_of(out, encoding)
         else:
             activate_vectors(out, before.kind, source, *operands, target, channels // LANES)
+        source, target = source + x.strides[1], target + out.strides[0]
+
+
+@njit
+def encode_activated_rows(
+    x: np.ndarray, on_board: np.ndarray, image: int, first: int, count: int, before: Before, out: np.ndarray
+) -> None:
+    """Writes the activated rows of a board as `encode_vectors` does; the arguments are those of `activate_rows`.
+
+    out: float32 [count or more, channels + 1 or more]; further channels are 0.
+    """
+    channels = len(before.scale)
+    shift = before.shift[min(image, len(before.shift) - 1)]
+    source, target = data_address(x) + image * x.strides[0] + first * x.strides[1], data_address(out)
+    for row in range(count):
+        if len(on_board) > 0 and not on_board[image, first + row]:
+            out[row, :channels] = ZERO
+        else:
+            operands = data_address(before.scale), data_address(shift)
+            activate_roughly(before.kind, source, *operands, target, channels // LANES)
+        encode_vectors(target, target, channels // LANES)
         source, target = source + x.strides[1], target + out.strides[0]
 
 
@@ -239,12 +282,15 @@ def _load_sums(builder: Any, address: Any, ends: list[Any]) -> Any:
 
 @llvm_function(types.void)
 def gate_vectors(builder: Any, like: Any, gated: Any, x: Any, gate: Any, out: Any, vectors: Any) -> None:
-    """Writes silu(x), times the gate if `gated` (SwiGLU, Shazeer 2020), as float32 or bfloat16."""
-    half = is_half(like)
+    """Writes silu(x), times the gate if `gated` (SwiGLU, Shazeer 2020).
+
+    The result is float32 or bfloat16; for `encode_vectors`, if `like` is of integers, float32 as exact as bfloat16.
+    """
+    half, rough = is_half(like), is_half(like) or is_integer(like)
 
     def emit(has_gate: bool, builder: Any) -> None:
         with cgutils.for_range(builder, vectors) as loop:
-            value = _silu(builder, _load_each(builder, loop.index, x)[0], half)
+            value = _silu(builder, _load_each(builder, loop.index, x)[0], rough)
             if has_gate:
                 value = builder.fmul(value, *_load_each(builder, loop.index, gate))
             _store_at(builder, value, out, loop.index, half)
@@ -285,6 +331,29 @@ def largest_of(values: np.ndarray) -> Any:
     return largest
 
 
+@llvm_function(types.void)
+def encode_vectors(builder: Any, x: Any, out: Any, vectors: Any) -> None:
+    """Writes a row of float32 as 8-bit integers: 128 + x / its scale, rounded, and the scale, float32, after them.
+
+    The scale is a 127th of the largest absolute value. `out` may be the address of the row itself.
+    """
+    most, zero = cgutils.alloca_once_value(builder, splat(0.0)), ir.Constant(FLOATS.element, 0.0)
+    with cgutils.for_range(builder, vectors) as loop:
+        size = builder.call_intrinsic(f"llvm.fabs.v{LANES}f32", FLOATS, *_load_each(builder, loop.index, x))
+        builder.store(_larger(builder, size, builder.load(most)), most)
+    largest = _reduce(builder, "fmax", builder.load(most), fastmath=("nnan",))
+    # A row of zeros has the scale 0, and any factor.
+    divisor = builder.select(builder.fcmp_ordered(">", largest, zero), largest, ir.Constant(FLOATS.element, 1.0))
+    factor = builder.fill(builder.fdiv(ir.Constant(FLOATS.element, float(LARGEST)), divisor), FLOATS)
+    with cgutils.for_range(builder, vectors) as loop:
+        whole = builder.fused_multiply_add(*_load_each(builder, loop.index, x), factor, splat(128.0))
+        integers = builder.fptosi(builder.round_vector(whole), INTEGERS)
+        address = builder.add(out, builder.times(loop.index, LANES))
+        builder.store_at(builder.trunc(integers, ir.VectorType(I8, LANES)), address, False)
+    scale = builder.fmul(largest, ir.Constant(FLOATS.element, 1 / LARGEST))
+    builder.store_at(scale, builder.add(out, builder.times(vectors, LANES)), False)
+
+
 @llvm_function(types.float32)
 def sum_vector(builder: Any, x: Any) -> Any:
     """Returns the sum of the 16 float32 values at an address."""
@@ -303,8 +372,13 @@ def sum_of_squares(builder: Any, x: Any, vectors: Any) -> Any:
 
 def _sum_lanes(builder: Any, vector: Any) -> Any:
     """Returns the sum of a vector's lanes."""
-    name, kind = f"llvm.vector.reduce.fadd.v{LANES}f32", FLOATS.element
-    return builder.call_intrinsic(name, kind, ir.Constant(kind, -0.0), vector, fastmath=("reassoc",))
+    return _reduce(builder, "fadd", ir.Constant(FLOATS.element, -0.0), vector, fastmath=("reassoc",))
+
+
+def _reduce(builder: Any, name: str, *arguments: Any, fastmath: tuple[str, ...]) -> Any:
+    """Returns what LLVM's reduction of this name makes of a vector's lanes."""
+    name = f"llvm.vector.reduce.{name}.v{LANES}f32"
+    return builder.call_intrinsic(name, FLOATS.element, *arguments, fastmath=fastmath)
 
 
 @llvm_function(types.void)

@@ -232,7 +232,11 @@ def _convolve(step: Any, tables: _Tables, tensors: _Tensors) -> None:
     x, pooled, grid, on_board, out = tensors
     before, adds = _before(step, tables.values, pooled), step["adds"] > 0
     if step["is_of_integers"] > 0:
-        convolve_integers(x, on_board, grid, before, _kernel(step, tables.integers, tables.values), adds, out)
+        kernel = _kernel(step, tables.integers, tables.values)
+        if step["cells"] == 1:
+            convolve_1x1(x, on_board, grid, before, kernel, adds, out)
+        else:
+            convolve_integers(x, on_board, grid, before, kernel, adds, out)
         return
     kernel = _kernel(step, tables.weights, tables.values)
     if step["cells"] == 1:

@@ -29,6 +29,7 @@ from ...nets.quantisation import (
     kinds_of,
     quantise,
     read_quantised,
+    round_network,
     save_quantised,
 )
 from ...nets.schema import METADATA
@@ -112,6 +113,12 @@ def _remove_old_formats(folder: Path) -> None:
         if not number.isdecimal() or int(number) < FORMAT:
             with suppress(OSError):  # another program is removing it, or Windows has it open
                 file.unlink()
+
+
+def round_for_file(network: StoredNetwork) -> StoredNetwork:
+    """Returns `quantisation.round_network` of a network by positions of the games that come with the package."""
+    rounding, _ = _positions(network.config.suicide_areas)
+    return round_network(network, rounding)
 
 
 def make_quantised(network: StoredNetwork) -> Quantised:
