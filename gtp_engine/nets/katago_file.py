@@ -217,10 +217,13 @@ class _End(Exception):
     """The data end before a word or within it."""
 
 
-def write_katago_file(network: StoredNetwork, path: Path) -> None:
-    """Writes a network as `.bin.gz`, atomically; UserError if the format of its version cannot hold it, or OSError."""
+def write_katago_file(network: StoredNetwork, path: Path, level: int = 6) -> None:
+    """Writes a network as `.bin.gz`, atomically; UserError if the format of its version cannot hold it, or OSError.
+
+    level: how much time to spend on a small file, 1 to 9.
+    """
     data = katago_bytes(network)
-    write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
+    write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, level, mtime=0)))
 
 
 def katago_bytes(network: StoredNetwork) -> bytes:

@@ -212,9 +212,13 @@ def round_network(network: StoredNetwork, positions: Sequence[Positions]) -> Sto
 
 
 def _next_powers(scales: np.ndarray) -> np.ndarray:
-    """Returns the next powers of two above numbers, or these themselves."""
+    """Returns the next powers of two above scales, or these themselves; 0 for denormal ones.
+
+    Training with weight decay leaves some channels with weights of 1e-42, which do nothing.
+    """
     mantissas, exponents = np.frexp(scales)
-    return np.ldexp(np.float32(1), exponents - (mantissas == 0.5)).astype(np.float32) * (scales > 0)
+    powers = np.ldexp(np.float32(1), exponents - (mantissas == 0.5)).astype(np.float32)
+    return np.where(scales >= np.finfo(np.float32).tiny, powers, np.float32(0))
 
 
 def _as_bfloat16(values: np.ndarray) -> np.ndarray:

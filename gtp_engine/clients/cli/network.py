@@ -15,6 +15,8 @@ from ...base.settings import setting
 from ...engine.settings import NETWORK
 from ...nets.library import find_card, find_network, learned_rules, list_networks, load_network, network_folders
 from .command import command
+from .options import ANY_PATH
+from .outputs import check_outputs, report_written
 
 GET = "get"
 
@@ -32,6 +34,7 @@ class NetworkOptions:
         source: Take it from this address or file instead.
         list: List the published networks, with size, rating and speed here.
         default: Make it the default of all commands.
+        rounded: Write the network, a transformer, to a new file with its weights rounded to 8-bit integers.
     """
 
     files: tuple[str, ...] = setting((), accepts=NETWORK, argument=True, nargs=-1, metavar="[get] [FILE|NAME]...")
@@ -40,6 +43,7 @@ class NetworkOptions:
     )
     list: bool = setting(False, is_flag=True)
     default: bool = setting(False, is_flag=True)
+    rounded: Path | None = setting(None, accepts=ANY_PATH, metavar="OUT.bin.gz", heading="With one FILE")
 
 
 @command(groups={"options": NetworkOptions})
@@ -62,6 +66,7 @@ def network(options: NetworkOptions) -> None:
       gtp_engine network get                KataGo's published networks
       gtp_engine network get b18c384nbt     download one
       gtp_engine network get b18c384nbt --default --from ~/Downloads/kata1-b18c384nbt-s9996604416-d4316597426.bin.gz
+      gtp_engine network b10c384h6nbttflrs.bin.gz --rounded b10c384h6nbttflrs-int8.bin.gz     a third of the size
 
     The exit status is 1 if a file is not a network.
     """
@@ -70,6 +75,9 @@ def network(options: NetworkOptions) -> None:
         return
     if options.source or options.list or options.default:
         raise click.UsageError(f"--from, --list and --default go with `gtp_engine network {GET}`")
+    if options.rounded:
+        _write_rounded(options.files, options.rounded)
+        return
     names = options.files or tuple(map(str, list_networks()))
     if not names:
         raise click.ClickException(f"no network in {', '.join(map(str, network_folders()))}")
@@ -82,6 +90,20 @@ def network(options: NetworkOptions) -> None:
         return
     if sum(not _print_row(name) for name in names):
         sys.exit(1)
+
+
+def _write_rounded(names: tuple[str, ...], out: Path) -> None:
+    """Writes a network with its weights rounded to 8-bit integers."""
+    if len(names) != 1:
+        raise click.UsageError(f"--rounded takes one network, not {len(names)}")
+    path = find_network(names[0])
+    check_outputs([out], [path], force=False)
+    from ...nets.katago_file import write_katago_file
+    from ...search.evaluate.calibration import round_for_file
+
+    # The smallest file: it is written once, and downloaded often.
+    write_katago_file(round_for_file(load_network(path)), out, level=9)
+    report_written(out)
 
 
 def _get(options: NetworkOptions) -> None:

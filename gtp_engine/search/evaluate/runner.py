@@ -6,8 +6,9 @@ kernels do not have. It is imported only there.
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +25,7 @@ from ...nets.kernels.network import (
     integer_kinds,
 )
 from ...nets.library import network_name
-from ...nets.quantisation import Quantised
+from ...nets.quantisation import scales_in
 from ...nets.stored import RawOutputs, StoredNetwork
 from .calibration import find_or_make_quantised, find_quantised, loses_little
 from .choices import AUTO, INT8, PRECISIONS
@@ -77,20 +78,22 @@ class CompiledRunner(Runner):
     Args:
         network: The network; `kernels.network.can_compile` has to accept it.
         precision: One of `choices.PRECISIONS`.
-        quantised: The layers to compute with 8-bit integers, for that precision.
+        quantised: What replaces values of the network for that precision (`quantisation.Quantised.values`).
     """
 
     device = "cpu"
     largest_batch = sys.maxsize
 
-    def __init__(self, network: StoredNetwork, precision: str, quantised: Quantised | None = None) -> None:
+    def __init__(
+        self, network: StoredNetwork, precision: str, quantised: Mapping[str, np.ndarray] = MappingProxyType({})
+    ) -> None:
         self.precision = precision
         self._takes_metadata = network.config.metadata_version > 0
         is_half = precision == "bfloat16"
         if precision == INT8:  # integers in tiles go with bfloat16 in tiles, whatever a trial says
             is_half = half_products() == TILES or (has_bfloat16() and bfloat16_is_faster())
         products = half_products() if is_half else FLOAT32
-        self._network = CompiledNetwork(network, products, quantised.values(integer_kinds()) if quantised else {})
+        self._network = CompiledNetwork(network, products, quantised)
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
         """See `Runner.new_inputs`."""
@@ -114,8 +117,8 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
         path: Its file, next to which there may be its 8-bit integers (`calibration`), and whose name is for messages.
         device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
         precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it,
-            and the network's 8-bit integers were made before and lose little; else bfloat16 if the kernels have it and
-            a quick measurement shows that it is faster; else float32.
+            and the network's weights are 8-bit integers, or these were made before and lose little; else bfloat16 if
+            the kernels have it and a quick measurement shows that it is faster; else float32.
 
     Raises:
         UserError: The device or the precision is unknown, this machine lacks it, or the network would lose too much in
@@ -126,7 +129,7 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
         raise UserError(f"unknown precision {precision!r}: expected {AUTO}, {', '.join(PRECISIONS)}")
     if precision == AUTO and device != "cpu":
         precision = "float16"
-    quantised = None
+    quantised: Mapping[str, np.ndarray] = {}
     if precision in (AUTO, INT8):
         quantised = _quantised(network, path, device, precision)
         precision = INT8 if quantised else AUTO
@@ -140,21 +143,24 @@ def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precisio
     return TorchRunner(network, network_name(path), device, precision)
 
 
-def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) -> Quantised | None:
-    """Returns the network's 8-bit integers; None if they are not to be used, or of no use."""
+def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) -> Mapping[str, np.ndarray]:
+    """Returns the network's 8-bit integers as values; nothing if they are not to be used, or of no use."""
+    usable = device == "cpu" and has_int8() and can_compile(network.config, INT8)
+    # In tiles only convolutions are of integers, and their inputs have to be known.
+    if usable and half_products() != TILES and (scales := scales_in(network, integer_kinds())):
+        return scales
     if precision == AUTO:
         try:
-            found = find_quantised(network, path) if device == "cpu" and has_int8() else None
+            found = find_quantised(network, path) if usable else None
         except (UserError, OSError) as error:  # nobody asked for it
             logger.warning(error_text(error))
-            return None
-        usable = found is not None and loses_little(found.loss) and can_compile(network.config, INT8)
-        return found if usable else None
+            return {}
+        return found.values(integer_kinds()) if found is not None and loses_little(found.loss) else {}
     if device != "cpu":
         raise UserError(f"precision {INT8} is for CPUs, not for device {device!r}")
     if not has_int8():
         raise UserError(f"precision {INT8} is not available: it needs compiled code, and a CPU with VNNI or I8MM")
     if not can_compile(network.config, INT8):
         logger.warning(f"precision {INT8} is of no use to {network_name(path)}, which is computed as with {AUTO}")
-        return None
-    return find_or_make_quantised(network, path)
+        return {}
+    return find_or_make_quantised(network, path).values(integer_kinds())
