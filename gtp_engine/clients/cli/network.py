@@ -66,7 +66,7 @@ def network(options: NetworkOptions) -> None:
       gtp_engine network get                KataGo's published networks
       gtp_engine network get b18c384nbt     download one
       gtp_engine network get b18c384nbt --default --from ~/Downloads/kata1-b18c384nbt-s9996604416-d4316597426.bin.gz
-      gtp_engine network b10c384h6nbttflrs.bin.gz --rounded b10c384h6nbttflrs-int8.bin.gz     a third of the size
+      gtp_engine network b10c384h6nbttflrs --rounded smaller.bin.gz
 
     The exit status is 1 if a file is not a network.
     """
