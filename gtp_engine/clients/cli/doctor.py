@@ -119,7 +119,8 @@ def _folders() -> list[tuple[str, str]]:
 def _networks() -> list[tuple[str, str]]:
     """Returns the user's folder, where to download networks, and the networks that are found by name."""
     folder = folders.networks_dir()
-    rows = [("folder", f"{folder}{_obstacle(folder)}: `gtp_engine network get` lists networks to load")]
+    others = "put downloaded networks here, or pass their paths; `gtp_engine network get` lists KataGo's"
+    rows = [("folder", f"{folder}{_obstacle(folder)}: {others}")]
     for path in list_networks():
         serves = [
             f"; the default {'at ranks ' if use == RANK_PLAY else ''}on boards of {sizes}"

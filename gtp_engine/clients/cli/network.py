@@ -62,8 +62,8 @@ def network(options: NetworkOptions) -> None:
 
     After `get`, lists KataGo's published networks with their size, their rating and their speed on this computer, or
     downloads the one that is named to the folder that `doctor` shows. It is used once it is complete and its checksum
-    is right. Ctrl-C keeps what has come: the same command resumes. Nothing is ever downloaded without this command, or
-    its button in the browser. HTTPS_PROXY and NO_PROXY name proxies, SSL_CERT_FILE a file with certificates to trust.
+    is right. Ctrl-C keeps what has come: the same command resumes. Nothing is ever downloaded without this
+    command. HTTPS_PROXY and NO_PROXY name proxies, SSL_CERT_FILE a file with certificates to trust.
 
     \b
     Examples:
