@@ -16,7 +16,7 @@ from ...base.system import EXIT_INTERRUPTED, wait_for
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game, rated_games
+from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game, rated_games
 
 if TYPE_CHECKING:
     from ..web.server import Server
@@ -74,16 +74,12 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
 
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
-    from .review_display import show_notice
 
     host = own_address(server_options.host) if server_options.host else None
     # Pages of any free port would not find it again.
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, search, shows_finished=True)
-    is_played = len(first.humans) == 1  # against the engine: a record or problems are not
-    if is_played and (offered := advice(first.search, first.engine.width, first.engine.height)):
-        show_notice(f"{offered}.")
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
@@ -96,7 +92,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         rated = rated_games(context, players, search, played, can_ask=True)
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
-        is_strongest = rated is None and saved is None and is_played and not is_chosen
+        is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
         asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)

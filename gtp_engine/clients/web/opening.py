@@ -154,11 +154,6 @@ class Opening(Part):
         """Has the engine use another network, for its moves and for analyses."""
         self._use(self.networks[Words(self.networks).parse("network", message.get("network"))])
 
-    def use_loaded(self, path: Path) -> None:
-        """Has the engine use a network that has just been downloaded, and pages choose it."""
-        self.networks[network_name(path)] = str(path)
-        self._use(str(path))
-
     def _use(self, network: str) -> None:
         session, engine = self.session, self.played.engine
         settings = replace(engine.settings, network=network)
