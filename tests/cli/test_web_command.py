@@ -92,19 +92,3 @@ def test_who_is_not_asked_for_a_rank_is_told_how_strongly_the_engine_plays(
     done = CliRunner().invoke(main, ["web", "--port", "0", "--no-browser", "--threads", "1", *options])
     assert done.exit_code == 0, done.output
     assert ("The engine plays at full strength" in done.stdout) == is_said
-
-
-def test_a_stronger_opponent_is_offered_to_who_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def serve(_: Server, played: PlayedGame, *__: object) -> None:
-        played.engine.ready.result()
-
-    file = tmp_path / "record.sgf"
-    file.write_text("(;GM[1]SZ[19];B[dd];W[pp])")
-    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path))
-    monkeypatch.setattr(Server, "serve", serve)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    for game, is_offered in (["--board-size", "19"], True), ([str(file)], False):
-        command = ["web", *game, "--visits", "8", "--port", "0", "--no-browser", "--threads", "1"]
-        done = CliRunner().invoke(main, command)
-        assert done.exit_code == 0, done.output
-        assert ("for a much stronger opponent" in done.stderr) == is_offered

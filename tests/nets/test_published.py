@@ -9,9 +9,6 @@ from click.testing import CliRunner, Result
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.cli import main
-from gtp_engine.clients.cli.first_game import advice
-from gtp_engine.engine.ranks import parse_rank
-from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.nets.download import Source, file_name_of
 from gtp_engine.nets.published import find_published, published_networks, usual_network
 
@@ -96,18 +93,3 @@ def test_the_list_names_the_speed_and_what_is_recommended(folder: Path) -> None:
 def test_what_is_wrong_is_named(folder: Path, arguments: list[str], problem: str) -> None:
     done = run(*arguments)
     assert done.exit_code in (1, 2) and problem in done.stderr
-
-
-def test_games_on_large_boards_at_full_strength_are_offered_a_stronger_network(folder: Path) -> None:
-    offered = "for a much stronger opponent `gtp_engine network get b18c384nbt` loads KataGo's (97.9 MB from media."
-    assert offered in advice(EngineSettings(), 19, 19)
-    assert offered in advice(EngineSettings(rank=parse_rank("1d")), 13, 13)
-    for settings, size in (
-        (EngineSettings(), 9),
-        (EngineSettings(rank=parse_rank("1k")), 19),
-        (EngineSettings("none"), 19),
-    ):
-        assert advice(settings, size, size) == ""
-    (folder / "networks").mkdir()
-    (folder / "networks" / usual_network().file_name).write_bytes(b"")
-    assert advice(EngineSettings(), 19, 19).endswith("opponent add --network kata1-b18c384nbt-s9996604416-d4316597426")

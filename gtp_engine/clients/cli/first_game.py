@@ -17,8 +17,7 @@ from ...base.folders import data_dir, games_dir
 from ...base.settings import setting
 from ...engine.ranks import Rank, parse_rank
 from ...engine.settings import EngineSettings
-from ...nets.library import mean_errors, network_name
-from ...nets.published import offer
+from ...nets.library import network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...solver.ahead import begin_when
 from ...table.new_game import COLOURS, initial_game, parse_humans
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 # A first game takes ten minutes on 9x9, and two hours on 19x19.
 DEFAULTS = {"board_size": "9"}
-_LARGE_BOARD = 13  # points; on 9x9, which is the default, a line before every game would only disturb
 _AUTO = "auto"
 logger = logging.getLogger(__name__)
 
@@ -167,17 +165,6 @@ def _is_open(context: click.Context, search: EngineSettings) -> bool:
     names = ("rank", "visits", "seconds")
     chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
     return not chosen and search.network == AUTO and not search.search_parameters(search.network).profile
-
-
-def advice(settings: EngineSettings, width: int, height: int) -> str:
-    """Returns where to get a stronger network than a small one that plays on a large board at full strength or a dan
-    rank; an empty text for other games.
-    """
-    name = network_name(Path(settings.player_on(width, height)))
-    is_strong = settings.rank is None or str(settings.rank).endswith("d")
-    if not is_strong or max(width, height) < _LARGE_BOARD or not mean_errors(name):
-        return ""
-    return f"{name} is a small network; for a much stronger opponent {offer()}"
 
 
 def close_engine(engine: "Engine", status: int) -> None:

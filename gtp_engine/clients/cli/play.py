@@ -18,7 +18,7 @@ from ...search.evaluate.choices import AUTO
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game, rated_games
+from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game, rated_games
 
 if TYPE_CHECKING:
     from ...study.known_reports import KnownReports
@@ -83,12 +83,10 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
             first.engine, humans=first.humans, folder=players.folder, comments=players.comments, saved=first.saved
         )
         rated = rated_games(context, players, search, played, can_ask=screen.is_interactive)
-        needs_advice = rated is None and len(first.humans) == 1
         shown = TerminalGame(
             played,
             screen,
             shown=display.shown,
-            advice=advice(first.search, first.engine.width, first.engine.height) if needs_advice else "",
             rated=rated,
             review=lambda path, known: _review(path, first.search, first.engine.parameters.profile, known),
         )

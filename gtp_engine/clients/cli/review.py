@@ -19,9 +19,6 @@ from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
 from ...go.coords import BLACK, WHITE, parse_colour
 from ...go.rules import Rules
-from ...nets.library import mean_errors, network_name
-from ...nets.published import offer
-from ...search.evaluate.choices import network_on
 from .command import command
 from .common_options import MINUTES, RULES, GameOptions, search_options
 from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
@@ -113,7 +110,6 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
     output.check(options.files, len(tasks))
     stopped = False
     if tasks:
-        _show_advice(search.network, tasks)
         reviewer = Reviewer(search, options.minutes, known=context.obj)
         end_on_signals(reviewer)
         _review_all(reviewer, tasks, options.player, output, errors)
@@ -175,18 +171,6 @@ def player_colour(record: "GameRecord", player: str, *, may_be_part: bool = True
 def _key(name: str) -> str:
     """Returns what two spellings of a name have in common that differ in case and needless spaces."""
     return " ".join(name.split()).casefold()
-
-
-def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
-    """Shows how far a small network can be trusted, once."""
-    from .review_display import show_notice
-
-    used = (network_name(Path(network_on(network, task.record.width, task.record.height))) for task in tasks)
-    if name := next(filter(mean_errors, used), ""):
-        show_notice(
-            f"{name} is a small network that misses much, above all in fights of large groups. For reliable reviews: "
-            f"{offer()}."
-        )
 
 
 def _review_all(

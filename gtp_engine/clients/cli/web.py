@@ -16,7 +16,7 @@ from ...base.system import EXIT_INTERRUPTED, wait_for
 from ...engine.settings import EngineSettings
 from .command import command
 from .common_options import search_options
-from .first_game import DEFAULTS, PlayersOptions, advice, close_engine, first_game, rated_games
+from .first_game import DEFAULTS, PlayersOptions, close_engine, first_game, rated_games
 
 if TYPE_CHECKING:
     from ..web.server import Server
@@ -74,7 +74,6 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
 
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
-    from .review_display import show_notice
 
     host = own_address(server_options.host) if server_options.host else None
     # Pages of any free port would not find it again.
@@ -82,8 +81,6 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, search, shows_finished=True)
     is_played = len(first.humans) == 1  # against the engine: a record or problems are not
-    if is_played and (offered := advice(first.search, first.engine.width, first.engine.height)):
-        show_notice(f"{offered}.")
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())

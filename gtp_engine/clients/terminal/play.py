@@ -64,9 +64,9 @@ _FILE_AND_MOVE = re.compile(r"(.+?)\s+(?:(?:--)?move\s+)?(\d{1,9})")
 class TerminalGame:
     """Games on the engine's board, one after the other, each saved after every move.
 
-    After moves and with hints `shown` is shown, one of `SHOWN_VALUES`; at the beginning a person is told `advice`,
-    besides what to type. In the games of `rated` the engine's rank follows the person's results; None if it does not.
-    `review` shows the mistakes in a finished game, by its file and what has been searched in it.
+    After moves and with hints `shown` is shown, one of `SHOWN_VALUES`. In the games of `rated` the engine's rank
+    follows the person's results; None if it does not. `review` shows the mistakes in a finished game, by its file and
+    what has been searched in it.
     """
 
     def __init__(
@@ -75,7 +75,6 @@ class TerminalGame:
         screen: Screen,
         *,
         shown: str = "winrate",
-        advice: str = "",
         rated: RatedGames | None = None,
         review: Callable[[Path, KnownReports], object] = lambda path, known: None,
     ) -> None:
@@ -90,7 +89,7 @@ class TerminalGame:
         self._is_saved: bool | None = None  # of a finished game
         self._lesson: GameReview | None = None  # about the game that has ended last
         self._known = KnownReports()  # of `why`, the lesson and the review: one figure for one mistake
-        self._opening = "\n".join(filter(None, (self._greeting(), advice)))
+        self._opening = self._greeting()
 
     def _greeting(self) -> str:
         """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""

@@ -30,7 +30,6 @@ from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
 from .guard import Guard
-from .loading import Loading
 from .opening import Opening
 from .playing import Editing, Playing
 from .problems import Problems
@@ -85,7 +84,6 @@ def new_session(
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening)
-    Loading(session, opening.use_loaded)
     session.watch_engine()
     session.go_on()
     problems.open_first()

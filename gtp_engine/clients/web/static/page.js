@@ -7,7 +7,6 @@ import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
-import {Offer} from "./offer.js";
 import {Problems} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
@@ -58,7 +57,6 @@ const life = new Life(send, {
   },
   announce,
 });
-const offer = new Offer(send);
 const problems = new Problems(send);
 const sound = new Sound(find("#sound"));
 const strength = new Strength(send, show);
@@ -344,7 +342,6 @@ function show(before = state) {
   study.show(state);
   mistakes.show(state);
   problems.show(state);
-  offer.show(state);
   strength.show(state);
   sound.follow(state);
   showSettings();
