@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Limits of each of the two searches for dead stones. Of rollouts more than the seconds allow are as good as any number;
-# of a network some hundred, chosen by judgement, take about as long on 19x19 where a seed forbids a limit of time.
+# Limits of each of the two searches for dead stones. Of rollouts as many count as fit into the seconds; a network makes
+# about a hundred visits in them on 19x19, which also bound the time if a seed forbids that the clock does.
 _ROLLOUT_VISITS, _NETWORK_VISITS, _OWNERSHIP_SECONDS = 2000, 100, 1.5
 _ANY_PROFILE = "rank_1d"  # for warming up
 

@@ -155,7 +155,7 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
             "a.sgf",
             b"(;SZ[21];B[aa])",
             ["--network", "auto", "--strict"],
-            "b7c96h3tfrs-taught plays on boards up to 19x19",
+            "b10c384h6nbttflrs-int8 plays on boards up to 19x19",
         ),
         ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny does not imitate humans"),
     ],
