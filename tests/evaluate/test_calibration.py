@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 from compiled import needs_int8, needs_tiles
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.nets.katago_file import read_katago_file
+from gtp_engine.nets.katago_file import read_katago_file, write_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels.matmul import FLOAT32, TILES
 from gtp_engine.nets.kernels.network import half_products, integer_kinds
@@ -31,7 +32,12 @@ from gtp_engine.nets.quantisation import (
 )
 from gtp_engine.nets.stored import StoredNetwork
 from gtp_engine.search.evaluate import calibration, runner
-from gtp_engine.search.evaluate.calibration import find_or_make_quantised, find_quantised, make_quantised
+from gtp_engine.search.evaluate.calibration import (
+    find_or_make_quantised,
+    find_quantised,
+    make_quantised,
+    round_for_file,
+)
 from gtp_engine.search.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.search.evaluate.runner import make_runner
 
@@ -96,6 +102,28 @@ def test_integers_are_made_once(
     monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("made twice"))
     again = find_or_make_quantised(network, file)
     assert list(again.layers) == list(made.layers) and again.loss == pytest.approx(made.loss)
+
+
+@needs_int8
+@pytest.mark.skipif(IN_TILES, reason="in tiles matrices are of bfloat16")
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_a_rounded_file_needs_no_rounding(
+    precision: str, tmp_path: Path, network: StoredNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_katago_file(round_for_file(network), tmp_path / "rounded.bin.gz")
+    monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("rounded anew"))
+    planes, scalars = all_positions(False)[1][2]
+    runners = {}
+    for kind in ("float32", precision):
+        runners[kind] = make_runner(read_katago_file(tmp_path / "rounded.bin.gz"), tmp_path, "cpu", kind)
+    assert runners[precision].precision == "int8"
+    outputs = {}
+    for kind, each in runners.items():
+        inputs = each.new_inputs(len(planes), 9, 9)
+        inputs.planes[:], inputs.scalars[:] = planes, scalars
+        outputs[kind] = each.run(inputs, np.arange(len(planes)))
+    difference = np.abs(outputs[precision].value - outputs["float32"].value).max()
+    assert 0 < difference < 0.05 * np.abs(outputs["float32"].value).max()
 
 
 @needs_int8

@@ -10,6 +10,8 @@ from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.model import Model
 
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -58,3 +60,24 @@ def test_what_is_not_there(folder: Path) -> None:
     done = run("nosuch")
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: no network 'nosuch': no such file, and none in")
+
+
+def test_a_transformer_is_written_with_rounded_weights(folder: Path) -> None:
+    out = folder / "rounded.bin.gz"
+    done = run(str(TINY), "--rounded", str(out))
+    assert done.exit_code == 0 and done.stdout == f"wrote {out}\n"
+    assert out.stat().st_size < TINY.stat().st_size
+    assert run("rounded").exit_code == 0
+    again = run(str(TINY), "--rounded", str(out))
+    assert again.exit_code == 1 and "already exists" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [((), "one network, not 0"), (("a", "b"), "one network, not 2"), (("mine",), "no transformer")],
+)
+def test_what_cannot_be_rounded_is_named(folder: Path, names: tuple[str, ...], message: str) -> None:
+    write_katago_file(Model(parse_config("b1c8")).initialise().stored(), folder / "mine.bin.gz")
+    done = run(*names, "--rounded", str(folder / "out.bin.gz"))
+    assert done.exit_code > 0 and message in done.stderr
+    assert not (folder / "out.bin.gz").exists()

@@ -20,11 +20,14 @@ from gtp_engine.nets.quantisation import (
     Loss,
     Positions,
     Quantised,
+    powers_in,
     quantisable,
     quantise,
     read_quantised,
+    round_network,
     round_weights,
     save_quantised,
+    scales_in,
 )
 from gtp_engine.nets.stored import StoredNetwork, fold_norms
 
@@ -97,6 +100,27 @@ def test_a_row_of_zeros_and_unused_inputs() -> None:
     assert not integers.any() and not scales.any()
 
 
+def test_powers_of_two_are_found_in_weights() -> None:
+    generator = np.random.default_rng(1)
+    powers = np.ldexp(np.float32(1), generator.integers(-20, 5, 9)).astype(np.float32)
+    integers = generator.integers(-127, 128, (9, 3, 1, 1))
+    integers[:, 0] = 2 * generator.integers(0, 50, (9, 1, 1)) + 1  # odd: no larger power divides all
+    weight = (integers * powers[:, None, None, None]).astype(np.float32)
+    assert (powers_in(weight) == powers).all()
+    weight[4] = 0
+    assert powers_in(weight)[4] == 0
+
+
+@pytest.mark.parametrize("row", [[128, 1], [1, 1 / 128], [0.3, 1], [1e-42, 1]])
+def test_other_weights_are_no_multiples_of_powers_of_two(row: list[float]) -> None:
+    assert powers_in(np.array([[1, 127], row], np.float32)) is None
+
+
+def test_the_next_power_of_two() -> None:
+    scales = np.array([0.25, 0.26, 3, 4, 0, 1e-42], np.float32)
+    assert quantisation._next_powers(scales).tolist() == [0.25, 0.5, 4, 4, 0, 0]
+
+
 def test_which_layers_can_be_of_integers() -> None:
     assert quantisable(parse_config("b3c36-mish"), {MATRICES, POINTS}) == []
     found = quantisable(parse_config("b3c36-mish"), {WINDOWS})
@@ -127,6 +151,32 @@ def found(network: StoredNetwork) -> Quantised:
     planes[..., 0] = 1
     positions = [Positions(planes, np.ones((3, 19), np.float32))]
     return Quantised(quantise(network, positions, ALL_KINDS), Loss(0.001, 0.1))
+
+
+def test_a_network_is_rounded_for_its_file(network: StoredNetwork) -> None:
+    """All weights become bfloat16, and those of matrices and 1x1 convolutions multiples of powers of two."""
+    choice = np.random.default_rng(1)
+    planes, scalars = (choice.random((3, 7, 7, 22)) < 0.2).astype(np.uint8), choice.random((3, 19)).astype(np.float32)
+    assert scales_in(network, ALL_KINDS) == {}
+    rounded = round_network(network, [Positions(planes, scalars)])
+    layers = quantisable(network.config, {MATRICES, POINTS})
+    assert list(scales_in(rounded, ALL_KINDS)) == [f"{path}.scales" for path in layers]
+    for name, value in network.values.items():
+        found = rounded.values[name]
+        if value.ndim == 1:
+            assert (found == value).all()
+        else:
+            assert not (found.view(np.uint32) & 0xFFFF).any()
+            assert np.abs(found - value).max() <= np.abs(value).max() / 16
+    assert (rounded.values[f"{layers[0]}.weight"] != network.values[f"{layers[0]}.weight"]).any()
+    again = round_network(network, [Positions(planes, scalars)])
+    assert rounded.fingerprint == again.fingerprint
+
+
+def test_a_network_without_matrices_is_not_rounded_for_its_file() -> None:
+    stored = random_model(8, 1).stored()
+    with pytest.raises(UserError, match="no transformer"):
+        round_network(stored, [Positions(np.ones((1, 7, 7, 22), np.uint8), np.ones((1, 19), np.float32))])
 
 
 def test_every_layer_is_rounded(network: StoredNetwork, found: Quantised) -> None:
