@@ -80,7 +80,6 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, search, shows_finished=True)
-    is_played = len(first.humans) == 1  # against the engine: a record or problems are not
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
@@ -93,7 +92,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         rated = rated_games(context, players, search, played, can_ask=True)
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
-        is_strongest = rated is None and saved is None and is_played and not is_chosen
+        is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
         asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
