@@ -24,8 +24,8 @@ from .worker import SearchWorker
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
 # The visits of a look: with fewer the ownership that rollouts find is noise. Chosen by judgement.
 _LEAST_VISITS = 64
-# The visits of each of the two searches that judge a pass. In ten positions, eight of them at the end of games on 19x19,
-# 8, 16 and 32 visits of the network that judges found the same.
+# The visits of each of the two searches that judge a pass. In ten positions, eight of them at the end of games on
+# 19x19, 8, 16 and 32 visits of the network that judges found the same.
 _JUDGING_VISITS = 16
 # What a move may lose, in points and win rate, and still count as good as another: rollouts are noisy. Chosen by
 # judgement. In 12 games of rollouts against GNU Go a pass whatever it costs gave away 262 points and a game.
