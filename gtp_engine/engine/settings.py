@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .worker import SearchWorker
 
 DEFAULT_SECONDS = 5.0
+ANSWER_SECONDS = 2.0  # of a hint or an estimate of the score, for which a person waits: some 100 visits on 19x19
 COUNT, SECONDS = Range(1, whole=True), Range(0)
 LIMIT: dict[str, Any] = {"common": True, "together": "limits"}  # one of them replaces both of a place that counts less
 

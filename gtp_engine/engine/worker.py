@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Limits of each of the two searches for dead stones.
-_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS = 2000, 1.5
+# Limits of each of the two searches for dead stones. Of rollouts as many count as fit into the seconds; a network makes
+# about a hundred visits in them on 19x19, which also bound the time if a seed forbids that the clock does.
+_ROLLOUT_VISITS, _NETWORK_VISITS, _OWNERSHIP_SECONDS = 2000, 100, 1.5
 _ANY_PROFILE = "rank_1d"  # for warming up
 
 
@@ -294,7 +295,8 @@ class SearchWorker:
         game = request.game.copy()
         game.to_move = colour
         # With a seed the rest of the game must not depend on the speed of the machine.
-        limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._settings.seed is None else None)
+        visits = _ROLLOUT_VISITS if self.is_rollout(game) else _NETWORK_VISITS
+        limits = Limits(visits, _OWNERSHIP_SECONDS if self._settings.seed is None else None)
         ownership = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
         assert ownership is not None
         return ownership if colour == BLACK else -ownership

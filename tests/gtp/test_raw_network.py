@@ -128,7 +128,9 @@ def test_a_board_that_is_too_large(tiny: Conversation) -> None:
     assert "gtp_engine: tiny: cpu, float32, 1 thread, batches of 8\n" in log
 
 
-@pytest.mark.parametrize(("network", "name"), [(str(NETWORKS / "tiny.bin.gz"), "tiny"), ("auto", "b10c384h6nbttflrs-int8")])
+@pytest.mark.parametrize(
+    ("network", "name"), [(str(NETWORKS / "tiny.bin.gz"), "tiny"), ("auto", "b10c384h6nbttflrs-int8")]
+)
 def test_strictly_no_rollouts(start: Callable[..., Conversation], network: str, name: str) -> None:
     conversation = start("--network", network, "--strict", "--visits", "4", "--threads", "1")
     reason = "the network plays on boards up to 19x19; choose a smaller board, or start without --strict"

@@ -155,7 +155,7 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
 
 def test_a_review_is_stopped(page: Any) -> None:
     page.click("#settings summary")
-    page.select_option("#review-visits", "1000")
+    page.select_option("#review-visits", "500")
     paste(page, "(;GM[1]SZ[19];B[dd];W[pp];B[pd];W[dp];B[qn];W[nq])")
     expect(page.locator("#review")).to_be_enabled()
     page.click("#review")

@@ -64,7 +64,7 @@ class Screen:
 @pytest.fixture(scope="module")
 def reviewed() -> GameReview:
     """A whole game with captures, reviewed with few visits, with a reason for its first mistake."""
-    found = review(ROOT / "sgf" / "samples" / "9x9.sgf", EngineSettings(visits=30, seed=1, threads=1))
+    found = review(ROOT / "sgf" / "samples" / "9x9.sgf", EngineSettings("b6c64-19x19", visits=30, seed=1, threads=1))
     worst = found.mistakes[0].worst
     object.__setattr__(found, "reasons", {worst.number: [reason(worst.better_line)]})
     return found

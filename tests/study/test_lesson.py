@@ -1,4 +1,4 @@
-"""The lesson after a game and the reasons for its last moves, by the bundled network and in a few seconds."""
+"""The lesson after a game and the reasons for its last moves, by a small network and in a few seconds."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from gtp_engine.study.known_reports import KnownReports
 from gtp_engine.study.lesson import MISTAKES, GameStudy, about_last_moves, after_game, worst_mistakes
 from gtp_engine.study.reviewer import ReviewTask
 
-SETTINGS = EngineSettings(threads=1, rank="15k", visits=1)  # which are not those of a lesson
+SETTINGS = EngineSettings("b6c64-19x19", threads=1, rank="15k", visits=1)  # which are not those of a lesson
 
 
 def played(moves: str) -> Game:
@@ -33,7 +33,7 @@ def atari() -> Game:
 
 
 def test_what_cost_a_player_most_is_told_with_reasons(atari: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lesson, "lesson_seconds", lambda *_: 12.0)  # on a machine that is busy with other tests
+    monkeypatch.setattr(lesson, "lesson_seconds", lambda *_: 6.0)  # on a machine that is busy with other tests
     review = lesson_about(atari).start().result()
     mistakes = worst_mistakes(review)
     weights = [mistake.worst.importance("points") for mistake in mistakes]

@@ -71,7 +71,7 @@ def test_one_line_where_nothing_can_be_taught(tmp_path: Path) -> None:
 
 
 def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:
-    options = ("--network", "auto", "--board-size", "9", "--rank", "20k")
+    options = ("--network", "b6c64-19x19", "--board-size", "9", "--rank", "20k")
     said = play("E5\nA1\nwhy\n", tmp_path, *options)
     assert "your A1 lost about " in said and "better: " in said
     assert "\nwhite's " in said.partition("your A1")[2]
@@ -79,7 +79,7 @@ def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Terminal:
-    options = ("--network", "auto", "--rank", "20k", "--seed", "1", "--sgf-dir", str(tmp_path))
+    options = ("--network", "b6c64-19x19", "--rank", "20k", "--seed", "1", "--sgf-dir", str(tmp_path))
     return Terminal(*PLAY, *options)
 
 

@@ -26,7 +26,7 @@ def study(desk: Desk) -> Desk:
 @pytest.fixture
 def pupil(tmp_path: Path) -> Iterator[Desk]:
     """A game against the engine on a board for which it has a network, whose judgement a lesson rests on."""
-    with Engine(EngineSettings(threads=1, seed=1, visits=4), width=7) as engine:
+    with Engine(EngineSettings("b6c64-19x19", threads=1, seed=1, visits=4), width=7) as engine:
         desk = Desk(engine, tmp_path)
         desk.wait(engine.ready.done)
         yield desk
@@ -51,7 +51,7 @@ def review(desk: Desk) -> None:
 
 
 def test_a_review_judges_the_moves_of_one_player_if_that_is_wanted(desk: Desk) -> None:
-    desk.send("network", network="auto")
+    desk.send("network", network="b6c64-19x19")
     desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[aa];B[ai];W[gc])")
     desk.wait(desk.engine.ready.done)
     desk.refuse("invalid colour 'grey'", "review", visits=20, colour="grey")
@@ -63,7 +63,7 @@ def test_a_review_judges_the_moves_of_one_player_if_that_is_wanted(desk: Desk) -
 
 
 def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) -> None:
-    desk.send("network", network="auto")
+    desk.send("network", network="b6c64-19x19")
     desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[];W[gc])")  # Black passes with the third move
     desk.wait(desk.engine.ready.done)
     desk.send("review", visits=40)
@@ -114,7 +114,7 @@ def test_a_review_finds_values_for_moves_before_nodes_that_change_nothing(desk: 
 
 
 def test_the_graph_of_a_review_goes_to_the_count_of_a_game_that_two_passes_end(desk: Desk) -> None:
-    desk.send("network", network="auto")
+    desk.send("network", network="b6c64-19x19")
     desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[];B[])")
     desk.wait(desk.engine.ready.done)
     review(desk)

@@ -23,7 +23,7 @@ from ...base.system import program_line, quoted, wait_for
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
 from ...engine.ranks import STRONGEST, WEAKEST
-from ...engine.settings import EngineSettings
+from ...engine.settings import ANSWER_SECONDS, EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.life import area_map
@@ -64,9 +64,9 @@ _FILE_AND_MOVE = re.compile(r"(.+?)\s+(?:(?:--)?move\s+)?(\d{1,9})")
 class TerminalGame:
     """Games on the engine's board, one after the other, each saved after every move.
 
-    After moves and with hints `shown` is shown, one of `SHOWN_VALUES`; at the beginning a person is told `advice`,
-    besides what to type. In the games of `rated` the engine's rank follows the person's results; None if it does not.
-    `review` shows the mistakes in a finished game, by its file and what has been searched in it.
+    After moves and with hints `shown` is shown, one of `SHOWN_VALUES`. In the games of `rated` the engine's rank
+    follows the person's results; None if it does not. `review` shows the mistakes in a finished game, by its file and
+    what has been searched in it.
     """
 
     def __init__(
@@ -464,9 +464,9 @@ class TerminalGame:
     # Searching.
 
     def _report(self, ownership: bool = False) -> SearchReport:
-        """Returns a search as long as for a move, at full strength whatever the rank is."""
+        """Returns a short search unless the settings have limits, at full strength whatever the rank is."""
         self._own_rank.end_counting("the engine helped")
-        request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
+        request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits(ANSWER_SECONDS))
         return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 
     def _wait(self, future: "Future[T]", doing: str, stop: Callable[[], object] | None = None) -> T:

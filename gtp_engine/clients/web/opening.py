@@ -152,9 +152,7 @@ class Opening(Part):
 
     def on_network(self, message: Message) -> None:
         """Has the engine use another network, for its moves and for analyses."""
-        self._use(self.networks[Words(self.networks).parse("network", message.get("network"))])
-
-    def _use(self, network: str) -> None:
+        network = self.networks[Words(self.networks).parse("network", message.get("network"))]
         session, engine = self.session, self.played.engine
         settings = replace(engine.settings, network=network)
         settings.check_board(engine.width, engine.height)

@@ -40,7 +40,7 @@ from .values import LEAST_LOSS
 if TYPE_CHECKING:
     from ...study.game_review import Reason
 
-_VISITS = 400  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
+_VISITS = 200  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there

@@ -6,6 +6,7 @@ from typing import Any
 from ...base.errors import UserError
 from ...base.fields import Words
 from ...base.languages.texts import Phrase
+from ...engine.settings import ANSWER_SECONDS
 from ...go.coords import BLACK, PASS, colour_name, opponent
 from ...go.drawing import Candidate
 from ...go.game import Game, Move
@@ -121,13 +122,13 @@ class Searches(Part):
         self._ask("score")
 
     def _ask(self, kind: str) -> None:
-        """Searches as long as for a move, at full strength whatever the rank."""
+        """Searches for a short time unless the settings have limits, at full strength whatever the rank."""
         session = self.session
         if session.task is not None and session.task.is_of_the_game:
             raise UserError(Phrase("error.thinking"))
         session.cancel()
         self.analysis_visits = None  # its report gives way to this one
-        session.go_on(self._search(kind, self.played.engine.settings.limits()))
+        session.go_on(self._search(kind, self.played.engine.settings.limits(ANSWER_SECONDS)))
 
     def _search(self, kind: str, limits: Limits) -> Task:
         """Returns the search of the position that is shown; an analysis shows meanwhile what has been found."""

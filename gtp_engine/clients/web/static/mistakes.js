@@ -2,7 +2,7 @@
 import {button, fillList, find, onPointing} from "./elements.js";
 import {moveName, number, percent, say, text} from "./words.js";
 
-const VISITS = [50, 100, 200, 500, 1000];
+const VISITS = [20, 50, 100, 200, 500];
 
 export class Mistakes {
   // send: sends a message; onNode: called with the number of the node to go to, onRetry with that of a move to try again;

@@ -17,7 +17,7 @@ const LAYERS = ["candidates", "losses", "ownership", "policy"];
 const ON_STONES = ["nothing", "numbers", "losses"];
 const THEMES = ["system", "light", "dark"];
 const VISITS = [100, 500, 2000, 10000, 50000];
-const USUAL_VISITS = 2000;
+const USUAL_VISITS = 500;
 // Bytes: 10,000 problems have 2 MB and more, and large records 200 kB; the program has limits too.
 const LARGEST_FILES = 8 << 20, LARGEST_TEXT = 2 << 20;
 const FIRST_WAIT = 300, LONGEST_WAIT = 5000;  // milliseconds between attempts to connect
