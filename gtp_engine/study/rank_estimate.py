@@ -26,11 +26,11 @@ _OPTIMISM = default_parameters(NETWORK).root_policy_optimism
 # without passes. The first is the mean logarithm of the ratio of a move's prior to the highest one, which counts as at
 # least LEAST_RATIO. The second is the logarithm of the mean change of the lead from one of the player's turns to the
 # next, in points, which counts as at most MOST_POINTS.
-CONSTANT, LIKELIHOOD, SWING = 4.821, 0.533, -0.424
+CONSTANT, LIKELIHOOD, SWING = 4.832, 0.534, -0.429
 LEAST_RATIO, MOST_POINTS = 0.0003, 10.0
-# Nine in ten ratings are at most this far off. For estimates below 9k such an interval would be wider than 12 ranks: of
-# them only the group is told.
-HALF = 0.592
+# Nine in ten ratings are at most this far off. From 10k on such an interval would soon be wider than 12 ranks, so only
+# the group of weaker players is told.
+HALF = 0.598
 GROUPS = ((-35, -20), (-19, -10))
 WEAKEST, STRONGEST = -35, 6  # the ranks of the people in these games: 35k to 7d
 

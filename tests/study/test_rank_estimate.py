@@ -41,7 +41,7 @@ def worker_of(network: str = NETWORK) -> SearchWorker:
 @pytest.mark.parametrize(
     ("ratio", "change", "text"),
     [
-        # 4.821 + 0.533 * ln 0.05 - 0.424 * ln 2 = 2.930, 23.15 * ln 2.930 - 30 = -5.1; with 0.592 less -10.3, more -0.8
+        # 4.832 + 0.534 * ln 0.05 - 0.429 * ln 2 = 2.935, 23.15 * ln 2.935 - 30 = -5.1; with 0.598 less -10.3, more -0.8
         (0.05, 2, "5k (10k to 1k)"),
         (0.3, 1.5, "1d or stronger (at least 2k)"),
         (0.01, 5, "19k to 10k"),
