@@ -9,8 +9,8 @@ from .move_review import LISTED
 from .reasons.explain import REASON_WORK
 from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
 
-# Visits of a position. Reviews with 8 were no worse on 9x9, but docs/review.md has only six games: a margin of two.
-FLOOR = 16
+# Visits of a position: the second look then finds as much as after 16 (docs/review.md), but few games were tried.
+FLOOR = 8
 # A game on 9x9 takes up to 18 s, on 13x13 37 s, and on 19x19 79 s; less if only a few moves are reviewed.
 _SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.22, 10.0, 1 / 3
 # Visits change when what fits differs by more than these factors, so that most positions are searched alike.
@@ -120,8 +120,8 @@ class Plan:
         if self._first is None:
             self._first = self._visits / max(1.0, self._done)
         self.left = {stage: work, "later": later}
-        if self._fixed is None:
-            self._choose()
+        if self._fixed is None and work + later:
+            self.limits = Limits(self._fitting)
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -88,8 +88,8 @@ def test_a_review_has_minutes_or_visits(game: Path, monkeypatch: pytest.MonkeyPa
     assert (refused.exit_code, "choose --minutes or --visits, not both" in refused.stderr) == (2, True)
     monkeypatch.setenv("GTP_ENGINE_VISITS", "4")
     done = review(game, "--minutes", "0.00001")
-    assert "reviews have at least 16 visits per position" in done.stderr
-    said = "about 16 visits per position, in "  # and nothing about a second look, as there was nothing to look at
+    assert "reviews have at least 8 visits per position" in done.stderr
+    said = "about 8 visits per position, in "  # and nothing about a second look, as there was nothing to look at
     assert said in " ".join(done.stdout.split())
 
 

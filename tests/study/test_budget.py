@@ -5,6 +5,7 @@ import pytest
 from gtp_engine.search.request import Limits
 from gtp_engine.study.budget import FLOOR, Plan, usual_seconds
 from gtp_engine.study.reasons.explain import REASON_WORK
+from gtp_engine.study.searches import SECOND_LOOK_FACTOR as AGAIN
 
 
 class Machine:
@@ -25,8 +26,8 @@ class Machine:
 
 def review(machine: Machine, plan: Plan, again: int, mistakes: int) -> None:
     machine.work(plan, 250)
-    plan.begin("again", 4.0 * again, REASON_WORK * mistakes)
-    machine.work(plan, again, 4.0)
+    plan.begin("again", AGAIN * again, REASON_WORK * mistakes)
+    machine.work(plan, again, AGAIN)
     plan.begin("reasons", REASON_WORK * mistakes)
     machine.work(plan, mistakes, REASON_WORK)
 
@@ -67,11 +68,11 @@ def test_a_budget_that_is_too_small_takes_the_floor_and_says_so() -> None:
 def test_given_limits_stay_and_their_cost_is_foreseen() -> None:
     machine = Machine(100.0)
     plan = Plan(250, Limits(visits=50), 100.0, clock=machine.clock)
-    assert plan.expected == pytest.approx((250 + 4 * 30 + 10 * REASON_WORK) * 50 / 100)
+    assert plan.expected == pytest.approx((250 + AGAIN * 30 + 10 * REASON_WORK) * 50 / 100)
     machine.work(plan, 250)
     assert (plan.limits, plan.is_over) == (Limits(visits=50), False)
     assert 0.4 < plan.progress < 0.6
-    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + 80 + 10 * REASON_WORK) * 2)
+    assert Plan(46, Limits(seconds=2.0), 1.0).expected == pytest.approx((46 + AGAIN * 20 + 10 * REASON_WORK) * 2)
 
 
 def test_what_is_known_is_no_speed() -> None:

@@ -83,7 +83,7 @@ def test_a_review_has_no_figures_from_fewer_visits_than_it_says_also_after_a_les
 
     lesson, short = looked(4, known.for_lesson())
     review, longer = looked(8, known)
-    assert min(short) == lesson.conditions.again == 16 and min(longer) == review.conditions.again == 32
+    assert min(short) == lesson.conditions.again == 32 and min(longer) == review.conditions.again == 64
     assert review.conditions.is_longer and review.conditions.text.endswith("lesson, whose figures may differ")
     again, same = looked(4, known.for_lesson())
     assert same == longer and not again.conditions.is_longer, "what the review has found is told from then on"

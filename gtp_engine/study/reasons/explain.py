@@ -34,9 +34,9 @@ from .variation import Fact, Study, Variation, best_variation, searched_line, va
 # MOST_EXPLAINED in all, which bounds the time.
 EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30
 # A finding of the second look is stated only if two more searches confirm it: of the positions two moves later, after
-# the move played and after the better one. They have this many times the visits of the first look. The smaller of the
-# two losses counts. With a factor of 4 the sentences about 16 mistakes were the same.
-LINE_FACTOR = 3
+# the move played and after the better one. They have this many times the visits of the first look, half of those of the
+# second. The smaller of the two losses counts.
+LINE_FACTOR = 4
 REASON_WORK = 2 * LINE_FACTOR  # in searches of the first look
 # The second search has to see this share of what a fact says.
 _AGREED = 0.8
