@@ -2,15 +2,15 @@
 
     python examples/teach_on_gpu.py positions pieces/a.shard games.zip --records 20000 --seed 1
     python examples/teach_on_gpu.py positions pieces/b.shard --played 3000 --board-size 9 --seed 2
-    python examples/teach_on_gpu.py teach pieces --teacher kata1-b18c384nbt --student FILE --out new.bin.gz
+    python examples/teach_on_gpu.py teach pieces --student FILE --out new.bin.gz
 
 `positions` runs on a CPU; several can run at once, with other seeds. It follows records of 19x19, or games that the
-bundled network plays on a smaller board, as `gtp_engine learn --teacher` does, and writes positions without labels.
-`teach` has the teacher label them in float16, one board size after the other, and then teaches the student for the
-minutes that are left. Every batch has one board size; the blocks are compiled by torch. It is made for transformers:
-the matrices of the blocks learn by Muon (Jordan 2024), everything else, convolutions too, by AdamW. Score losses are
-linear from 3 points on. One game in 20 is held back: how far the student is from the teacher there is printed before,
-now and then, and after. What is written is the average of the last networks.
+default network plays on a smaller board, as `gtp_engine learn --teacher` does, and writes positions without labels.
+`teach` has the teacher, by default that network, label them in float16, one board size after the other, and then
+teaches the student for the minutes that are left. Every batch has one board size; the blocks are compiled by torch. It
+is made for transformers: the matrices of the blocks learn by Muon (Jordan 2024), everything else, convolutions too, by
+AdamW. Score losses are linear from 3 points on. One game in 20 is held back: how far the student is from the teacher
+there is printed before, now and then, and after. What is written is the average of the last networks.
 
 `learn` resumes, checks its files and runs anywhere; this does none of that, and is two to three times as fast on a GPU.
 """
@@ -37,6 +37,7 @@ from gtp_engine.go.game import Game, Move
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.library import default_network, find_network, load_network
 from gtp_engine.nets.model import Model, prepare_for_inference
+from gtp_engine.search.evaluate.choices import AUTO, LARGEST_BOARD, network_on
 from gtp_engine.search.evaluate.row import EvaluationRow
 from gtp_engine.training import losses
 from gtp_engine.training.data.game_records import is_held
@@ -73,7 +74,7 @@ def main() -> None:
     positions.set_defaults(run=write_positions)
     teach = commands.add_parser("teach", help="label the positions and teach a network")
     teach.add_argument("folder", type=Path, help="where the shards are")
-    teach.add_argument("--teacher", required=True, help="a file or a name")
+    teach.add_argument("--teacher", default=AUTO, help="a file or a name (default: the default network)")
     teach.add_argument("--student", required=True, help="a file or a name: the network to begin with")
     teach.add_argument("--out", required=True, type=Path, help="the file to write")
     teach.add_argument("--minutes", type=float, default=8, help="for everything (default: 8)")
@@ -184,7 +185,7 @@ class Lesson:
     @torch.inference_mode()
     def label(self) -> None:
         """Has the teacher label all positions."""
-        network = load_network(find_network(self.options.teacher))
+        network = load_network(find_network(network_on(self.options.teacher, LARGEST_BOARD, LARGEST_BOARD)))
         dtype = torch.float16 if self.device.type == "cuda" else torch.float32
         teacher = prepare_for_inference(network, dtype, self.device)
         games = join(list(read_shards(shard_files(self.options.folder), print)))

@@ -65,7 +65,7 @@ def test_a_public_ci_tests_the_oldest_and_the_newest_python() -> None:
 def test_bundled_networks_are_installed_with_their_cards() -> None:
     weights = bundled_folder()
     packaged = setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ")
-    assert packaged == ["*.bin.gz", "*.md", "network-licence.txt", USES_FILE, LIST_FILE, RANKS_FILE, RULES_FILE]
+    assert packaged == ["*.bin.gz", "*.md", USES_FILE, LIST_FILE, RANKS_FILE, RULES_FILE]
     assert {path.name for path in weights.glob("*.toml")} <= set(packaged)
     names = {path.name.removesuffix(".bin.gz") for path in weights.glob("*.bin.gz")}
     for table in (RULES_FILE, RANKS_FILE):
@@ -76,7 +76,7 @@ def test_bundled_networks_are_installed_with_their_cards() -> None:
     for name in names:
         assert (weights / f"{name}.bin.gz").stat().st_size <= 15e6
         assert (weights / f"{name}.md").is_file()
-    assert "KataGo" in (weights / "network-licence.txt").read_text()
+    assert "KataGo" in (weights / "network-licence.md").read_text()
 
 
 def test_every_public_name_exists() -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import people_ranks
 import player_rating
 import pytest
 import rank_games
@@ -207,3 +208,32 @@ def test_an_opponent_that_follows_the_results_soon_has_the_players_rank(answer: 
     found = {true: player_rating.simulate(true, player_rating.ANSWERS[answer], 200) for true in RANKS}
     assert [true for true, outcome in found.items() if not 0.4 <= outcome.later <= 0.6] == []
     assert [true for true, outcome in found.items() if outcome.near < 0.9] == []
+
+
+def people(count: int, mistakes: float) -> people_ranks.Sample:
+    """Players of 30k to 5d in turn, two games each, whose figures are lines over their ratings, with some chance."""
+    random, sides = np.random.default_rng(1), []
+    for number in range(count):
+        rank = -30 + 35 * (number // 2) // (count // 2)
+        rating = people_ranks.rating_of(rank) + random.normal(0, mistakes, 2)
+        ratios, changes = np.full(60, np.exp(0.8 * rating[0] - 4)), np.exp(2 - 0.5 * rating[1])
+        leads = changes * (np.arange(60) % 2)
+        sides.append(people_ranks.Side(f"player {number // 2}", number // 4, rank, ratios, leads, np.ones(60)))
+    return people_ranks.Sample(sides)
+
+
+def test_the_fit_of_peoples_ranks_does_not_pull_the_ends_of_the_scale_to_its_middle() -> None:
+    choice = people_ranks.Choice(0.0001, "changes", 20.0, "rating", True)
+    exact = people(80, 0)
+    assert people_ranks.left_out_estimates(choice, exact, exact.all) == pytest.approx(exact.ranks, abs=1e-6)
+    sample = people(400, 0.5)
+    errors = people_ranks.left_out_estimates(choice, sample, sample.all) - sample.ranks
+    means = {name: errors[sample.groups == name].mean() for name in people_ranks.GROUPS}
+    assert np.abs(errors).mean() > 3 and all(abs(mean) < 1 for mean in means.values()), means
+
+
+def test_a_player_is_left_out_with_the_games_of_the_opponents() -> None:
+    sample = people(8, 0)
+    folds = list(sample.folds(sample.all))
+    assert [(own.tolist().index(True), int(others.sum())) for own, others in folds] == [(0, 4), (2, 4), (4, 4), (6, 4)]
+    assert all(not set(sample.games[own]) & set(sample.games[others]) for own, others in folds)

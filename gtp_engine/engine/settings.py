@@ -46,7 +46,7 @@ class EngineSettings:
     """How an engine searches and behaves. Without visits, seconds and a clock a move takes 5 s.
 
     Attributes:
-        network: A network's name or file; auto: the bundled one for the board size; none: random rollouts.
+        network: A network's name or file; auto: your default or the bundled one for the board; none: random rollouts.
         rank: Play at a rank: 25k to 5d, such as 12k, or max.
         visits: Stop each search after N visits.
         seconds: Stop each search after this many seconds.

@@ -1,8 +1,9 @@
 """Finds network files by name, and loads them.
 
 A network is searched for among the bundled ones, in `weights/`, and then in the user's folder
-(`folders.networks_dir`). `networks.toml`, next to the bundled networks, assigns them to uses and board sizes, and
-`rules.toml`, next to any network, names the rules that it learned with if they are few.
+(`folders.networks_dir`). `networks.toml`, next to the bundled networks, assigns them to uses and board sizes; the
+table `[networks]` of the user's configuration assigns others, which judge in their place. `rules.toml`, next to any
+network, names the rules that it learned with if they are few.
 Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
 ZIP_MAGIC = b"PK"  # the start of files that torch saves
 USES_FILE = "networks.toml"  # the uses and the board sizes of the bundled networks
+OWN_TABLE = "networks"  # the boards of the networks that the user has chosen, in the user's configuration
 RULES_FILE = "rules.toml"  # the rules that networks learned with
 JUDGE, RANK_PLAY = USES = ("judge", "ranks")  # everything, and play at a rank
 
@@ -56,15 +58,31 @@ def default_networks(use: str = JUDGE) -> dict[Path, tuple[int, int]]:
     """
     folder = bundled_folder()
     table = folder / USES_FILE
-    found = {}
-    for name, entry in _read_table(table).get(use, {}).items():
+    files = {folder / f"{name}.bin.gz": boards for name, boards in _boards(table, use).items()}
+    return {path: boards for path, boards in files.items() if path.is_file()}
+
+
+def own_networks() -> dict[str, tuple[int, int]]:
+    """Returns the boards, as `default_networks` does, of the networks that the user's configuration names.
+
+    Raises:
+        UserError: The table is invalid.
+    """
+    table = folders.configuration_file()
+    return {} if table is None else _boards(table, OWN_TABLE)
+
+
+def _boards(table: Path, section: str) -> dict[str, tuple[int, int]]:
+    """Returns the longer side's least and most points for each network of a section of a file."""
+    entries = _read_table(table).get(section, {})
+    if not isinstance(entries, dict):
+        raise UserError(f"{table}: {section!r} is not a table; write [{section}]")
+    for name, entry in entries.items():
         if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
             raise UserError(
                 f"{table}: {name} = {entry!r}: expected the least and the most points of the longer side, as in [7, 9]"
             )
-        if (path := folder / f"{name}.bin.gz").is_file():
-            found[path] = (entry[0], entry[1])
-    return found
+    return {name: (least, most) for name, (least, most) in entries.items()}
 
 
 def mean_errors(network: str) -> tuple[float, float] | None:
@@ -92,18 +110,26 @@ def learned_rules(path: Path) -> tuple[str, ...]:
 
 def _read_table(table: Path) -> dict[str, Any]:
     """Returns what is in a file of settings; nothing if there is no such file."""
-    if not table.is_file():
+    if not os.path.isfile(table):  # unlike Path's, False in another user's home
         return {}
     try:
-        return tomllib.loads(table.read_text("utf-8"))
+        return tomllib.loads(table.read_text("utf-8-sig"))
     except ValueError as error:
         raise UserError(f"{table}: {error}") from error
 
 
 def default_network(width: int, height: int, use: str = JUDGE) -> Path | None:
-    """Returns the bundled network for a use on a board, or None."""
+    """Returns the network for a use on a board, or None: the judge that the user has chosen, or a bundled one.
+
+    Of several that the user has chosen it is the one for the fewest sizes. Raises UserError if it is not found.
+    """
+    side = max(width, height)
+    chosen = own_networks().items() if use == JUDGE else ()
+    sizes = {name: most - least for name, (least, most) in chosen if least <= side <= most}
+    if sizes:
+        return find_network(min(sizes, key=lambda name: sizes[name]))
     boards = default_networks(use).items()
-    return next((path for path, (least, most) in boards if least <= max(width, height) <= most), None)
+    return next((path for path, (least, most) in boards if least <= side <= most), None)
 
 
 def find_card(path: Path) -> Path | None:

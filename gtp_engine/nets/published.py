@@ -1,6 +1,7 @@
 """KataGo's published networks: the list of those that `gtp_engine network get` offers, `weights/published.toml`."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from .library import bundled_folder, list_networks, network_name
 
 LIST_FILE = "published.toml"
 REFERENCE = "b6c64-19x19"  # the bundled network whose speed tells that of the others
+LICENCE = "KataGo Neural Network License, https://katagotraining.org/network_license/"  # of all networks in the list
 
 
 @dataclass(frozen=True)
@@ -22,49 +24,43 @@ class PublishedNetwork:
     megabytes: float  # the size of its file, in millions of bytes
     sha256: str  # the checksum of the file, or of what is in it: servers have compressed some networks anew
     cost: float  # how many evaluations of `REFERENCE` take as long as one of it, on 19x19
-    licence: str  # the licence, which `LICENCES` has
     about: str  # what it is good for
-    rating: int | None = None  # its Elo rating on katagotraining.org; None if it is not known
+    rating: int = 0  # the highest Elo of a network with its layers on katagotraining.org; 0: not known
+    rounded: str = ""  # the bundled network which is this one with rounded weights
 
     @property
     def file_name(self) -> str:
         """The name of its file, which is what other programs call it."""
         return urlsplit(self.url).path.rpartition("/")[2]
 
-    @property
-    def host(self) -> str:
-        """The server that it comes from."""
-        return urlsplit(self.url).netloc
-
     def find(self) -> Path | None:
-        """Returns its file if it is among the networks that are found by name."""
-        return next((path for path in list_networks() if path.name == self.file_name), None)
-
-
-LICENCES = "https://katagotraining.org/network_license/"
+        """Returns its file if it is among the networks that are found by name; else the bundled one, rounded."""
+        files = {path.name: path for path in list_networks()}
+        return files.get(self.file_name) or files.get(f"{self.rounded}.bin.gz")
 
 
 @cache
 def published_networks() -> dict[str, PublishedNetwork]:
-    """Returns the networks by their short names, from weak to strong; the last one imitates people."""
+    """Returns the networks by their short names; the first is the one that comes with the program."""
     entries = tomllib.loads((bundled_folder() / LIST_FILE).read_text("utf-8"))
     return {name: PublishedNetwork(name, **entry) for name, entry in entries.items()}
 
 
-def usual_network() -> PublishedNetwork:
-    """Returns the network to get where a bundled one is too weak.
+def estimated_rates(reference: float) -> dict[str, float]:
+    """Returns the evaluations a second of each network by its short name, of those of `REFERENCE`."""
+    return {name: reference / network.cost for name, network in published_networks().items()}
 
-    KataGo's README (2026) recommends a b18 for weak machines too: it is slower than the older ones, but much better.
+
+def strongest(rates: Mapping[str, float], least: float) -> PublishedNetwork:
+    """Returns the strongest network, by its rating, that makes at least so many evaluations a second.
+
+    Args:
+        rates: The evaluations a second of each network, by its short name.
+        least: How many it must make. If none does, the network that comes with the program is returned.
     """
-    return published_networks()["b18c384nbt"]
-
-
-def offer() -> str:
-    """Returns what to type for a stronger network: it names the command, or the option if the network is here."""
-    usual = usual_network()
-    if (path := usual.find()) is not None:
-        return f"add --network {network_name(path)}"
-    return f"`gtp_engine network get {usual.name}` loads KataGo's ({usual.megabytes:g} MB from {usual.host})"
+    first, *others = published_networks().values()
+    fast = (network for network in others if network.rating and rates[network.name] >= least)
+    return max(fast, key=lambda network: network.rating, default=first)
 
 
 def find_published(name: str) -> PublishedNetwork:

@@ -1,77 +1,92 @@
-"""What rank on OGS a person plays like on 19x19, from one game, with an interval.
+"""What rank on OGS a person plays like on 19x19, from one game, as far as one game tells it.
 
-Two figures of the player's moves, by the network's outputs without a search, add up to the rank:
-`benchmarks/people_ranks.py` fits them on games of people from 35k to 7d and measures how far the estimates are off.
-They were measured for one network and for 19x19 only, so there is no estimate for others.
+Two figures of a player's moves, by the network's outputs without a search, add up to a rating, which has a rank on OGS.
+`benchmarks/people_ranks.py` chooses and fits them on games of people from 35k to 7d, and measures how far the estimates
+are off. They were measured for one network and for 19x19 only, so there is no estimate for others.
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..go.coords import BLACK, PASS, WHITE
 from ..search.evaluate.batch import Evaluation, evaluate_games
 from ..search.evaluate.evaluator import Evaluator
+from ..search.parameters import default_parameters
 from .searches import Positions
 
-NETWORK = "b7c96h3tfrs-taught"
+NETWORK = "b10c384h6nbttflrs-int8"
 BOARD = (19, 19)
 FEWEST_MOVES = 60
-_ABSURD = 0.001  # a prior below it
-_LARGE_LOSS = 5  # points
+_OPTIMISM = default_parameters(NETWORK).root_policy_optimism
 
-# The rank as a sum: the constant, and the weight of each figure in the order of `PlayFigures`. 1d is 0, 1k is -1.
-CONSTANT = 4.15
-WEIGHTS = (-44.91, -15.67)
-# Nine in ten estimates are at most this many ranks off: a line over the estimate, and its least value.
-INTERVAL, LEAST_INTERVAL = (-0.221, 4.930), 1.0
+# The rating, as a multiple of that of 30k, as a sum: the constant, and the weights of two figures of a player's moves
+# without passes. The first is the mean logarithm of the ratio of a move's prior to the highest one, which counts as at
+# least LEAST_RATIO. The second is the logarithm of the mean change of the lead from one of the player's turns to the
+# next, in points, which counts as at most MOST_POINTS.
+CONSTANT, LIKELIHOOD, SWING = 4.832, 0.534, -0.429
+LEAST_RATIO, MOST_POINTS = 0.0003, 10.0
+# Nine in ten ratings are at most this far off. From 10k on such an interval would soon be wider than 12 ranks, so only
+# the group of weaker players is told.
+HALF = 0.598
+GROUPS = ((-35, -20), (-19, -10))
 WEAKEST, STRONGEST = -35, 6  # the ranks of the people in these games: 35k to 7d
 
 
 @dataclass(frozen=True)
-class PlayFigures:
-    """What the network says of one player's moves in a game, passes left out: means over the moves.
-
-    Attributes:
-        absurd: The share of moves with a prior below 0.1 %.
-        large_losses: The share of moves that lost more than 5 points by the network's lead before and after them.
-    """
-
-    absurd: float
-    large_losses: float
-
-
-@dataclass(frozen=True)
 class RankEstimate:
-    """The rank that a person plays like: numbers in which 1d is 0 and 1k is -1.
+    """The rank that a person plays like.
 
     Attributes:
-        rank: The estimate.
-        low: The weaker end of its interval, which holds for nine in ten games.
-        high: The stronger end.
+        rank: A number in which 1d is 0 and 1k is -1.
     """
 
     rank: float
-    low: float
-    high: float
+
+    @property
+    def group(self) -> tuple[int, int] | None:
+        """The weakest and the strongest rank of the group of 10k to 19k or of 20k and weaker; None from 9k on."""
+        return next((group for group in GROUPS if round(self.rank) <= group[1]), None)
+
+    @property
+    def low(self) -> float:
+        """The weaker end of the group, or of the interval that nine ranks in ten are in."""
+        return self.group[0] if self.group else rank_of(rating_of(self.rank) - HALF)
+
+    @property
+    def high(self) -> float:
+        """The stronger end."""
+        return self.group[1] if self.group else rank_of(rating_of(self.rank) + HALF)
 
     @property
     def is_dan(self) -> bool:
         """Whether the estimate is 1d or stronger. How much stronger it does not tell."""
-        return self.rank >= 0
+        return round(self.rank) >= 0
 
     def __str__(self) -> str:
-        """Returns "8k (14k to 3k)", or for dan players "1d or stronger (at least 4k)"."""
+        """Returns "8k (14k to 3k)", for dan players "1d or stronger (at least 4k)", for weak ones "19k to 10k"."""
         if self.is_dan:
             return f"1d or stronger (at least {rank_name(self.low)})"
-        return f"{rank_name(self.rank)} ({rank_name(self.low)} to {rank_name(self.high)})"
+        ends = f"{rank_name(self.low)} to {rank_name(self.high)}"
+        return ends if self.group else f"{rank_name(self.rank)} ({ends})"
 
 
 def rank_name(value: float) -> str:
     """Returns the rank that a number rounds to, from "35k" to "7d", the ranks of the people in the games."""
     rounded = round(min(max(value, WEAKEST), STRONGEST))
     return f"{rounded + 1}d" if rounded >= 0 else f"{-rounded}k"
+
+
+def rating_of(rank: Any) -> Any:
+    """Returns the rating of a rank on OGS as a multiple of that of 30k (`docs/ranks.md`); also of arrays."""
+    return np.exp((rank + 30) / 23.15)
+
+
+def rank_of(rating: Any) -> Any:
+    """Returns the rank of such a rating, from 35k to 7d; also of arrays."""
+    return 23.15 * np.log(np.clip(rating, rating_of(WEAKEST), rating_of(STRONGEST))) - 30
 
 
 def estimate_ranks(evaluator: Evaluator, positions: Positions) -> dict[int, RankEstimate]:
@@ -83,46 +98,46 @@ def estimate_ranks(evaluator: Evaluator, positions: Positions) -> dict[int, Rank
     record = positions.record
     if evaluator.name != NETWORK or (record.width, record.height) != BOARD:
         return {}
-    return {colour: estimate(figures) for colour, figures in figures_by_player(evaluator, positions).items()}
+    players = own_moves(positions)
+    if not players:
+        return {}
+    evaluations = evaluations_of(evaluator, positions)
+    return {colour: estimate(*ratios_and_leads(evaluations, positions, numbers)) for colour, numbers in players.items()}
 
 
-def figures_by_player(evaluator: Evaluator, positions: Positions) -> dict[int, PlayFigures]:
-    """Returns the figures of the players who have made `FEWEST_MOVES` moves, by colour."""
+def evaluations_of(evaluator: Evaluator, positions: Positions) -> list[Evaluation]:
+    """Returns the evaluations of all positions of a game, which a review has left in the cache."""
+    games = [positions[number] for number in range(positions.count)]
+    return evaluate_games(evaluator, games, optimism=_OPTIMISM)
+
+
+def own_moves(positions: Positions) -> dict[int, list[int]]:
+    """Returns the numbers of the moves before those of each player who has made `FEWEST_MOVES`, without passes."""
     numbers: dict[int, list[int]] = {BLACK: [], WHITE: []}
     for number, move in enumerate(positions.moves[: positions.count - 1]):
         if move.point != PASS:
             numbers[move.colour].append(number)
-    enough = {colour: own for colour, own in numbers.items() if len(own) >= FEWEST_MOVES}
-    if not enough:
-        return {}
-    evaluations = evaluate_games(evaluator, [positions[number] for number in range(positions.count)])
-    return {colour: figures_of(evaluations, positions, own) for colour, own in enough.items()}
+    return {colour: own for colour, own in numbers.items() if len(own) >= FEWEST_MOVES}
 
 
-def figures_of(evaluations: Sequence[Evaluation], positions: Positions, numbers: Sequence[int]) -> PlayFigures:
-    """Returns the figures of the moves that were played in these positions.
+def ratios_and_leads(
+    evaluations: Sequence[Evaluation], positions: Positions, numbers: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the ratio of each move's prior to the highest one, and the player's lead before it.
 
     Args:
         evaluations: Of all positions of the game.
         positions: The positions.
         numbers: The numbers of the moves before those that count.
     """
-    priors, losses = np.empty(len(numbers)), np.zeros(len(numbers))
-    for place, number in enumerate(numbers):
-        now, move = evaluations[number], positions.moves[number]
-        priors[place] = now.policy[now.game.vertex(move.point)]
-        after = evaluations[number + 1]
-        if after.game.to_move != move.colour:
-            losses[place] = now.lead + after.lead
-    return PlayFigures(
-        absurd=float((priors < _ABSURD).mean()),
-        large_losses=float((losses > _LARGE_LOSS).mean()),
-    )
+    before = [evaluations[number] for number in numbers]
+    played = [now.game.vertex(positions.moves[number].point) for now, number in zip(before, numbers, strict=True)]
+    ratios = [now.policy[vertex] / now.priors.max() for now, vertex in zip(before, played, strict=True)]
+    return np.array(ratios), np.array([now.lead for now in before])
 
 
-def estimate(figures: PlayFigures) -> RankEstimate:
-    """Returns the rank that these figures add up to."""
-    rank = CONSTANT + float(np.dot(WEIGHTS, astuple(figures)))
-    rank = min(max(rank, WEAKEST), STRONGEST)
-    half = max(float(np.polyval(INTERVAL, rank)), LEAST_INTERVAL)
-    return RankEstimate(rank, rank - half, rank + half)
+def estimate(ratios: np.ndarray, leads: np.ndarray) -> RankEstimate:
+    """Returns the rank of one player's moves, from what `ratios_and_leads` has found."""
+    likelihood = np.log(np.maximum(ratios, LEAST_RATIO)).mean()
+    swing = np.log(np.minimum(np.abs(np.diff(leads)), MOST_POINTS).mean())
+    return RankEstimate(float(rank_of(CONSTANT + LIKELIHOOD * likelihood + SWING * swing)))

@@ -39,11 +39,11 @@ def to_json(reviews: Sequence[GameReview]) -> str:
 
     Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
     losses from which the classes of mistakes begin; a player's `classes` and `class_losses`, how many moves they have
-    and what these lost in all, begin with the losses below the first. A player's `rank` is an estimate with its
-    interval (`rank_estimate`), or null. Moves and mistakes are those of the judged players; `checked` moves had a
-    second look. A move costs nothing if stones are set up after it, or if it `repeats` a mistake that counts with
-    another move, whose number that is; a player's `again` says how many do. So the losses of the moves add up to the
-    player's.
+    and what these lost in all, begin with the losses below the first. A player's `rank` is an estimate with the ends of
+    its interval or, below 9k, of its group (`rank_estimate`), or null. Moves and mistakes are those of the judged
+    players; `checked` moves had a second look. A move costs nothing if stones are set up after it, or if it `repeats` a
+    mistake that counts with another move, whose number that is; a player's `again` says how many do. So the losses of
+    the moves add up to the player's.
     """
     table = {
         "program": f"gtp_engine {VERSION}",
@@ -92,7 +92,7 @@ def _game(review: GameReview) -> dict[str, Any]:
 def _player(figures: PlayerFigures) -> dict[str, Any]:
     phases = zip(Phase, figures.phases, strict=True)
     return _numbers(figures.all) | {
-        "rank": figures.rank and {name: rank_name(value) for name, value in vars(figures.rank).items()},
+        "rank": figures.rank and {name: rank_name(getattr(figures.rank, name)) for name in ("rank", "low", "high")},
         "phases": {phase.label: _numbers(part) for phase, part in phases if part},
     }
 

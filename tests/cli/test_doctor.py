@@ -50,10 +50,43 @@ def test_folders_that_cannot_be_made_are_marked(
     monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path / "file" / "games"))
     monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "new" / "data"))
     monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor._stronger", str)
     doctor.main([], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  games        {tmp_path / 'file' / 'games'}  (not writable)\n" in output
     assert f"  data         {tmp_path / 'new' / 'data'}\n" in output
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [
+        (2000.0, ""),
+        (3000.0, "tf3-b10c512, 460 Elo above tf2-b10c384 at equal visits, makes 100 visits in 5 s here: "),
+        (7000.0, "tf3-b11c768, 830 Elo above tf2-b10c384 at equal visits, makes 100 visits in 5 s here: "),
+    ],
+)
+def test_a_stronger_network_is_named_if_this_computer_is_fast_enough(
+    rate: float, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.speed.network_rate", lambda _: ("cpu", rate))
+    doctor.main([], standalone_mode=False)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  stronger ")]
+    command = f"`gtp_engine network get {said.partition(',')[0]} --default`"
+    assert lines == ([f"  stronger     {said}{command}"] if said else [])
+
+
+def test_boards_with_a_default_of_their_own_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor._stronger", str)
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", str(tmp_path / "config.toml"))
+    (tmp_path / "config.toml").write_text("[networks]\nb4c32-9x9 = [9, 9]\n")
+    doctor.main([], standalone_mode=False)
+    found = [line for line in capsys.readouterr().out.splitlines() if "; the default on boards" in line]
+    boards = {line.partition(".bin.gz")[0].rpartition("/")[2]: line.rpartition(" of ")[2] for line in found}
+    assert boards == {"b10c384h6nbttflrs-int8": "7 to 8, 10 to 19", "b4c32-9x9": "9"}
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_networks_that_imitate_humans_need_a_profile() -> None:
 
 
 def test_wrong_arguments_are_refused_where_they_are_given() -> None:
-    with pytest.raises(UserError, match=r"no network .nosuch.: .*; installed: b4c32-9x9, b6c64-19x19"):
+    with pytest.raises(UserError, match=r"no network .nosuch.: .*; installed: b10c384h6nbttflrs-int8, b4c32-9x9"):
         load_network("nosuch")
     for options in ({"network": 5}, {"threads": 0}, {"threads": "2"}, {"batch_size": 1.5}, {"device": "tpu"}):
         with pytest.raises(UserError):

@@ -1,6 +1,7 @@
 """The list of published networks, and `gtp_engine network get`."""
 
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from click.testing import CliRunner, Result
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.cli import main
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.nets.download import Source, file_name_of
-from gtp_engine.nets.published import find_published, published_networks, usual_network
+from gtp_engine.nets.library import RANK_PLAY, default_network, find_network
+from gtp_engine.nets.published import estimated_rates, find_published, published_networks, strongest
 
 TINY = Path(__file__).parents[1] / "data" / "networks" / "tiny.bin.gz"
 
@@ -28,20 +31,24 @@ def run(*arguments: str) -> Result:
 
 
 def test_the_list_is_sound() -> None:
-    networks = published_networks().values()
-    for network in networks:
+    networks = published_networks()
+    for network in networks.values():
         assert network.url.startswith("https://") and file_name_of(network.url) == network.file_name
         assert re.fullmatch("[0-9a-f]{64}", Source(network.url, network.sha256).sha256)
         assert find_published(network.name) == find_published(network.file_name) == network
-    ordered = list(networks)[:-1]
-    costs = [network.cost for network in ordered]
-    ratings = [network.rating for network in ordered if network.rating]
-    assert costs == sorted(costs) and ratings == sorted(ratings)
-    assert usual_network() in ordered
+    first, *others = networks.values()
+    assert first.find() == default_network(19, 19) and not any(network.find() for network in others)
+
+
+@pytest.mark.parametrize(
+    ("reference", "name"), [(10, "tf2-b10c384"), (3000, "tf3-b10c512"), (6600, "tf3-b11c768"), (1e6, "tf3-b11c768")]
+)
+def test_the_strongest_that_is_fast_enough_is_recommended(reference: float, name: str) -> None:
+    assert strongest(estimated_rates(reference), 20).name == name
 
 
 def test_a_network_is_found_by_the_beginning_of_its_name() -> None:
-    assert find_published("kata1-b18") == usual_network()
+    assert find_published("kata1-b18").name == "b18c384nbt"
     for name in ("b1", "", "b19"):
         with pytest.raises(UserError, match="unknown published network"):
             find_published(name)
@@ -50,19 +57,68 @@ def test_a_network_is_found_by_the_beginning_of_its_name() -> None:
 def test_a_file_is_put_in_the_folder_and_made_the_default(folder: Path) -> None:
     done = run("--from", str(TINY), "--default")
     assert done.exit_code == 0, done.output
-    assert (folder / "networks" / "tiny.bin.gz").read_bytes() == TINY.read_bytes()
+    path = folder / "networks" / "tiny.bin.gz"
+    assert path.read_bytes() == TINY.read_bytes()
     assert "licence   not known" in done.output and "checksum  not known" in done.output
     text = (folder / "config.toml").read_text()
-    assert tomllib.loads(text) == {"rank": "5k", "network": "tiny", "play": {"colour": "white"}}
+    assert tomllib.loads(text) == {"rank": "5k", "networks": {"tiny": [7, 19]}, "play": {"colour": "white"}}
     assert text.startswith("# mine\n") and "# always" in text
+    assert default_network(13, 9) == path and default_network(5, 5) is None
+    assert default_network(19, 19, RANK_PLAY) == find_network("b6c64-19x19")
     again = run("--from", str(TINY))
     assert "is here already" in again.output and "--network tiny;" in again.output
 
 
+def test_a_network_is_the_default_on_boards_of_one_size(folder: Path) -> None:
+    bundled, path = default_network(9, 9), folder / "networks" / "tiny.bin.gz"
+    done = run("--from", str(TINY), "--default-on", "9x9")
+    assert "the default on 9x9 is now tiny:" in done.output and "has tiny = [9, 9] under [networks]" in done.output
+    assert [default_network(side, side) for side in (7, 9, 10, 19)] == [bundled, path, bundled, bundled]
+    assert Path(EngineSettings().network_on(9, 9)) == path
+    assert run("tf2-b10c384", "--default").exit_code == 0  # the one for the fewest sizes counts
+    assert [default_network(side, side) for side in (9, 19)] == [path, bundled]
+    shutil.copyfile(TINY, folder / "networks" / "other.bin.gz")
+    run("--from", str(folder / "networks" / "other.bin.gz"), "--default-on", "9")
+    table = tomllib.loads((folder / "config.toml").read_text())["networks"]
+    assert table == {"b10c384h6nbttflrs-int8": [7, 19], "other": [9, 9]}
+    assert "[networks]" not in CliRunner().invoke(main, ["config"]).stderr
+
+
+def test_what_overrides_the_new_default_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_NETWORK", "none")
+    (folder / "config.toml").write_text('network = "none"\n')
+    done = run("--from", str(TINY), "--default-on", "9")
+    assert "also has network = 'none', which overrides it" in done.stderr
+    assert "GTP_ENGINE_NETWORK is set, which overrides it" in done.stderr
+    assert "also has" not in run("--from", str(TINY), "--default").stderr
+    assert "network" not in tomllib.loads((folder / "config.toml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("networks = 9", "'networks' is not a table; write [networks]"),
+        ("[networks]\ntiny = 9", "tiny = 9: expected the least and the most points of the longer side, as in [7, 9]"),
+        ("[networks]\nnosuch = [9, 9]", "no network 'nosuch'"),
+    ],
+)
+def test_a_wrong_table_of_own_defaults_is_one_line(folder: Path, text: str, problem: str) -> None:
+    (folder / "config.toml").write_text(text)
+    done = CliRunner().invoke(main, ["gtp", "--board-size", "9"], input="quit\n")
+    assert done.exit_code == 1 and problem in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_network_that_comes_with_the_program_is_not_loaded(folder: Path) -> None:
+    done = run("tf2-b10c384")
+    assert done.exit_code == 0 and not (folder / "networks").exists()
+    assert "is here already; it is this network with its weights rounded to 8-bit integers" in done.output
+    assert "to use it: --network b10c384h6nbttflrs-int8;" in done.output
+
+
 def test_another_file_is_not_taken_for_a_published_network(folder: Path) -> None:
-    done = run("b6c96", "--from", str(TINY))
+    done = run("tf2-b10c384", "--from", str(TINY))
     assert done.exit_code == 1 and "the checksum is" in done.stderr
-    assert "CC0" in done.stdout and "SHA-256, known" in done.stdout
+    assert "licence   KataGo Neural Network License" in done.stdout and "SHA-256, known" in done.stdout
     assert not (folder / "networks").exists()
 
 
@@ -71,19 +127,19 @@ def test_the_list_names_the_speed_and_what_is_recommended(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     rows = [line for line in done.output.splitlines() if line[2:].startswith(tuple(published_networks()))]
     assert [row[2:].split()[0] for row in rows] == list(published_networks())
-    assert all("; estimated" in row for row in rows)
+    assert ["; measured, it is here" in row for row in rows] == [True, *[False] * (len(rows) - 1)]
     assert [row[0] for row in rows].count("*") == sum("recommended here" in row for row in rows) == 1
-    speeds = [float(re.split(r"\s{2,}", row[2:])[3].replace(",", "")) for row in rows[:-1]]
-    assert speeds == sorted(speeds, reverse=True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["nosuch"], "unknown published network 'nosuch': expected b6c96"),
-        (["b6c96", "b10c128"], "name one network, not 2"),
+        (["nosuch"], "unknown published network 'nosuch': expected tf2-b10c384"),
+        (["kata9x9", "human"], "name one network, not 2"),
         (["--default"], "name the network to make the default"),
-        (["--list", "b6c96"], "--list only lists"),
+        (["--default-on", "9"], "name the network to make the default"),
+        (["human", "--default-on", "25"], "invalid board size '25': expected N or WIDTHxHEIGHT, each from 2 to 19"),
+        (["human", "--default", "--default-on", "9"], "choose --default or --default-on, not both"),
         (["--from", "nosuch.bin.gz"], "there is no such file; an address begins with https://"),
         (["--from", "ftp://a/b.bin.gz"], "is not an address"),
         (["--from", "."], "Error: .: it does not end in the name of a network's file"),

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reviews import D4, E5, F6, game_of, loss
 
@@ -17,12 +18,13 @@ from gtp_engine.search.evaluate.batch import evaluate_games
 from gtp_engine.study.page.page import review_page
 from gtp_engine.study.rank_estimate import (
     NETWORK,
-    PlayFigures,
     RankEstimate,
     estimate,
     estimate_ranks,
-    figures_of,
     rank_name,
+    rank_of,
+    rating_of,
+    ratios_and_leads,
 )
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.searches import Positions
@@ -37,16 +39,24 @@ def worker_of(network: str = NETWORK) -> SearchWorker:
 
 
 @pytest.mark.parametrize(
-    ("figures", "text"),
+    ("ratio", "change", "text"),
     [
-        # 4.15 - 44.91 * 0.2 - 15.67 * 0.2 = -7.97, half of the interval 4.93 + 0.221 * 7.97 = 6.69
-        (PlayFigures(0.2, 0.2), "8k (15k to 1k)"),
-        (PlayFigures(0.02, 0.05), "1d or stronger (at least 2k)"),
-        (PlayFigures(0.9, 0.9), "35k (35k to 22k)"),
+        # 4.832 + 0.534 * ln 0.05 - 0.429 * ln 2 = 2.935, 23.15 * ln 2.935 - 30 = -5.1; with 0.598 less -10.3, more -0.8
+        (0.05, 2, "5k (10k to 1k)"),
+        (0.3, 1.5, "1d or stronger (at least 2k)"),
+        (0.01, 5, "19k to 10k"),
+        (0.0003, 10, "35k to 20k"),
+        (0, 300, "35k to 20k"),  # as the line above: both are limited
     ],
 )
-def test_the_figures_add_up_to_a_rank(figures: PlayFigures, text: str) -> None:
-    assert str(estimate(figures)) == text
+def test_priors_and_changes_of_the_lead_add_up_to_a_rank(ratio: float, change: float, text: str) -> None:
+    assert str(estimate(np.full(60, ratio), change * (np.arange(60) % 2))) == text
+
+
+def test_a_rating_has_a_rank() -> None:
+    """By OGS's formula 525 is 30k, and 1918 is 1d."""
+    assert [525 * float(rating_of(rank)) for rank in (-30, 0)] == pytest.approx([525, 1918], abs=1)
+    assert [rank_of(rating_of(rank)) for rank in (-99, -20, 3, 99)] == pytest.approx([-35, -20, 3, 6])
 
 
 def test_ranks_have_names() -> None:
@@ -86,38 +96,41 @@ def test_nobody_is_estimated_on_other_boards_or_by_other_networks(network: str, 
         worker.close()
 
 
-def test_a_move_into_the_void_is_absurd_and_costs() -> None:
+def test_a_move_into_the_void_is_absurd_and_changes_the_lead() -> None:
     """Black's second move on the first line of an empty corner is no move that the network expects."""
-    positions = Positions(read_sgf(b"(;SZ[19]KM[7.5];B[pd];W[dp];B[aa];W[pq])"))
+    positions = Positions(read_sgf(b"(;SZ[19]KM[7.5];B[pd];W[dp];B[aa];W[pq];B[dd])"))
     worker = worker_of()
     try:
-        evaluations = evaluate_games(worker.evaluator_on(19, 19), [positions[number] for number in range(5)])
+        evaluations = evaluate_games(worker.evaluator_on(19, 19), [positions[number] for number in range(6)])
     finally:
         worker.close()
-    assert figures_of(evaluations, positions, [0, 2]) == PlayFigures(0.5, 0.5)
-    assert figures_of(evaluations, positions, [1, 3]) == PlayFigures(0, 0)
+    ratios, leads = ratios_and_leads(evaluations, positions, [0, 2, 4])
+    assert ratios[1] < 0.001 < 0.1 < min(ratios[0], ratios[2])
+    assert leads[2] < leads[1] - 5
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_review_tells_the_rank_and_how_far_to_trust_it(language: str) -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0)]
-    ranks = {BLACK: RankEstimate(-8, -15, -1), WHITE: RankEstimate(2, -3, 7)}
+    ranks = {BLACK: RankEstimate(-8), WHITE: RankEstimate(2)}
     text = texts(language)
     page = review_page([replace(game_of(moves), ranks=ranks)], language)
-    assert text("players.rankCell", rank="8k", low="15k", high="1k") in page
-    assert text("players.rankDan", low="3k") in page
+    assert text("players.rankCell", rank="8k", low="14k", high="3k") in page
+    assert text("players.rankDan", low="2k") in page
     assert text("trust.rank").split(".")[0][:20] in page
+    weak = review_page([replace(game_of(moves), ranks={BLACK: RankEstimate(-14)})], language)
+    assert text("players.rankGroup", low="19k", high="10k") in weak
     silent = review_page([game_of(moves)], language)
     assert text("players.rank") not in silent
 
 
 def test_the_terminal_and_json_have_it_too() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0)]
-    review = replace(game_of(moves), ranks={BLACK: RankEstimate(-8, -15, -1)})
+    review = replace(game_of(moves), ranks={BLACK: RankEstimate(-8)})
     found = review.figures()
     table = players_table({"Black": found[BLACK], "White": found[WHITE]})
     rows = zip(*(column.cells for column in table.columns), strict=True)
-    assert ("plays like, on OGS", "8k (15k to 1k)", "-") in [tuple(map(str, row)) for row in rows]
+    assert ("plays like, on OGS", "8k (14k to 3k)", "-") in [tuple(map(str, row)) for row in rows]
     players = json.loads(to_json([review]))["games"][0]["players"]
-    assert players["black"]["rank"] == {"rank": "8k", "low": "15k", "high": "1k"}
+    assert players["black"]["rank"] == {"rank": "8k", "low": "14k", "high": "3k"}
     assert players["white"]["rank"] is None

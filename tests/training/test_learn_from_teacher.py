@@ -37,6 +37,12 @@ def test_two_programs_share_a_folder(records: Path, tmp_path: Path) -> None:
     assert len(made[0] | made[1]) == 8
 
 
+def test_the_default_network_teaches(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    succeed(*command(records, tmp_path, "--label-only", "--teacher", "auto", "--positions", "1"))
+    assert json.loads((tmp_path / "labels.json").read_text())["teacher"] == "b10c384h6nbttflrs-int8"
+    assert len(list(tmp_path.glob("*.shard"))) == 2  # of each board size
+
+
 def invoke(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(main, ["learn", *arguments])
     return result.exit_code, result.output

@@ -20,7 +20,7 @@ TEMPLATE = f"""\
 
 # Settings that all commands have in common.
 
-# A network's name or file; "auto": the bundled one for the board size; "none": random rollouts.
+# A network's name or file; "auto": that of [networks], or the bundled one for the board; "none": random rollouts.
 #network = "auto"
 
 # CPU threads, all of them by default; the device and the numeric precision of networks.
@@ -40,6 +40,10 @@ TEMPLATE = f"""\
 
 # Language of the page of a review: {", ".join(LANGUAGES)}.
 #language = "en"
+
+# Networks that judge on boards whose longer side has so many points, in place of the bundled one.
+#[networks]
+#kata9x9-b18c384nbt-20231025 = [9, 9]
 
 # Parameters of the search; docs/reference.md describes them.
 #[search]

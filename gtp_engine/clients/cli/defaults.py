@@ -1,9 +1,10 @@
 """Where the values of options come from: the command line, environment variables, a settings file, the user's file.
 
 Each place overrides those after it in this order. The user's configuration is TOML: settings at its top are common to
-all commands that have them, a table named after a command has the settings of this command, and search parameters are
-in `[search]`, or in `[gtp.search]` for one command. A settings file (`--settings`) has the settings of its command at
-the top. Options that belong together replace each other's values from places that count less.
+all commands that have them, a table named after a command has the settings of this command, search parameters are in
+`[search]`, or in `[gtp.search]` for one command, and `nets.library` reads `[networks]`. A settings file (`--settings`)
+has the settings of its command at the top. Options that belong together replace each other's values from places that
+count less.
 """
 
 import datetime
@@ -20,6 +21,7 @@ from click.core import ParameterSource
 from ...base.errors import UserError
 from ...base.fields import Text, unknown
 from ...base.folders import CONFIGURATION, configuration_file
+from ...nets.library import OWN_TABLE, own_networks
 from ...search.parameters import SearchParameters, find_parameter
 from . import COMMANDS
 from .options import Option, Value
@@ -28,7 +30,7 @@ SEARCH = "search"  # the table of the search's parameters
 # The settings that may be at the top of the file: those that mean the same in all commands.
 COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision", "language")
 # The tables. The commands `network` and `rank` have none: at the top, their names are settings.
-_TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH)
+_TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH, OWN_TABLE)
 _PARAMETERS = f"{__name__}.{SEARCH}"  # their place in a context
 _ABOVE_FILES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _PLACES = (*_ABOVE_FILES, ParameterSource.DEFAULT_MAP)
@@ -64,9 +66,10 @@ def use_configuration(ctx: click.Context) -> None:
 
 
 def check_configuration(path: Path) -> None:
-    """Raises ClickException if the commands refuse this file: it is not TOML, or a setting is unknown."""
+    """Raises ClickException or UserError if the commands refuse this file: it is not TOML, or a setting is unknown."""
     with _errors_in(path):
         _parts(read_table(path))
+    own_networks()
 
 
 def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

@@ -20,9 +20,10 @@ from ...base.errors import UserError, answer_text, error_text
 from ...base.messages import plural, printable, size_text
 from ...base.settings import like
 from ...base.system import available_cpus, wait_for
-from ...engine.settings import EngineSettings
-from ...nets.library import RANK_PLAY, USES, default_networks, list_networks, network_name
-from ...nets.published import offer
+from ...engine.settings import DEFAULT_SECONDS, EngineSettings
+from ...go.coords import MIN_SIZE
+from ...nets.library import JUDGE, RANK_PLAY, USES, default_network, find_network, list_networks, network_name
+from ...nets.published import REFERENCE, estimated_rates, published_networks, strongest
 from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from .command import command
 from .common_options import ParameterOptions, network_file
@@ -53,7 +54,8 @@ def doctor(options: DoctorOptions) -> None:
     """Check the installation and print the lines to enter in GUIs and servers.
 
     The report also names the file with your own defaults, and lists the folder for downloaded networks, the networks
-    that are found, and which of them are the default for which boards.
+    that are found, which of them are the default for which boards, and whether this computer is fast enough for a
+    stronger one.
 
     \b
     Examples:
@@ -69,6 +71,8 @@ def doctor(options: DoctorOptions) -> None:
     _section("Networks", _networks())
     click.echo("Self-test")
     passed = [run_check(name, check) for name, check in checks_of(program, arguments, options.profile or "")]
+    if all(passed) and options.network == AUTO and (stronger := _stronger()):
+        click.echo(f"  {'stronger':<12} {stronger}")
     click.echo(f"\nOther programs\n\n{client_lines(program, arguments)}")
     if not all(passed):
         sys.exit(1)
@@ -115,18 +119,44 @@ def _folders() -> list[tuple[str, str]]:
 def _networks() -> list[tuple[str, str]]:
     """Returns the user's folder, where to download networks, and the networks that are found by name."""
     folder = folders.networks_dir()
-    rows = [
-        ("folder", f"{folder}{_obstacle(folder)}: put downloaded networks here, or pass their paths"),
-        ("stronger", f"for the games of dan players: {offer()}; `gtp_engine network get` lists others"),
-    ]
+    others = "put downloaded networks here, or pass their paths; `gtp_engine network get` lists KataGo's"
+    rows = [("folder", f"{folder}{_obstacle(folder)}: {others}")]
     for path in list_networks():
         serves = [
-            "; the default {}on boards of {} to {}".format("at ranks " if use == RANK_PLAY else "", *boards[path])
+            f"; the default {'at ranks ' if use == RANK_PLAY else ''}on boards of {sizes}"
             for use in USES
-            if path in (boards := default_networks(use))
+            if (sizes := _runs([side for side, default in _defaults(use).items() if default == path]))
         ]
         rows.append(("found", f"{path}, {size_text(path.stat().st_size)}{''.join(serves)}"))
-    return [*rows, ("otherwise" if default_networks() else "default", "random rollouts")]
+    return [*rows, ("otherwise" if _defaults(JUDGE) else "default", "random rollouts")]
+
+
+def _defaults(use: str) -> dict[int, Path]:
+    """Returns the default networks by the longer side of the boards that have one."""
+    found = {side: default_network(side, side, use) for side in range(MIN_SIZE, LARGEST_BOARD + 1)}
+    return {side: path for side, path in found.items() if path is not None}
+
+
+def _runs(sides: list[int]) -> str:
+    """Returns sizes such as 7, 8, 10, 11 and 12 as "7 to 8, 10 to 12"."""
+    starts = [side for side in sides if side - 1 not in sides]
+    ends = [side for side in sides if side + 1 not in sides]
+    runs = zip(starts, ends, strict=True)
+    return ", ".join(f"{start} to {end}" if start < end else f"{start}" for start, end in runs)
+
+
+def _stronger() -> str:
+    """Returns which network would pay on this computer; empty if none is rated above the one that is used."""
+    from .speed import ENOUGH, ENOUGH_VISITS, network_rate
+
+    default = default_network(LARGEST_BOARD, LARGEST_BOARD)
+    used = next((network for network in published_networks().values() if network.find() == default), None)
+    best = strongest(estimated_rates(network_rate(find_network(REFERENCE))[1]), ENOUGH)
+    if used is None or best.rating <= used.rating:
+        return ""
+    gain = f"{best.rating - used.rating} Elo above {used.name} at equal visits"
+    speed = f"{ENOUGH_VISITS} visits in {DEFAULT_SECONDS:g} s here"
+    return f"{best.name}, {gain}, makes {speed}: `gtp_engine network get {best.name} --default`"
 
 
 def network_options(network: str, profile: str = "") -> list[str]:
@@ -157,7 +187,7 @@ def checks_of(command: list[str], options: list[str], profile: str) -> list[tupl
     """Returns the names and functions of the checks; without options that choose one, of all default networks."""
     checks = [("compiled", _check_compiled), ("search", _check_search), ("SGF", _check_sgf)]
     if not options:
-        defaults = {path: most for use in USES for path, (_, most) in default_networks(use).items()}
+        defaults = {path: side for use in USES for side, path in _defaults(use).items()}
         checks += [("network", partial(_check_network, str(path), "", most)) for path, most in defaults.items()]
     elif options[1] not in WITHOUT_NETWORK:
         checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 from rich.console import Console
@@ -18,29 +19,38 @@ from ...base.log import NOTICE
 from ...base.messages import plural, printable, size_text
 from ...base.system import available_cpus
 from ...engine.settings import DEFAULT_SECONDS
-from ...nets.library import find_network, network_name
-from ...nets.published import LICENCES, REFERENCE, PublishedNetwork, find_published, published_networks
+from ...nets.library import OWN_TABLE, find_network, network_name, own_networks
+from ...nets.published import (
+    LICENCE,
+    REFERENCE,
+    PublishedNetwork,
+    estimated_rates,
+    find_published,
+    published_networks,
+    strongest,
+)
 from ...search.evaluate.choices import LARGEST_BOARD
 from .config import TEMPLATE
 from .doctor import cpu, gpu
 from .options import variable
+from .speed import ENOUGH, ENOUGH_VISITS, network_rate
 
-_ENOUGH_VISITS = 100  # a move, in the engine's usual time: what the network recommended here must reach
+Boards: TypeAlias = tuple[int, int]  # the longer side's least and most points
+ALL_BOARDS = (7, LARGEST_BOARD)  # those that KataGo trains its networks on
 logger = logging.getLogger(__name__)
 
 
 def show_list() -> None:
     """Prints the published networks, with what they cost on this processor."""
-    device, reference = _rate(find_network(REFERENCE))
-    rates = {name: reference / network.cost for name, network in published_networks().items()}
-    here = {name: path for name, network in published_networks().items() if (path := network.find())}
-    rates |= {name: _rate(path)[1] for name, path in here.items()}
-    least = _ENOUGH_VISITS / DEFAULT_SECONDS
-    best, *others = list(rates)[:-1]  # without the one that imitates people
-    best = next((name for name in reversed(others) if rates[name] >= least), best)
-    click.echo(f"KataGo's networks, from the weakest to the strongest; positions a second on 19x19, {device}:\n")
+    device, reference = network_rate(find_network(REFERENCE))
+    networks = published_networks()
+    here = {name: path for name, network in networks.items() if (path := network.find())}
+    rates = estimated_rates(reference) | {name: network_rate(path)[1] for name, path in here.items()}
+    best = strongest(rates, ENOUGH).name
+    place = f"{cpu()}, {plural(available_cpus(), 'thread')}" if device == "cpu" else gpu()
+    click.echo(f"KataGo's networks; positions a second on 19x19, {place}:\n")
     click.echo(f"  {'name':<12} {'MB':>6} {'Elo':>7} {'pos/s':>8}")
-    for name, network in published_networks().items():
+    for name, network in networks.items():
         rating = f"{network.rating:,}" if network.rating else "-"
         speed = f"{rates[name]:,.1f}" if rates[name] < 10 else f"{rates[name]:,.0f}"
         facts = [network.about, "measured, it is here" if name in here else "estimated"]
@@ -48,34 +58,20 @@ def show_list() -> None:
         mark = "*" if name == best else " "
         click.echo(f"{mark} {name:<12} {network.megabytes:>6g} {rating:>7} {speed:>8}  {'; '.join(facts)}")
     click.echo(
-        f"\nrecommended: the strongest that makes {_ENOUGH_VISITS} visits in {DEFAULT_SECONDS:g} s\n"
-        "Elo: on katagotraining.org in September 2026, of b28c512nbt in October 2025; - where we do not know it\n"
-        f"licences: g170 networks (b6c96 to b15c192) CC0, the others KataGo's, {LICENCES}\n"
-        f"`gtp_engine network get {best}` loads one; more networks: https://katagotraining.org/networks/ and --from"
+        f"\nrecommended: the strongest that makes {ENOUGH_VISITS} visits in {DEFAULT_SECONDS:g} s, else the one that "
+        "comes with the program\n"
+        "Elo: the highest on katagotraining.org of a network of this kind, at equal visits; - if it is not known\n"
+        f"licence: {LICENCE}\n"
+        "`gtp_engine network get NAME` loads one; more networks: https://katagotraining.org/networks/ and --from"
     )
 
 
-def _rate(path: Path) -> tuple[str, float]:
-    """Returns where a network is computed, and the positions a second."""
-    from ...search.evaluate.network_evaluator import NetworkEvaluator
-    from .speed import bare_rate, random_position
-
-    threads = available_cpus()
-    evaluator = NetworkEvaluator(path, threads=threads)
-    try:
-        game = random_position(LARGEST_BOARD, LARGEST_BOARD, 60)
-        is_cpu = evaluator.device == "cpu"
-        rate = bare_rate(evaluator, game, 8 * threads if is_cpu else 64, threads)
-        return f"{cpu()}, {plural(threads, 'thread')}" if is_cpu else gpu(), rate
-    finally:
-        evaluator.close()
-
-
-def get(name: str | None, source: str | None, *, is_default: bool) -> None:
-    """Gets a network, and makes it the default of all commands if that is wanted.
+def get(name: str | None, source: str | None, default_on: Boards | None) -> None:
+    """Gets a network, and makes it the default on some boards if that is wanted.
 
     `name` is that of a published network, None for one that only `source` names; `source` is the address or the file to
-    take it from, None for where KataGo publishes it.
+    take it from, None for where KataGo publishes it; `default_on` are the boards, the longer side's least and most
+    points.
     """
     from ...nets.download import check_file_name, file_name_of
 
@@ -86,12 +82,15 @@ def get(name: str | None, source: str | None, *, is_default: bool) -> None:
         assert source is not None
         file_name = file_name_of(source) if "://" in source else check_file_name(Path(source).name, source)
     path = folders.networks_dir() / file_name
-    if (found := network.find() if network else path if path.exists() else None) is not None:
-        click.echo(f"{found} is here already")
+    if (found := network.find() if network and not source else path if path.exists() else None) is not None:
+        is_rounded = found.name != file_name
+        what = "; it is this network with its weights rounded to 8-bit integers" if is_rounded else ""
+        click.echo(f"{found} is here already{what}")
+        path = found
     else:
         _load(network, source or "", path)
-    if is_default:
-        make_default(network_name(path))
+    if default_on is not None:
+        make_default(network_name(path), default_on)
     else:
         always = f"gtp_engine network get {f'--from {path}' if name is None else name} --default"
         click.echo(f"to use it: --network {network_name(path)}; to use it always: {always}")
@@ -102,7 +101,7 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
     from ...nets.download import Source, download, listed_size, take
 
     sha256 = network.sha256 if network else ""
-    licence = f"{network.licence}, {LICENCES}" if network else "not known: it is not in the list"
+    licence = LICENCE if network else "not known: it is not in the list"
     checksum = "SHA-256, known" if sha256 else "not known: the network is only read"
     url = source or (network.url if network else "")
     size = f", {network.megabytes:g} MB" if network else ""
@@ -150,25 +149,31 @@ def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
         yield watch
 
 
-def make_default(name: str) -> None:
-    """Writes a network into the user's configuration; all else in the file stays.
+def make_default(name: str, boards: Boards) -> None:
+    """Writes a network into the user's configuration, as the default on these boards; all else in the file stays.
 
-    Raises UserError if there is no home folder, or the file is not TOML.
+    It replaces a network that was the default on the same boards, and `network` if it is the default on all. Raises
+    UserError if there is no home folder, or the file is not what it should be.
     """
     import tomlkit
-    from tomlkit.exceptions import ParseError
 
     path = folders.configuration_file()
     if path is None:
         raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
-    try:
-        text = path.read_text("utf-8-sig") if path.exists() else TEMPLATE
-        document = tomlkit.parse(text)
-    except (ParseError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: {error}; correct it first") from error
-    document["network"] = name
+    same = [other for other, entry in own_networks().items() if entry == boards]
+    document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else TEMPLATE)
+    table = document.setdefault(OWN_TABLE, {})
+    for other in same:
+        del table[other]
+    table[name] = list(boards)
+    if boards == ALL_BOARDS:
+        document.pop("network", None)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, tomlkit.dumps(document))
-    click.echo(f'the default is now {name}: {path} has network = "{name}"; remove that line for the bundled one')
+    least, most = boards
+    where = f"boards of {least} to {most} points" if least < most else f"{most}x{most}"
+    click.echo(f"the default on {where} is now {name}: {path} has {name} = {list(boards)} under [{OWN_TABLE}]")
+    if "network" in document:
+        click.echo(f"but {path} also has network = {document['network']!r}, which overrides it: remove that", err=True)
     if os.environ.get(variable("network")):
         click.echo(f"but {variable('network')} is set, which overrides it", err=True)

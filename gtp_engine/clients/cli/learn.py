@@ -15,6 +15,7 @@ from ...base.interrupts import end_on_signals
 from ...base.settings import like, meanings, setting, settings_of
 from ...engine.settings import NETWORK
 from ...nets.library import find_network
+from ...search.evaluate.choices import LARGEST_BOARD, network_on
 from ...search.evaluate.devices import check_device
 from ...training.progress import Limit
 from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSettings, RecordSettings, parse_size
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _OWN_FOLDER = "named after the network, in the user's data folder"
 _START = "Start from this network instead: a file or a name."
-_TEACHER = "Learn the outputs of this larger network: a file or a name."
+_TEACHER = "Learn the outputs of this larger network: a file or a name; auto: the default network."
 _LABELS = "Folder for the teacher's outputs; a run learns all that it contains."
 _SAMPLES = "Positions to learn; a larger number prolongs a run."
 _RATES = "{adamw:g}; sgd: {sgd:g}".format(**RATES)
@@ -133,7 +134,8 @@ class LearnOptions:
         if "board_sizes" in given:
             given["board_sizes"] = [f"{width}x{height}" for width, height in given["board_sizes"]]
         if "teacher" in given:
-            given["teacher"] = str(find_network(given["teacher"]).absolute())
+            teacher = network_on(given["teacher"], LARGEST_BOARD, LARGEST_BOARD)
+            given["teacher"] = str(find_network(teacher).absolute())
         if "labels" in given:
             given["labels"] = str(given["labels"].absolute())
         return given
@@ -162,7 +164,7 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
     Examples:
       gtp_engine learn games.zip
       gtp_engine learn kgs/ pro.zip --out pro --config b10c128 --rank 4d --since 2000 --minutes 60
-      gtp_engine learn games.zip --teacher kata1-b18c384nbt.bin.gz --labels labels --config b6c96
+      gtp_engine learn games.zip --teacher auto --labels labels --config b6c96
       gtp_engine learn my-games/ --from b6c64-19x19 --learning-rate 0.0005
       gtp_engine learn --out pro --samples 5000000      prolongs a run
       gtp_engine learn --out pro --report pro.html      the progress so far

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ...base.errors import UserError, error_text
-from ...base.fields import Text
+from ...base.fields import Text, parse_board_size
 from ...base.messages import printable, size_text
 from ...base.settings import setting
 from ...engine.settings import NETWORK
+from ...go.coords import MIN_SIZE
 from ...nets.library import find_card, find_network, learned_rules, list_networks, load_network, network_folders
+from ...search.evaluate.choices import LARGEST_BOARD
 from .command import command
 from .options import ANY_PATH
 from .outputs import check_outputs, report_written
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from ...nets.schema import BlockDesc
 
 
+def _side(text: str) -> int:
+    """Returns the points of the longer side of a board."""
+    return max(parse_board_size(text, MIN_SIZE, LARGEST_BOARD))
+
+
 @dataclass(frozen=True)
 class NetworkOptions:
     """Which networks.
@@ -32,8 +39,8 @@ class NetworkOptions:
     Attributes:
         files: Names or files of networks; after `get` the name of a published one.
         source: Take it from this address or file instead.
-        list: List the published networks, with size, rating and speed here.
         default: Make it the default of all commands.
+        default_on: Make it the default on boards of this size only.
         rounded: Write the network, a transformer, to a new file with its weights rounded to 8-bit integers.
     """
 
@@ -41,12 +48,12 @@ class NetworkOptions:
     source: str | None = setting(
         None, accepts=Text(None, "address", None, True), flags=["--from"], metavar="URL|FILE", heading="After get"
     )
-    list: bool = setting(False, is_flag=True)
     default: bool = setting(False, is_flag=True)
+    default_on: int | None = setting(None, accepts=Text(_side, "size"), metavar="SIZE")
     rounded: Path | None = setting(None, accepts=ANY_PATH, metavar="OUT.bin.gz", heading="With one FILE")
 
 
-@command(groups={"options": NetworkOptions})
+@command(groups={"options": NetworkOptions}, exclusive=(("default", "default_on"),))
 def network(options: NetworkOptions) -> None:
     """Describe network files: version, size, what they predict. Get KataGo's published ones.
 
@@ -55,8 +62,8 @@ def network(options: NetworkOptions) -> None:
 
     After `get`, lists KataGo's published networks with their size, their rating and their speed on this computer, or
     downloads the one that is named to the folder that `doctor` shows. It is used once it is complete and its checksum
-    is right. Ctrl-C keeps what has come: the same command resumes. Nothing is ever downloaded without this command, or
-    its button in the browser. HTTPS_PROXY and NO_PROXY name proxies, SSL_CERT_FILE a file with certificates to trust.
+    is right. Ctrl-C keeps what has come: the same command resumes. Nothing is ever downloaded without this command.
+    HTTPS_PROXY and NO_PROXY name proxies, SSL_CERT_FILE a file with certificates to trust.
 
     \b
     Examples:
@@ -64,17 +71,18 @@ def network(options: NetworkOptions) -> None:
       gtp_engine network kata1-b18c384      by its name
       gtp_engine network run/*.pt           a table
       gtp_engine network get                KataGo's published networks
-      gtp_engine network get b18c384nbt     download one
-      gtp_engine network get b18c384nbt --default --from ~/Downloads/kata1-b18c384nbt-s9996604416-d4316597426.bin.gz
-      gtp_engine network b10c384h6nbttflrs.bin.gz --rounded b10c384h6nbttflrs-int8.bin.gz     a third of the size
+      gtp_engine network get tf3-b10c512 --default       download one and use it from now on
+      gtp_engine network get kata9x9 --default-on 9      the same, on 9x9 only
+      gtp_engine network get kata9x9 --from ~/Downloads/kata9x9-b18c384nbt-20231025.bin.gz
+      gtp_engine network tf3-b10c512.bin.gz --rounded smaller.bin.gz     with weights of 8-bit integers
 
     The exit status is 1 if a file is not a network.
     """
     if options.files[:1] == (GET,):
         _get(options)
         return
-    if options.source or options.list or options.default:
-        raise click.UsageError(f"--from, --list and --default go with `gtp_engine network {GET}`")
+    if options.source or options.default or options.default_on:
+        raise click.UsageError(f"--from, --default and --default-on go with `gtp_engine network {GET}`")
     if options.rounded:
         _write_rounded(options.files, options.rounded)
         return
@@ -108,19 +116,18 @@ def _write_rounded(names: tuple[str, ...], out: Path) -> None:
 
 def _get(options: NetworkOptions) -> None:
     """Lists the published networks, or gets one."""
-    from .getting import get, show_list
+    from .getting import ALL_BOARDS, get, show_list
 
     names = options.files[1:]
     if len(names) > 1:
         raise click.UsageError(f"name one network, not {len(names)}")
-    if options.list and (names or options.source or options.default):
-        raise click.UsageError("--list only lists: leave out the rest")
-    if not names and options.default and not options.source:
-        raise click.UsageError("name the network to make the default")
     if not names and not options.source:
+        if options.default or options.default_on:
+            raise click.UsageError("name the network to make the default")
         show_list()
-    else:
-        get(names[0] if names else None, options.source, is_default=options.default)
+        return
+    side = options.default_on
+    get(names[0] if names else None, options.source, (side, side) if side else ALL_BOARDS if options.default else None)
 
 
 def _print_row(name: str) -> bool:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.system import available_cpus
 from ...engine.engine import Engine
-from ...engine.settings import EngineSettings
+from ...engine.settings import DEFAULT_SECONDS, EngineSettings
 from ...go.coords import point_of_index
 from ...go.game import Game
+from ...search.evaluate.choices import LARGEST_BOARD
 from ...search.evaluate.features import NO_LADDERS, Inputs, new_workspace, position_of, write_batch
 from ...search.parameters import SearchParameters
 from ...search.request import Limits, SearchRequest
@@ -30,6 +32,8 @@ WARM_SHARE = 0.25  # of the measured search's time: torch prepares for every siz
 SLOWEST_BATCH = 2.0  # seconds; larger batches are not tried
 # A smaller batch that is nearly as fast finds better moves: its leaves are chosen with more recent knowledge.
 NEARLY = 0.95
+ENOUGH_VISITS = 100  # a move, in the engine's usual time: what a network that is recommended must make
+ENOUGH = ENOUGH_VISITS / DEFAULT_SECONDS  # a second
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,19 @@ def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings)
             if batch / bare > SLOWEST_BATCH:
                 break
         used.close()
+
+
+def network_rate(path: Path) -> tuple[str, float]:
+    """Returns the device that computes a network, and its positions a second there on 19x19, with all threads."""
+    from ...search.evaluate.network_evaluator import NetworkEvaluator
+
+    threads = available_cpus()
+    evaluator = NetworkEvaluator(path, threads=threads)
+    try:
+        game = random_position(LARGEST_BOARD, LARGEST_BOARD, 60)
+        return evaluator.device, bare_rate(evaluator, game, 8 * threads if evaluator.device == "cpu" else 64, threads)
+    finally:
+        evaluator.close()
 
 
 def bare_rate(evaluator: "NetworkEvaluator", game: Game, batch: int, threads: int) -> float:

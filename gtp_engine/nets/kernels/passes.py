@@ -350,7 +350,7 @@ def encode_vectors(builder: Any, x: Any, out: Any, vectors: Any) -> None:
         integers = builder.fptosi(builder.round_vector(whole), INTEGERS)
         address = builder.add(out, builder.times(loop.index, LANES))
         builder.store_at(builder.trunc(integers, ir.VectorType(I8, LANES)), address, False)
-    scale = builder.fmul(largest, ir.Constant(FLOATS.element, 1 / LARGEST))
+    scale = builder.fdiv(largest, ir.Constant(FLOATS.element, float(LARGEST)))
     builder.store_at(scale, builder.add(out, builder.times(vectors, LANES)), False)
 
 

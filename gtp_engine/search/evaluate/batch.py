@@ -110,6 +110,7 @@ def evaluate_games(
     evaluator: Evaluator,
     games: Sequence[Game],
     *,
+    optimism: float = 0.0,
     profile: str = "",
     average: bool = False,
     stop: threading.Event | None = None,
@@ -121,7 +122,7 @@ def evaluate_games(
     Args:
         evaluator: The evaluator; the thread is the one that owns it.
         games: The games, which the evaluations keep: they are not to be played on.
-        profile: As in `Evaluator.submit`.
+        optimism, profile: As in `Evaluator.submit`.
         average: Whether to average over the eight symmetries of the board.
         stop: Ends the work after the batches that are under way, once it is set.
 
@@ -145,7 +146,9 @@ def evaluate_games(
             break
         boards = np.concatenate([position_of(games[number], workspace) for number in numbers])
         symmetries = np.full(len(numbers), ALL_SYMMETRIES) if average else None
-        under_way.append((numbers, evaluator.submit(boards, np.arange(len(numbers)), symmetries, profile=profile)))
+        indices = np.arange(len(numbers))
+        ticket = evaluator.submit(boards, indices, symmetries, optimism=optimism, profile=profile)
+        under_way.append((numbers, ticket))
         if len(under_way) >= evaluator.overlap:
             collect()
     while under_way:

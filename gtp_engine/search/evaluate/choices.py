@@ -15,7 +15,7 @@ LARGEST_BOARD = 19  # the width and height up to which KataGo's networks are tra
 def network_on(network: str, width: int, height: int, use: str = JUDGE) -> str:
     """Returns the name of the evaluator (`make_evaluator`) for a use (`default_networks`) on a board.
 
-    For AUTO it is the file of the network bundled for such boards, or ROLLOUTS if there is none; otherwise `network`.
+    For AUTO it is the file of the default network for such boards, or ROLLOUTS if there is none; otherwise `network`.
     """
     if network != AUTO:
         return network
