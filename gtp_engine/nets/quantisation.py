@@ -153,14 +153,14 @@ def quantise(network: StoredNetwork, positions: Sequence[Positions], kinds: Set[
     return found
 
 
-def scales_in(network: StoredNetwork, kinds: Set[str]) -> dict[str, np.ndarray]:
+def scales_in(network: StoredNetwork) -> dict[str, np.ndarray]:
     """Returns what `Quantised.values` does for a network whose weights are multiples of powers of two already.
 
     The names are those of the scales alone, since the weights stay as they are; empty for any other network, and for
     convolutions of 3x3, whose inputs have to be known.
     """
     values, found = fold_norms(network), {}
-    for path in quantisable(network.config, kinds - {WINDOWS}):
+    for path in quantisable(network.config, {MATRICES, POINTS}):
         scales = powers_in(values[f"{path}.weight"])
         if scales is None:
             return {}

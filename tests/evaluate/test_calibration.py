@@ -97,7 +97,7 @@ def test_integers_are_made_once(
     old.touch()
     later.touch()
     made = find_or_make_quantised(network, file)
-    assert list(made.layers) == quantisable(network.config, integer_kinds())
+    assert list(made.layers) == quantisable(network.config, integer_kinds(network.config))
     assert not old.exists() and later.exists() and len(list(cache_folder.iterdir())) == 2
     monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("made twice"))
     again = find_or_make_quantised(network, file)
@@ -232,7 +232,7 @@ def test_a_file_without_anything_for_tiles_is_passed_over(file: Path, network: S
 def test_outputs_are_near_those_in_float32(file: Path, network: StoredNetwork) -> None:
     _, (of_19x19, *_) = calibration._positions(False)
     exact = calibration._outputs(network, FLOAT32, {}, [of_19x19])
-    values = find_or_make_quantised(network, file).values(integer_kinds())
+    values = find_or_make_quantised(network, file).values(integer_kinds(network.config))
     rounded = calibration._outputs(network, TILES if IN_TILES else FLOAT32, values, [of_19x19])
     loss = calibration._difference(exact, rounded, 1.0)
     assert 0 < loss.policy < 0.02
@@ -251,7 +251,7 @@ def test_a_network_to_which_integers_are_of_no_use_is_computed_as_usual(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a CPU that computes 3x3 convolutions no faster with them."""
-    monkeypatch.setattr(kernels, "integer_kinds", lambda: frozenset({MATRICES, POINTS}))
+    monkeypatch.setattr(kernels, "integer_kinds", lambda _config: frozenset())
     with caplog.at_level(logging.WARNING):
         evaluator = NetworkEvaluator(BUNDLED, precision="int8", device="cpu")
     assert evaluator.precision in ("float32", "bfloat16")

@@ -14,16 +14,18 @@ import pytest
 import torch
 from compiled import needs_bfloat16, needs_tiles
 from convolutions import Given, both, random_mask, run_once
+from numba import typeof
 from numba.core.caching import NullCache
 
 from gtp_engine.base import jit
 from gtp_engine.base.target import WHEEL_TARGETS
 from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.kernels import trunk
 from gtp_engine.nets.kernels.amx import begin_products, end_products
 from gtp_engine.nets.kernels.grid import Grid
 from gtp_engine.nets.kernels.layers import ActivatedConv, Activation, Conv
 from gtp_engine.nets.kernels.llvm import KNOWS_TILES
-from gtp_engine.nets.kernels.matmul import TILES, matmul, pack_matrix, to_bfloat16, whole_inputs
+from gtp_engine.nets.kernels.matmul import INTEGER_TILES, TILES, matmul, pack_matrix, to_bfloat16, whole_inputs
 from gtp_engine.nets.kernels.network import CompiledNetwork
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.model import Model
@@ -37,6 +39,20 @@ def multiply(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray
     state = begin_products(weights)
     matmul(left, rows, weights, start, out)
     end_products(weights, state)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(jit.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(("products", "integers"), [(TILES, None), (TILES, INTEGER_TILES), (None, INTEGER_TILES)])
+def test_the_code_of_steps_in_tiles_has_types_on_every_processor(
+    products: "np.dtype | None", integers: "np.dtype | None"
+) -> None:
+    """Those without tiles make no machine code of it, which would otherwise fail unseen where it was changed."""
+    kernels = [None if kind is None else np.zeros(64, kind) for kind in (products, None, integers, None)]
+    tables = trunk._Tables(np.zeros(1, trunk._STEP), np.zeros(4, np.float32), *kernels)
+    arguments = tables, 1, Grid.of(9, 9, True), np.zeros((1, 1), np.bool_), np.zeros((1, 100), np.float32)
+    part = trunk.run_steps_in_tiles._part(tuple(map(typeof, arguments)), None)  # LLVM's intermediate code
+    assert any("tdpb" in library.get_llvm_str() for library in part.library._libraries_below())
 
 
 @needs_tiles

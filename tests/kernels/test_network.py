@@ -32,6 +32,8 @@ from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
+from gtp_engine.nets.kernels.grid import Grid
+from gtp_engine.nets.kernels.layers import ActivatedConv, Activation, Conv
 from gtp_engine.nets.kernels.matmul import FLOAT32, to_bfloat16
 from gtp_engine.nets.kernels.passes import Before, activate_rows, activate_values
 from gtp_engine.nets.kernels.scalars import KINDS
@@ -234,10 +236,12 @@ def test_whether_integers_are_faster_for_3x3_convolutions_is_tried_once(
     monkeypatch.setattr(kernels, "HAS_TILES", False)
     gain = kernels._window_gain()
     assert 0.1 < gain < 20
+    config = read_katago_file(TINY / "tiny.bin.gz").config
     for found, kinds in ((2.0, ALL_KINDS), (0.9, {MATRICES, POINTS})):
         monkeypatch.setattr(kernels, "_window_gain", Mock(return_value=found))
         for _ in range(2):  # the second time from the file
-            assert kernels.integer_kinds.__wrapped__() == kinds
+            kernels.windows_are_faster.cache_clear()
+            assert kernels.integer_kinds(config) == kinds
         kernels._window_gain.assert_called_once()
         (tmp_path / "integers").unlink()
 
@@ -281,3 +285,14 @@ def test_a_processor_without_8_bit_products_compiles_everything_else(tmp_path: P
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env={**os.environ, **processor}, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+def test_no_code_is_compiled_for_kernels_that_a_part_does_not_have() -> None:
+    ones = np.ones(16, np.float32)
+    for side, present in ((1, "products"), (3, "windows")):
+        run = trunk.Run(FLOAT32)
+        conv = Conv(np.ones((16, 16, side, side), np.float32), ones)
+        activated = ActivatedConv(Activation(KINDS[RELU], ones, ones), [conv], FLOAT32)
+        run.add_convolution(activated, 0, 16, 1, adds=False, shifted=False)
+        tables = run._make_tables(Grid.of(9, 9, False))
+        assert [name for name in tables._fields[2:] if getattr(tables, name) is not None] == [present]

@@ -157,10 +157,10 @@ def test_a_network_is_rounded_for_its_file(network: StoredNetwork) -> None:
     """All weights become bfloat16, and those of matrices and 1x1 convolutions multiples of powers of two."""
     choice = np.random.default_rng(1)
     planes, scalars = (choice.random((3, 7, 7, 22)) < 0.2).astype(np.uint8), choice.random((3, 19)).astype(np.float32)
-    assert scales_in(network, ALL_KINDS) == {}
+    assert scales_in(network) == {}
     rounded = round_network(network, [Positions(planes, scalars)])
     layers = quantisable(network.config, {MATRICES, POINTS})
-    assert list(scales_in(rounded, ALL_KINDS)) == [f"{path}.scales" for path in layers]
+    assert list(scales_in(rounded)) == [f"{path}.scales" for path in layers]
     for name, value in network.values.items():
         found = rounded.values[name]
         if value.ndim == 1:

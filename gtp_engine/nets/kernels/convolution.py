@@ -45,7 +45,9 @@ def convolve_1x1(
     x: np.ndarray, on_board: np.ndarray, grid: Grid, before: Before, kernel: Kernel, adds: bool, out: np.ndarray
 ) -> None:
     """Computes a 1x1 convolution of an activation: a matrix product with a row for each point."""
-    weights, bias = kernel.weights[:, 0], kernel.bias.reshape((1, len(kernel.bias)))
+    # Not by an index, of which numba does not know that it is contiguous: `matmul` would be compiled for both.
+    blocks, _, steps, columns = kernel.weights.shape
+    weights, bias = kernel.weights.reshape((blocks, steps, columns)), kernel.bias.reshape((1, len(kernel.bias)))
     # One chunk of activated points, allocated once; further inputs stay 0. As 8-bit integers they begin as float32, and
     # have their scales after them.
     inputs = input_count(weights)

@@ -138,6 +138,7 @@ class ActivatedConv:
     Attributes:
         products: See above.
         is_of_integers: Whether products are of 8-bit integers.
+        kernel_side: 3 or 1.
         kind, scale, shift: The activation, with all channels: float32 [inputs].
         bias: What is added, float32 [outputs]; to sums of integers it makes up for the encoded 0 of their inputs.
         factors: The factors of the sums of integers, float32 [outputs].
@@ -148,11 +149,11 @@ class ActivatedConv:
         # Kept in full precision: which transform the kernel gets depends on the board's size, known only later.
         self._weight, self._scales = joined([Matrix(conv.weight, conv.scales) for conv in convs])
         self.is_of_integers = self._scales is not None
-        self._kernel_side = self._weight.shape[2]
+        self.kernel_side = self._weight.shape[2]
         bias = np.concatenate([conv.bias for conv in convs])
         self.factors, self.encoding = np.zeros(len(bias), np.float32), NO_ENCODING
         # In vectors a 1x1 convolution is a product of matrices, whose rows have scales of their own (`matmul`).
-        self._is_product = self._kernel_side == 1 and products != TILES
+        self._is_product = self.kernel_side == 1 and products != TILES
         expressed = convs[0].inputs  # all have the same input
         if self._scales is not None and expressed is not None and not self._is_product:
             self.encoding = encoding(*expressed.tolist())
@@ -185,7 +186,7 @@ class ActivatedConv:
         side = self.tile_side(grid)
         if self._is_product and self.is_of_integers:
             return integers_size(len(self.bias), len(self.scale))
-        cells = self._kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
+        cells = self.kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
         return cells * len(self.bias) * whole_inputs(len(self.scale), self._type())
 
     def tile_side(self, grid: Grid) -> int:

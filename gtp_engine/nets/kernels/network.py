@@ -20,7 +20,7 @@ from ...base.files import write_text
 from ...base.jit import CACHE_FOLDER, njit
 from ...base.jit import config as jit_config
 from ..config import NetworkConfig
-from ..quantisation import ALL_KINDS, POINTS, WINDOWS, multiples, quantisable, scales_of
+from ..quantisation import MATRICES, WINDOWS, kinds_of, multiples, scales_of
 from ..schema import METADATA, ConvDesc, PoolingBlockDesc, TipRMSNormDesc, TrunkDesc, walk
 from ..stored import RawOutputs, StoredNetwork, fold_norms
 from .amx import begin_products, end_products
@@ -61,7 +61,7 @@ def can_compile(config: NetworkConfig, precision: str) -> bool:
     """
     if not {"float32": has_float32(), "bfloat16": has_bfloat16(), "int8": has_int8()}.get(precision):
         return False
-    if precision == "int8" and not quantisable(config, integer_kinds()):
+    if precision == "int8" and not integer_kinds(config):
         return False
     first, policy = config.trunk.conv, config.policy
     # Convolutions that are computed as one.
@@ -409,17 +409,23 @@ def bfloat16_is_faster() -> bool:
     return _remembered(name, ("float32", "bfloat16"), lambda: product_gain("bfloat16") > _LEAST_GAIN)
 
 
-@cache
-def integer_kinds() -> frozenset[str]:
-    """Returns the kinds of layers that this CPU computes with 8-bit integers (`quantisation`); it has to have them.
+def integer_kinds(config: NetworkConfig) -> frozenset[str]:
+    """Returns the kinds of a network's layers that this CPU computes with 8-bit integers; it has to have them.
 
     In tiles the matrices of transformers are faster in bfloat16. In vectors a 3x3 convolution of integers has four
     times the products of Winograd's, and not every CPU is fast enough at these to make up for it.
     """
+    kinds = frozenset(kinds_of(config))
     if half_products() == TILES:
-        return frozenset({POINTS, WINDOWS})
-    are_faster = _remembered("integers", ("points", "windows"), lambda: _window_gain() > _LEAST_WINDOW_GAIN)
-    return ALL_KINDS if are_faster else ALL_KINDS - {WINDOWS}
+        return kinds - {MATRICES}
+    # A network without such convolutions does not wait for the trial, which compiles both ways.
+    return kinds if WINDOWS not in kinds or windows_are_faster() else kinds - {WINDOWS}
+
+
+@cache
+def windows_are_faster() -> bool:
+    """Returns whether 3x3 convolutions of 8-bit integers in vectors are faster than in any other precision."""
+    return _remembered("integers", ("points", "windows"), lambda: _window_gain() > _LEAST_WINDOW_GAIN)
 
 
 def _remembered(name: str, answers: tuple[str, str], is_so: Callable[[], bool]) -> bool:

@@ -9,6 +9,7 @@ for blocks inside blocks.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from ..schema import (
     TrunkDesc,
     walk_paths,
 )
-from .amx import begin_products, end_products, is_for_tiles
+from .amx import begin_products, end_products
 from .convolution import Kernel, convolve_1x1, places_of
 from .direct import MANY_CHANNELS, activate_board, add_and_activate, clear_margins, convolve_board, step_offsets
 from .grid import Grid, aligned
@@ -48,10 +49,11 @@ _PORTION_VALUES, _PORTION_BOARDS = 750_000, 8
 _TILE_PORTION_VALUES, _CACHED_WEIGHTS = 300_000, 2_000_000
 
 _CONVOLUTION, _POOLING = 0, 1
+_IN_TILES = np.zeros(0, TILES)  # what `begin_products` needs
 
 # One row of the table of steps. Parameters lie one after the other in the array `values` (a convolution's scale, shift,
-# factors, bias and encoding; a pooling's matrix and bias), packed kernels in `weights`, or in `integers` if they are of
-# 8-bit integers: a step has the indices where its own begin.
+# factors, bias and encoding; a pooling's matrix and bias), packed kernels in one of the arrays of `_Tables`: a step has
+# the indices where its own begin.
 _STEP = np.dtype(
     [
         (name, np.int64)
@@ -87,9 +89,14 @@ class _Tables(NamedTuple):
     """What a run of steps consists of."""
 
     steps: np.ndarray  # _STEP [n]
-    weights: np.ndarray  # the packed kernels, of the type that says how products are computed (`matmul`)
-    integers: np.ndarray  # the packed kernels of 8-bit integers, if there are any: uint8, or int8 for tiles
-    values: np.ndarray  # float32: all other parameters
+    values: np.ndarray  # float32: all parameters but the packed kernels
+    # The packed kernels of 1x1 convolutions, those of 3x3, and both again for those of 8-bit integers. In tiles those
+    # of 3x3 are with the others. None if there are none, so that no code for them is compiled: on a CPU without the
+    # instructions for integers LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
+    products: np.ndarray | None  # of the type that says how products are computed (`matmul`)
+    windows: np.ndarray | None  # of the same type
+    integers: np.ndarray | None  # uint8, or int8 for tiles
+    integer_windows: np.ndarray | None  # uint8
 
 
 class _Tensors(NamedTuple):
@@ -112,43 +119,59 @@ class _Handed(NamedTuple):
 
 @njit
 def run_steps(tables: _Tables, count: int, grid: Grid, on_board: np.ndarray, buffers: np.ndarray) -> None:
-    """Executes steps over `buffers`.
+    """Executes steps over `buffers`, with products in vectors.
 
     Args:
         tables: The steps.
         on_board: As `Grid.mask` returns it.
         buffers: float32 [levels, capacity]; each level holds a tensor [count, rows, channels].
     """
-    steps = tables.steps
-    state = begin_products(tables.weights)
-    rows = count * grid.rows
+    state = begin_products(tables.values)
     pooled = np.zeros((count, 1), np.float32)
-    capacity = 0
-    if is_for_tiles(tables.weights):
-        # Inputs are rounded up to whole tiles, channels to whole vectors.
-        capacity = 2 * count * (grid.rows + 2 * (grid.pitch + 1)) * ((buffers.shape[1] // rows + 63) // 64 * 64)
+    for index in range(len(tables.steps)):
+        step = tables.steps[index]
+        tensors = _tensors(step, count, pooled, grid, on_board, buffers)
+        if step["kind"] == _POOLING:
+            pooled = _pool(step, tables.values, tensors.x, on_board)
+        else:
+            _convolve(step, tables, tensors)
+    end_products(tables.values, state)
+
+
+@njit
+def run_steps_in_tiles(tables: _Tables, count: int, grid: Grid, on_board: np.ndarray, buffers: np.ndarray) -> None:
+    """Executes steps as `run_steps` does, with products in tiles."""
+    steps = tables.steps
+    state = begin_products(_IN_TILES)
+    pooled = np.zeros((count, 1), np.float32)
+    # Inputs are rounded up to whole tiles, channels to whole vectors.
+    channels = (buffers.shape[1] // (count * grid.rows) + 63) // 64 * 64
+    capacity = 2 * count * (grid.rows + 2 * (grid.pitch + 1)) * channels
     handed = _Handed(False, _memory(capacity), _memory(capacity))
     for index in range(len(steps)):
-        step = steps[index]
-        channels = step["source_channels"]
-        # A buffer's shape changes with the step that uses it: its tensor is a view of its beginning.
-        source = buffers[step["source"], : rows * channels].reshape((count, grid.rows, channels))
+        step, follower = steps[index], steps[min(index + 1, len(steps) - 1)]
+        tensors = _tensors(step, count, pooled, grid, on_board, buffers)
         if step["kind"] == _POOLING:
-            pooled = _pool(step, tables.values, source, on_board)
+            pooled = _pool(step, tables.values, tensors.x, on_board)
             continue
-        outputs = step["outputs"]
-        out = buffers[step["target"], : rows * outputs].reshape((count, grid.rows, outputs))
-        tensors = _Tensors(source, pooled, grid, on_board, out)
-        if not is_for_tiles(tables.weights):
-            _convolve(step, tables, tensors)
-            continue
-        follower = steps[min(index + 1, len(steps) - 1)]
         if step["is_of_integers"] > 0:
             _convolve_in_tiles(step, follower, tables.integers, tables, tensors, handed)
         else:
-            _convolve_in_tiles(step, follower, tables.weights, tables, tensors, handed)
+            _convolve_in_tiles(step, follower, tables.products, tables, tensors, handed)
         handed = _Handed(step["feeds"] > 0, handed.feed, handed.fed)
-    end_products(tables.weights, state)
+    end_products(_IN_TILES, state)
+
+
+@njit
+def _tensors(
+    step: Any, count: int, pooled: np.ndarray, grid: Grid, on_board: np.ndarray, buffers: np.ndarray
+) -> _Tensors:
+    """Returns what a step works on; `out` is meaningless for a pooling."""
+    # A buffer's shape changes with the step that uses it: its tensor is a view of its beginning.
+    rows, channels, outputs = count * grid.rows, step["source_channels"], step["outputs"]
+    source = buffers[step["source"], : rows * channels].reshape((count, grid.rows, channels))
+    target = buffers[step["target"], : rows * outputs].reshape((count, grid.rows, outputs))
+    return _Tensors(source, pooled, grid, on_board, target)
 
 
 @njit
@@ -160,9 +183,11 @@ def _memory(size: int) -> np.ndarray:
 
 @njit
 def _convolve_in_tiles(
-    step: Any, follower: Any, packed: np.ndarray, tables: _Tables, tensors: _Tensors, handed: _Handed
+    step: Any, follower: Any, packed: np.ndarray | None, tables: _Tables, tensors: _Tensors, handed: _Handed
 ) -> None:
     """Computes a convolution by the kernels in `packed`, and the activation of the next one if it is to feed that."""
+    if packed is None:
+        return
     kernel, grid, adds = _kernel(step, packed, tables.values), tensors.grid, step["adds"] > 0
     inputs = input_count(kernel.weights[:, 0])
     offsets = step_offsets(places_of(step["cells"], grid.pitch), kernel.weights, inputs * packed.itemsize)
@@ -177,14 +202,14 @@ def _convolve_in_tiles(
         elif follower["is_of_integers"] > 0:
             _feed(step, follower, tables.integers, tables.values, left, offsets, kernel, tensors, image, handed.feed)
         else:
-            _feed(step, follower, tables.weights, tables.values, left, offsets, kernel, tensors, image, handed.feed)
+            _feed(step, follower, tables.products, tables.values, left, offsets, kernel, tensors, image, handed.feed)
 
 
 @njit
 def _feed(
     step: Any,
     follower: Any,
-    like: np.ndarray,
+    like: np.ndarray | None,
     values: np.ndarray,
     left: np.ndarray,
     offsets: np.ndarray,
@@ -194,6 +219,8 @@ def _feed(
     feed: np.ndarray,
 ) -> None:
     """Computes a convolution of a board, and the activation of the next one, with weights of the type of `like`."""
+    if like is None:
+        return
     grid, after = tensors.grid, _before(follower, values, tensors.pooled)
     target = _board_in(feed, image, grid, follower["lines"] * 4 // like.itemsize, like)
     clear_margins(target, grid.pitch, after)
@@ -229,20 +256,26 @@ def _kernel(step: Any, packed: np.ndarray, values: np.ndarray) -> Kernel:
 @njit
 def _convolve(step: Any, tables: _Tables, tensors: _Tensors) -> None:
     """Computes a convolution in vectors."""
-    x, pooled, grid, on_board, out = tensors
-    before, adds = _before(step, tables.values, pooled), step["adds"] > 0
-    if step["is_of_integers"] > 0:
-        kernel = _kernel(step, tables.integers, tables.values)
-        if step["cells"] == 1:
-            convolve_1x1(x, on_board, grid, before, kernel, adds, out)
-        else:
-            convolve_integers(x, on_board, grid, before, kernel, adds, out)
-        return
-    kernel = _kernel(step, tables.weights, tables.values)
-    if step["cells"] == 1:
-        convolve_1x1(x, on_board, grid, before, kernel, adds, out)
+    is_of_integers = step["is_of_integers"] > 0
+    if step["cells"] == 1 and is_of_integers:
+        _convolve_by(convolve_1x1, step, tables.integers, tables.values, tensors)
+    elif step["cells"] == 1:
+        _convolve_by(convolve_1x1, step, tables.products, tables.values, tensors)
+    elif is_of_integers:
+        _convolve_by(convolve_integers, step, tables.integer_windows, tables.values, tensors)
     else:
-        convolve_3x3(x, on_board, grid, before, kernel, adds, out)
+        _convolve_by(convolve_3x3, step, tables.windows, tables.values, tensors)
+
+
+@njit
+def _convolve_by(
+    convolve: Callable[..., None], step: Any, packed: np.ndarray | None, values: np.ndarray, tensors: _Tensors
+) -> None:
+    """Computes a convolution by one of the functions for vectors, and the kernels in `packed`."""
+    if packed is None:
+        return
+    kernel, before, adds = _kernel(step, packed, values), _before(step, values, tensors.pooled), step["adds"] > 0
+    convolve(tensors.x, tensors.on_board, tensors.grid, before, kernel, adds, tensors.out)
 
 
 @njit
@@ -307,37 +340,47 @@ class Run:
 
     def __call__(self, buffers: np.ndarray, count: int, grid: Grid, on_board: np.ndarray) -> None:
         """Executes the steps for a number of boards; on_board: as `Grid.mask` returns it."""
-        side = DIRECT if self.products == TILES else best_tile_side(grid.height, grid.width)
+        in_tiles = self.products == TILES
+        side = DIRECT if in_tiles else best_tile_side(grid.height, grid.width)
         with self._lock:  # otherwise each thread would pack the weights for itself
             if side not in self._tables:
                 self._tables[side] = self._make_tables(grid)
-        run_steps(self._tables[side], count, grid, on_board, buffers)
+        run = run_steps_in_tiles if in_tiles else run_steps
+        run(self._tables[side], count, grid, on_board, buffers)
 
     def _make_tables(self, grid: Grid) -> _Tables:
         """Returns what `run_steps` needs for boards of this size."""
-        sizes = {True: 0, False: 0}  # by whether they are 8-bit integers
-        for _, conv in self._steps:
-            if conv is not None:
-                sizes[conv.is_of_integers] += conv.packed_size(grid)
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
-        # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
-        # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
-        types = {True: integers_for(self.products) if sizes[True] else self.products, False: self.products}
-        kernels = {kind: aligned((size,), types[kind]) for kind, size in sizes.items()}
-        used = {True: 0, False: 0}
+        kernels = {name: aligned((size,), kind) for (name, kind), size in self._sizes(grid).items()}
+        used = dict.fromkeys(kernels, 0)
         table = np.array([step for step, _ in self._steps])
         for row, (_, conv) in zip(table, self._steps, strict=True):
             if conv is None:
                 continue
-            kernel, kind = conv.packed(grid), conv.is_of_integers
-            row["is_of_integers"], row["weights"] = kind, used[kind]
+            kernel, (name, _) = conv.packed(grid), self._place(conv)
+            row["is_of_integers"], row["weights"] = conv.is_of_integers, used[name]
             row["blocks"], row["cells"], row["lines"], row["columns"] = kernel.shape
-            kernels[kind][used[kind] : used[kind] + kernel.size] = kernel.ravel()
-            used[kind] += kernel.size
+            kernels[name][used[name] : used[name] + kernel.size] = kernel.ravel()
+            used[name] += kernel.size
         if self.products == TILES:
             _mark_feeding(table)
-        values = aligned((sum(map(len, self._values)),))
-        return _Tables(table, kernels[False], kernels[True], np.concatenate(self._values, out=values))
+        values = np.concatenate(self._values, out=aligned((sum(map(len, self._values)),)))
+        return _Tables(table, values, *(kernels.get(name) for name in _Tables._fields[2:]))
+
+    def _sizes(self, grid: Grid) -> Counter[tuple[str, "np.dtype[Any]"]]:
+        """Returns the lengths of the arrays of packed kernels that there are, by name and type."""
+        sizes: Counter[tuple[str, np.dtype[Any]]] = Counter()
+        for _, conv in self._steps:
+            if conv is not None:
+                sizes[self._place(conv)] += conv.packed_size(grid)
+        return sizes
+
+    def _place(self, conv: ActivatedConv) -> tuple[str, "np.dtype[Any]"]:
+        """Returns the name of the field of `_Tables` that holds the kernel of a convolution, and its type."""
+        is_apart = conv.kernel_side > 1 and self.products != TILES
+        if conv.is_of_integers:
+            return "integer_windows" if is_apart else "integers", integers_for(self.products)
+        return "windows" if is_apart else "products", self.products
 
 
 def _mark_feeding(steps: np.ndarray) -> None:

@@ -26,7 +26,6 @@ from ...nets.quantisation import (
     Positions,
     Quantised,
     block_of,
-    kinds_of,
     quantise,
     read_quantised,
     round_network,
@@ -62,7 +61,7 @@ def find_quantised(network: StoredNetwork, path: Path) -> Quantised | None:
     beside = path.with_name(f"{network_name(path)}.int8.npz")
     if beside.exists():
         found = read_quantised(beside, network)
-        if kinds_of(network.config) & integer_kinds() <= found.kinds:
+        if integer_kinds(network.config) <= found.kinds:
             return found
     folder = _cache_folder()
     if folder is None or not folder.exists():  # most users have none: nothing is hashed
@@ -103,7 +102,7 @@ def find_or_make_quantised(network: StoredNetwork, path: Path) -> Quantised:
 
 def _name(network: StoredNetwork) -> str:
     """Returns the name of the file in the cache folder, which CPUs may share that compute other kinds of layers so."""
-    return f"{network.fingerprint}.{'-'.join(sorted(integer_kinds()))}.{FORMAT}.npz"
+    return f"{network.fingerprint}.{'-'.join(sorted(integer_kinds(network.config)))}.{FORMAT}.npz"
 
 
 def _remove_old_formats(folder: Path) -> None:
@@ -125,7 +124,7 @@ def make_quantised(network: StoredNetwork) -> Quantised:
     """Rounds a network's layers to 8-bit integers, but not those of blocks that would lose too much."""
     rounding, held_back = _positions(network.config.suicide_areas)
     products = half_products() if has_bfloat16() else FLOAT32
-    kinds = integer_kinds()
+    kinds = integer_kinds(network.config)
     layers = quantise(network, rounding, kinds)
     exact = _outputs(network, FLOAT32, {}, held_back)
 

@@ -147,7 +147,7 @@ def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) 
     """Returns the network's 8-bit integers as values; nothing if they are not to be used, or of no use."""
     usable = device == "cpu" and has_int8() and can_compile(network.config, INT8)
     # In tiles only convolutions are of integers, and their inputs have to be known.
-    if usable and half_products() != TILES and (scales := scales_in(network, integer_kinds())):
+    if usable and half_products() != TILES and (scales := scales_in(network)):
         return scales
     if precision == AUTO:
         try:
@@ -155,7 +155,7 @@ def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) 
         except (UserError, OSError) as error:  # nobody asked for it
             logger.warning(error_text(error))
             return {}
-        return found.values(integer_kinds()) if found is not None and loses_little(found.loss) else {}
+        return found.values(integer_kinds(network.config)) if found is not None and loses_little(found.loss) else {}
     if device != "cpu":
         raise UserError(f"precision {INT8} is for CPUs, not for device {device!r}")
     if not has_int8():
@@ -163,4 +163,4 @@ def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) 
     if not can_compile(network.config, INT8):
         logger.warning(f"precision {INT8} is of no use to {network_name(path)}, which is computed as with {AUTO}")
         return {}
-    return find_or_make_quantised(network, path).values(integer_kinds())
+    return find_or_make_quantised(network, path).values(integer_kinds(network.config))
