@@ -128,7 +128,7 @@ def put_state(searches: Any, slot: int, search: SearchState) -> None:
 
 @njit
 def survey(
-    searches: Any, slots: np.ndarray, now: float, batch_size: int, side_by_side: int, statuses: np.ndarray
+    searches: Any, slots: np.ndarray, now: float, batch_size: int, portions: int, statuses: np.ndarray
 ) -> tuple[int, int, int, int]:
     """Brings the statuses (SLOT_STATUS) of taken slots (int64) up to date; returns a `Survey`.
 
@@ -136,8 +136,8 @@ def survey(
         searches: List[SearchState]; like the statuses by slot.
         now: The time by `time.perf_counter`.
         batch_size: The evaluator's own.
-        side_by_side: If a search has the evaluator to itself, the number of batches that the evaluator works on at
-            once: each gets an equal share of the leaves that may be under way, and at least one.
+        portions: If a search has the evaluator to itself, the number of batches that get equal shares of the leaves
+            that may be in flight (`Evaluator.portions`), or else 0.
     """
     asking = done = due = full = 0
     for slot in slots:
@@ -152,7 +152,7 @@ def survey(
             status["is_ending"] = True
         quota = 1 - in_flight
         if is_evaluated:
-            quota = _quota(visits, left, in_flight, search.batch_size or batch_size, side_by_side)
+            quota = _quota(visits, left, in_flight, search.batch_size or batch_size, portions)
         at_limit = is_evaluated and (left <= 0 or now >= status["ends"])
         is_asking = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
         is_done = in_flight == 0 and (at_limit or status["is_ending"])
@@ -208,17 +208,18 @@ def _banned_visits(search: SearchState) -> int:
 
 
 @inline
-def _quota(visits: int, left: int, in_flight: int, batch_size: int, side_by_side: int) -> int:
+def _quota(visits: int, left: int, in_flight: int, batch_size: int, portions: int) -> int:
     """Returns how many visits may begin now, in addition to those whose leaves are under way; 0 or less for none.
 
-    Of a search that has the evaluator to itself the leaves are selected in equal portions, one for each batch that the
-    evaluator works on at once: a small batch in between would leave the evaluator idle while it is filled up.
+    Of a search that has the evaluator to itself the leaves are selected in equal portions: a small batch in between
+    would leave the evaluator idle while it is filled up. Half of the batches are evaluated side by side: so many leaves
+    are in flight from the beginning.
     """
-    most = max(1, side_by_side, visits // _SHARE_IN_FLIGHT)
+    most = max(1, (portions + 1) // 2, visits // _SHARE_IN_FLIGHT)
     free = most - in_flight
     wanted = min(batch_size, free)
-    if side_by_side > 0:
-        share = min(batch_size, most // side_by_side)
+    if portions > 0:
+        share = min(batch_size, max(1, most // portions))
         wanted = share if free >= share else 0
     return min(wanted, left - in_flight)
 
@@ -279,7 +280,7 @@ def absorb(
     taken: np.ndarray,
     now: float,
     batch_size: int,
-    side_by_side: int,
+    portions: int,
     statuses: np.ndarray,
     boards: np.ndarray,
     nodes: np.ndarray,
@@ -299,4 +300,4 @@ def absorb(
         if len(search.tree.ownership):
             write_ownership(search.tree, nodes[start:stop], rows[start:stop])
             add_ownership(search.tree, search.root.node, nodes[start:stop], search.ownership)
-    return survey(searches, taken, now, batch_size, side_by_side, statuses)
+    return survey(searches, taken, now, batch_size, portions, statuses)

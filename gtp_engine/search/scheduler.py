@@ -39,8 +39,6 @@ from .search import ActiveSearch, Search
 # Positions that cannot share a batch wait for it to fill: for one batch of the others for each 8 positions that it
 # holds, since a device takes as long for a few positions as for many.
 _PATIENCE_PER = 8
-# Leaves of each search in a batch by default: with fewer, more searches would be under way, and each would take longer.
-_LEAVES_EACH = 2
 # Kinds of batches from which on those of searches that have ended are forgotten: clients may name any policy optimism.
 _MOST_KINDS = 1000
 # Seconds between two looks at a search whose tree is full and that waits to be stopped.
@@ -82,11 +80,12 @@ class Scheduler:
 
         Args:
             evaluator: Evaluates the leaves.
-            slots: How many searches are under way at once; None for as many as fill a batch.
+            slots: How many searches are under way at once; None for as many as fill the batches that
+                are evaluated side by side with a leaf each.
             batch_size: Positions evaluated together; None for the evaluator's own number.
         """
         self.evaluator = evaluator
-        self.slots = slots or max(1, evaluator.batch_size // _LEAVES_EACH)
+        self.slots = slots or evaluator.batch_size * -(-evaluator.overlap // 2)
         self.batches = self.positions = 0
         self._batch_size = batch_size
         self._waiting: list[QueuedSearch] = []  # a heap
@@ -282,12 +281,7 @@ class Scheduler:
     @property
     def _share(self) -> tuple[int, int]:
         """The evaluator's batch size, and the number of batches that a search shares its leaves out to: 0 for any."""
-        return self.evaluator.batch_size, self._side_by_side if len(self._running) == 1 else 0
-
-    @property
-    def _side_by_side(self) -> int:
-        """The number of batches that the evaluator works on at once."""
-        return -(-self.evaluator.overlap // 2)
+        return self.evaluator.batch_size, self.evaluator.portions if len(self._running) == 1 else 0
 
     # Batches.
 
@@ -301,8 +295,8 @@ class Scheduler:
         if len(slots) > 1:
             slots = slots[self._statuses["is_asking"][slots]]
             leaves = int(self._statuses["quota"][slots].sum()) + sum(batch.count for batch in self._pending)
-            # Few leaves are spread over the batches that are evaluated side by side.
-            size = min(size, -(-leaves // self._side_by_side))
+            # Few leaves are spread over the batches that are in flight.
+            size = min(size, -(-leaves // self.evaluator.portions))
             slots = self._of_one_kind(slots, size)
         self._survey = None
         try:

@@ -74,7 +74,7 @@ def test_batches_and_virtual_loss_leave_a_consistent_tree() -> None:
 class CountingEvaluator(HashEvaluator):
     """Keeps of each batch its size, the leaves that were under way before, and those that were back."""
 
-    overlap = 3
+    overlap = portions = 3
 
     def __init__(self, batch_size: int) -> None:
         super().__init__(batch_size)
@@ -97,7 +97,7 @@ def test_batches_side_by_side_have_equal_portions_of_what_may_be_under_way() -> 
     run(Search(evaluator, SearchParameters()), Limits(visits=400))
     for size, in_flight, back in evaluator.batches:
         assert size + in_flight <= max(2, back // 4)
-        assert size <= min(8, max(1, back // 8))
+        assert size <= min(8, max(1, back // 12))
     assert [(size, in_flight) for size, in_flight, _ in evaluator.batches[:4]] == [(1, 0), (1, 0), (1, 1), (1, 1)]
     assert (8, 16) in {(size, in_flight) for size, in_flight, _ in evaluator.batches}  # the third waits
 

@@ -267,7 +267,7 @@ def load_network(
         threads: CPU threads; None for all.
         device: "auto", "cpu", "cuda" or "mps".
         precision: "auto", "float32", "bfloat16", "float16" or "int8".
-        batch_size: Positions evaluated together; None for 8 on a CPU and 64 on a GPU.
+        batch_size: Positions evaluated together; None for 4 on a CPU, or as many as half of the threads, and 64 on a GPU.
 
     Raises:
         UserError: The network is not found, or another argument is invalid.

@@ -18,6 +18,8 @@ class Evaluator(ABC):
         largest_board: The largest width or height of a board that it evaluates, in points.
         overlap: The number of batches that are best in flight at once: half of them are evaluated side by side, the
             others wait; 1 if `submit` returns only when its work is done.
+        portions: In how many batches the leaves of one search are best evaluated while they are few: 1 for a device
+            that takes as long for a few positions as for many.
         is_rollout: Whether it plays rollouts: its rows have AMAF statistics, and its evaluations are rough.
         reads_ladders: Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and
             the ladders of earlier boards, and returns the ladders of this one.
@@ -28,6 +30,7 @@ class Evaluator(ABC):
     batch_size: int
     largest_board: int
     overlap: int = 1
+    portions: int = 1
     is_rollout: bool = False
     reads_ladders: bool = False
     takes_profile: bool = False
