@@ -114,7 +114,10 @@ def test_a_wrong_table_of_own_defaults_is_one_line(folder: Path, text: str, prob
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ((TINY.parent / "human.bin.gz").read_bytes(), "bad imitates people, and does not judge"),
+        (
+            (TINY.parent / "human.bin.gz").read_bytes(),
+            "bad imitates people, and does not judge: use it with --network bad --profile rank_5k",
+        ),
         (b"bad", "not a KataGo network"),
     ],
 )
@@ -126,6 +129,7 @@ def test_what_cannot_judge_does_not_become_the_default(folder: Path, content: by
     done = run("--from", str(file), "--default")
     assert done.exit_code == 1 and problem in done.stderr
     assert (folder / "config.toml").read_text() == before
+    assert "--default" not in run("--from", str(file)).output
 
 
 def test_the_network_that_comes_with_the_program_is_not_loaded(folder: Path) -> None:

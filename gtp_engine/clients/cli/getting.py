@@ -89,11 +89,16 @@ def get(name: str | None, source: str | None, default_on: Boards | None) -> None
         path = found
     else:
         _load(network, source or "", path)
-    if default_on is not None:
-        make_default(path, default_on)
-    else:
+    used, imitates_people = network_name(path), load_network(path).config.metadata_version > 0
+    if default_on is None:
         always = f"gtp_engine network get {f'--from {path}' if name is None else name} --default"
-        click.echo(f"to use it: --network {network_name(path)}; to use it always: {always}")
+        click.echo(
+            f"to use it: --network {used}{' --profile rank_5k' if imitates_people else f'; to use it always: {always}'}"
+        )
+    elif imitates_people:
+        raise UserError(f"{used} imitates people, and does not judge: use it with --network {used} --profile rank_5k")
+    else:
+        make_default(used, default_on)
 
 
 def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
@@ -149,18 +154,13 @@ def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
         yield watch
 
 
-def make_default(network: Path, boards: Boards) -> None:
+def make_default(name: str, boards: Boards) -> None:
     """Writes a network into the user's configuration, as the default on these boards alone; all else in the file stays.
 
     It replaces a network that was the default on the same boards, and `network` if it is the default on all. Raises
-    UserError if the network cannot be used or imitates people, if there is no home folder, or if the user's file is not
-    what it should be.
+    UserError if there is no home folder, or the file is not what it should be.
     """
     import tomlkit
-
-    name = network_name(network)
-    if load_network(network).config.metadata_version:
-        raise UserError(f"{name} imitates people, and does not judge: name it with --network and --profile")
 
     path = folders.configuration_file()
     if path is None:
