@@ -74,7 +74,7 @@ def network(options: NetworkOptions) -> None:
       gtp_engine network get tf3-b10c512 --default     download one and use it
       gtp_engine network get kata9x9 --default-on 9    the same, on 9x9 only
       gtp_engine network get kata9x9 --from ~/Downloads/kata9x9-b18c384nbt-20231025.bin.gz
-      gtp_engine network tf3-b10c512 --rounded int8.bin.gz    a smaller file
+      gtp_engine network b10c512h8 --rounded int8.bin.gz    a smaller file
 
     The exit status is 1 if a file is not a network.
     """
