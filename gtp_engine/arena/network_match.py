@@ -45,7 +45,7 @@ class NetworkPlayer:
     """A player of a match between networks.
 
     Attributes:
-        network: File or name of a network, "auto" for the bundled one for the board, or "none" for rollouts.
+        network: File or name of a network, "auto" for the default one for the board, or "none" for rollouts.
         parameters: How it searches; None for the parameters that suit the network.
     """
 

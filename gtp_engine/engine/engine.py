@@ -220,7 +220,7 @@ class Engine:
         """Begins a game on an empty board of this size. A komi that was set stays.
 
         Raises:
-            UserError: The size is out of range, or too large for the network and the settings are strict.
+            UserError: The size is out of range, or as `EngineSettings.check_board`.
         """
         self._check_thread()
         height = width if height is None else height
@@ -313,7 +313,7 @@ class Engine:
         Its komi counts as one that was set, unless none was set before and it is the usual one of the board's size.
 
         Raises:
-            UserError: The board is too large for the network and the settings are strict.
+            UserError: As `EngineSettings.check_board`.
         """
         from ..go.game import as_game
 

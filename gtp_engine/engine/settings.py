@@ -123,9 +123,9 @@ class EngineSettings:
         return self.network_on(width, height, JUDGE if self.rank is None else RANK_PLAY)
 
     def check_board(self, width: int, height: int) -> None:
-        """Raises UserError if the settings are strict and the board is too large for networks."""
-        is_large = max(width, height) > LARGEST_BOARD
-        if self.strict and is_large and self.network_on(width, height) not in WITHOUT_NETWORK:
+        """Raises UserError if the default network of a board is missing, or a board too large for it not permitted."""
+        network = self.network_on(width, height)
+        if self.strict and max(width, height) > LARGEST_BOARD and network not in WITHOUT_NETWORK:
             reason = too_large("the network", LARGEST_BOARD)
             remedy = "choose a smaller board, or start without --strict"
             raise UserError(f"unacceptable size {width}x{height}: {reason}; {remedy}")

@@ -121,13 +121,17 @@ def _read_table(table: Path) -> dict[str, Any]:
 def default_network(width: int, height: int, use: str = JUDGE) -> Path | None:
     """Returns the network for a use on a board, or None: the judge that the user has chosen, or a bundled one.
 
-    Of several that the user has chosen it is the one for the fewest sizes. Raises UserError if it is not found.
+    Of several that the user has chosen it is the one for the fewest sizes. Raises UserError, which names the user's
+    file, if it is not found.
     """
     side = max(width, height)
     chosen = own_networks().items() if use == JUDGE else ()
     sizes = {name: most - least for name, (least, most) in chosen if least <= side <= most}
     if sizes:
-        return find_network(min(sizes, key=lambda name: sizes[name]))
+        try:
+            return find_network(min(sizes, key=lambda name: sizes[name]))
+        except UserError as error:
+            raise UserError(f"{folders.configuration_file()}: [{OWN_TABLE}]: {error}") from None
     boards = default_networks(use).items()
     return next((path for path, (least, most) in boards if least <= side <= most), None)
 

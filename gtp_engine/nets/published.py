@@ -33,10 +33,15 @@ class PublishedNetwork:
         """The name of its file, which is what other programs call it."""
         return urlsplit(self.url).path.rpartition("/")[2]
 
+    @property
+    def files(self) -> tuple[str, str]:
+        """The names of its file, and of the bundled one, rounded."""
+        return self.file_name, f"{self.rounded}.bin.gz"
+
     def find(self) -> Path | None:
-        """Returns its file if it is among the networks that are found by name; else the bundled one, rounded."""
-        files = {path.name: path for path in list_networks()}
-        return files.get(self.file_name) or files.get(f"{self.rounded}.bin.gz")
+        """Returns the first of these files that is among the networks that are found by name."""
+        found = {path.name: path for path in list_networks()}
+        return next((found[file] for file in self.files if file in found), None)
 
 
 @cache

@@ -94,7 +94,7 @@ def selfplay(
     in this process, while the iterator waits for the next game; `gtp_engine selfplay` uses all CPUs.
 
     Args:
-        network: A network's file or name; "auto" for the bundled network for the board's size, "none" for rollouts.
+        network: A network's file or name; "auto" for the default one for the board, "none" for rollouts.
         games: The number of games; None for an endless iterator.
         width: The board's columns.
         height: The board's rows; None for a square board.

@@ -15,6 +15,7 @@ from gtp_engine.clients.cli import main
 from gtp_engine.clients.cli.doctor import client_lines, doctor, engine_command, network_kernels, network_options
 from gtp_engine.go.rules import parse_rules
 from gtp_engine.nets.kernels import llvm, network
+from gtp_engine.nets.published import published_networks
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
@@ -74,6 +75,27 @@ def test_a_stronger_network_is_named_if_this_computer_is_fast_enough(
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  stronger ")]
     command = f"`gtp_engine network get {said.partition(',')[0]} --default`"
     assert lines == ([f"  stronger     {said}{command}"] if said else [])
+
+
+@pytest.mark.parametrize(("file", "is_used", "is_told"), [("tf2-b10c384", False, True), ("kata9x9", True, False)])
+def test_what_is_stronger_is_told_by_the_network_that_is_used(
+    file: str,
+    is_used: bool,
+    is_told: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The file before rounding changes nothing if it is there but not used; of kata9x9 no rating is known."""
+    name = published_networks()[file].file_name
+    shutil.copyfile(TINY, tmp_path / name)
+    (tmp_path / "config.toml").write_text(f"[networks]\n{name.partition('.')[0]} = [7, 19]\n" if is_used else "")
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.speed.network_rate", lambda _: ("cpu", 7000.0))
+    doctor.main([], standalone_mode=False)
+    assert ("830 Elo above tf2-b10c384" in capsys.readouterr().out) == is_told
 
 
 def test_boards_with_a_default_of_their_own_are_shown(

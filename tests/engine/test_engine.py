@@ -78,6 +78,18 @@ def test_a_game_on_a_board_too_large_for_the_network_is_refused_if_strict_and_ch
     assert engine.width == 21
 
 
+def test_a_board_whose_default_network_is_missing_is_refused_and_changes_nothing(engine, tmp_path, monkeypatch):
+    (tmp_path / "config.toml").write_text("[networks]\nnosuch = [13, 13]\n")
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", str(tmp_path / "config.toml"))
+    engine.play(BLACK, point("E5"))
+    engine.settings = replace(engine.settings, network="auto")
+    with pytest.raises(UserError, match="no network 'nosuch'"):
+        engine.load(Game(13))
+    with pytest.raises(UserError, match="no network 'nosuch'"):
+        engine.set_board_size(13)
+    assert (engine.game.width, engine.width, len(engine.game.moves)) == (9, 9, 1)
+
+
 def test_the_board_changes_at_once(engine):
     engine.play(BLACK, point("E5"))
     with pytest.raises(IllegalMove):

@@ -69,7 +69,7 @@ def test_a_transformer_is_written_with_rounded_weights(folder: Path) -> None:
     assert out.stat().st_size < TINY.stat().st_size
     assert run("rounded").exit_code == 0
     again = run(str(TINY), "--rounded", str(out))
-    assert again.exit_code == 1 and "already exists" in again.stderr
+    assert again.exit_code == 1 and again.stderr == f"Error: {out} already exists; choose another name\n"
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,4 @@ def test_what_cannot_be_rounded_is_named(folder: Path, names: tuple[str, ...], m
     done = run(*names, "--rounded", str(folder / "out.bin.gz"))
     assert done.exit_code > 0 and message in done.stderr
     assert not (folder / "out.bin.gz").exists()
+    assert "--rounded does not go with" in run("get", "--rounded", str(folder / "out.bin.gz")).stderr

@@ -81,6 +81,9 @@ def test_a_network_is_the_default_on_boards_of_one_size(folder: Path) -> None:
     run("--from", str(folder / "networks" / "other.bin.gz"), "--default-on", "9")
     table = tomllib.loads((folder / "config.toml").read_text())["networks"]
     assert table == {"b10c384h6nbttflrs-int8": [7, 19], "other": [9, 9]}
+    assert (
+        "until now it was that on 9x9" in run("--from", str(folder / "networks" / "other.bin.gz"), "--default").output
+    )
     assert "[networks]" not in CliRunner().invoke(main, ["config"]).stderr
 
 
@@ -99,13 +102,34 @@ def test_what_overrides_the_new_default_is_said(folder: Path, monkeypatch: pytes
     [
         ("networks = 9", "'networks' is not a table; write [networks]"),
         ("[networks]\ntiny = 9", "tiny = 9: expected the least and the most points of the longer side, as in [7, 9]"),
-        ("[networks]\nnosuch = [9, 9]", "no network 'nosuch'"),
+        ("[networks]\nnosuch = [9, 9]", "config.toml: [networks]: no network 'nosuch'"),
     ],
 )
 def test_a_wrong_table_of_own_defaults_is_one_line(folder: Path, text: str, problem: str) -> None:
     (folder / "config.toml").write_text(text)
     done = CliRunner().invoke(main, ["gtp", "--board-size", "9"], input="quit\n")
     assert done.exit_code == 1 and problem in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            (TINY.parent / "human.bin.gz").read_bytes(),
+            "bad imitates people, and does not judge: use it with --network bad --profile rank_5k",
+        ),
+        (b"bad", "not a KataGo network"),
+    ],
+)
+def test_what_cannot_judge_does_not_become_the_default(folder: Path, content: bytes, problem: str) -> None:
+    (folder / "networks").mkdir()
+    file = folder / "networks" / "bad.bin.gz"
+    file.write_bytes(content)
+    before = (folder / "config.toml").read_text()
+    done = run("--from", str(file), "--default")
+    assert done.exit_code == 1 and problem in done.stderr
+    assert (folder / "config.toml").read_text() == before
+    assert "--default" not in run("--from", str(file)).output
 
 
 def test_the_network_that_comes_with_the_program_is_not_loaded(folder: Path) -> None:

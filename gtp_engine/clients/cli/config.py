@@ -41,7 +41,7 @@ TEMPLATE = f"""\
 # Language of the page of a review: {", ".join(LANGUAGES)}.
 #language = "en"
 
-# Networks that judge on boards whose longer side has so many points, in place of the bundled one.
+# Networks that judge in place of the bundled one, with the least and the most points of the board's longer side.
 #[networks]
 #kata9x9-b18c384nbt-20231025 = [9, 9]
 

@@ -121,14 +121,15 @@ def _networks() -> list[tuple[str, str]]:
     folder = folders.networks_dir()
     others = "put downloaded networks here, or pass their paths; `gtp_engine network get` lists KataGo's"
     rows = [("folder", f"{folder}{_obstacle(folder)}: {others}")]
+    defaults = {use: _defaults(use) for use in USES}
     for path in list_networks():
         serves = [
             f"; the default {'at ranks ' if use == RANK_PLAY else ''}on boards of {sizes}"
             for use in USES
-            if (sizes := _runs([side for side, default in _defaults(use).items() if default == path]))
+            if (sizes := _runs([side for side, default in defaults[use].items() if default == path]))
         ]
         rows.append(("found", f"{path}, {size_text(path.stat().st_size)}{''.join(serves)}"))
-    return [*rows, ("otherwise" if _defaults(JUDGE) else "default", "random rollouts")]
+    return [*rows, ("otherwise" if defaults[JUDGE] else "default", "random rollouts")]
 
 
 def _defaults(use: str) -> dict[int, Path]:
@@ -146,13 +147,15 @@ def _runs(sides: list[int]) -> str:
 
 
 def _stronger() -> str:
-    """Returns which network would pay on this computer; empty if none is rated above the one that is used."""
+    """Returns which network would pay on this computer; empty if none is known to be stronger than the one in use."""
     from .speed import ENOUGH, ENOUGH_VISITS, network_rate
 
     default = default_network(LARGEST_BOARD, LARGEST_BOARD)
-    used = next((network for network in published_networks().values() if network.find() == default), None)
+    used = next(
+        (network for network in published_networks().values() if default and default.name in network.files), None
+    )
     best = strongest(estimated_rates(network_rate(find_network(REFERENCE))[1]), ENOUGH)
-    if used is None or best.rating <= used.rating:
+    if used is None or not 0 < used.rating < best.rating:
         return ""
     gain = f"{best.rating - used.rating} Elo above {used.name} at equal visits"
     speed = f"{ENOUGH_VISITS} visits in {DEFAULT_SECONDS:g} s here"
@@ -354,7 +357,7 @@ def network_kernels() -> list[tuple[str, str]]:
             half += "; the CPU's AMX tiles, which are faster, are used only where Linux permits it"
     integers = "not used: this CPU has no instructions for it (VNNI, ARM I8MM)"
     if has_int8():
-        networks = "networks of convolutions" if HAS_TILES else "networks"
+        networks = "convolutional networks" if HAS_TILES else "networks"
         detail = "products are computed in AMX tiles" if HAS_TILES else gain.format("", product_gain("int8"))
-        integers = f"used for {networks} that were rounded with --precision int8: {detail}"
+        integers = f"used for {networks} with rounded weights: {detail}"
     return [("kernels", f"compiled code for {VECTORS}"), ("bfloat16", half), ("int8", integers)]

@@ -19,7 +19,7 @@ from ...base.log import NOTICE
 from ...base.messages import plural, printable, size_text
 from ...base.system import available_cpus
 from ...engine.settings import DEFAULT_SECONDS
-from ...nets.library import OWN_TABLE, find_network, network_name, own_networks
+from ...nets.library import OWN_TABLE, find_network, load_network, network_name, own_networks
 from ...nets.published import (
     LICENCE,
     REFERENCE,
@@ -62,7 +62,7 @@ def show_list() -> None:
         "comes with the program\n"
         "Elo: the highest on katagotraining.org of a network of this kind, at equal visits; - if it is not known\n"
         f"licence: {LICENCE}\n"
-        "`gtp_engine network get NAME` loads one; more networks: https://katagotraining.org/networks/ and --from"
+        "`gtp_engine network get NAME` downloads one; more networks: https://katagotraining.org/networks/ and --from"
     )
 
 
@@ -89,11 +89,16 @@ def get(name: str | None, source: str | None, default_on: Boards | None) -> None
         path = found
     else:
         _load(network, source or "", path)
-    if default_on is not None:
-        make_default(network_name(path), default_on)
-    else:
+    used, imitates_people = network_name(path), load_network(path).config.metadata_version > 0
+    if default_on is None:
         always = f"gtp_engine network get {f'--from {path}' if name is None else name} --default"
-        click.echo(f"to use it: --network {network_name(path)}; to use it always: {always}")
+        click.echo(
+            f"to use it: --network {used}{' --profile rank_5k' if imitates_people else f'; to use it always: {always}'}"
+        )
+    elif imitates_people:
+        raise UserError(f"{used} imitates people, and does not judge: use it with --network {used} --profile rank_5k")
+    else:
+        make_default(used, default_on)
 
 
 def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
@@ -150,7 +155,7 @@ def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 def make_default(name: str, boards: Boards) -> None:
-    """Writes a network into the user's configuration, as the default on these boards; all else in the file stays.
+    """Writes a network into the user's configuration, as the default on these boards alone; all else in the file stays.
 
     It replaces a network that was the default on the same boards, and `network` if it is the default on all. Raises
     UserError if there is no home folder, or the file is not what it should be.
@@ -160,20 +165,26 @@ def make_default(name: str, boards: Boards) -> None:
     path = folders.configuration_file()
     if path is None:
         raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
-    same = [other for other, entry in own_networks().items() if entry == boards]
+    before = own_networks()
     document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else TEMPLATE)
     table = document.setdefault(OWN_TABLE, {})
-    for other in same:
+    for other in [other for other, entry in before.items() if entry == boards]:
         del table[other]
     table[name] = list(boards)
     if boards == ALL_BOARDS:
         document.pop("network", None)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, tomlkit.dumps(document))
-    least, most = boards
-    where = f"boards of {least} to {most} points" if least < most else f"{most}x{most}"
-    click.echo(f"the default on {where} is now {name}: {path} has {name} = {list(boards)} under [{OWN_TABLE}]")
+    click.echo(f"the default on {_where(boards)} is now {name}: {path} has {name} = {list(boards)} under [{OWN_TABLE}]")
+    if before.get(name, boards) != boards:
+        click.echo(f"until now it was that on {_where(before[name])}")
     if "network" in document:
         click.echo(f"but {path} also has network = {document['network']!r}, which overrides it: remove that", err=True)
     if os.environ.get(variable("network")):
         click.echo(f"but {variable('network')} is set, which overrides it", err=True)
+
+
+def _where(boards: Boards) -> str:
+    """Returns boards in words, such as "9x9"."""
+    least, most = boards
+    return f"boards of {least} to {most} points" if least < most else f"{most}x{most}"

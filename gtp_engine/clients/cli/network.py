@@ -18,7 +18,7 @@ from ...nets.library import find_card, find_network, learned_rules, list_network
 from ...search.evaluate.choices import LARGEST_BOARD
 from .command import command
 from .options import ANY_PATH
-from .outputs import check_outputs, report_written
+from .outputs import check_place, report_written
 
 GET = "get"
 
@@ -74,11 +74,13 @@ def network(options: NetworkOptions) -> None:
       gtp_engine network get tf3-b10c512 --default     download one and use it
       gtp_engine network get kata9x9 --default-on 9    the same, on 9x9 only
       gtp_engine network get kata9x9 --from ~/Downloads/kata9x9-b18c384nbt-20231025.bin.gz
-      gtp_engine network tf3-b10c512 --rounded int8.bin.gz    a smaller file
+      gtp_engine network b10c512h8 --rounded int8.bin.gz    a smaller file
 
     The exit status is 1 if a file is not a network.
     """
     if options.files[:1] == (GET,):
+        if options.rounded:
+            raise click.UsageError(f"--rounded does not go with `gtp_engine network {GET}`")
         _get(options)
         return
     if options.source or options.default or options.default_on:
@@ -105,7 +107,9 @@ def _write_rounded(names: tuple[str, ...], out: Path) -> None:
     if len(names) != 1:
         raise click.UsageError(f"--rounded takes one network, not {len(names)}")
     path = find_network(names[0])
-    check_outputs([out], [path], force=False)
+    if out.exists():
+        raise UserError(f"{out} already exists; choose another name")
+    check_place(out)
     from ...nets.katago_file import write_katago_file
     from ...search.evaluate.calibration import round_for_file
 

@@ -262,8 +262,8 @@ def load_network(
     """Loads a network to evaluate positions without a search.
 
     Args:
-        network: A network's file, or its name among the installed ones (`nets.library`); "auto" for the bundled one
-            that judges on 19x19.
+        network: A network's file, or its name among the installed ones (`nets.library`); "auto" for the one
+            that judges on 19x19 by default.
         threads: CPU threads; None for all.
         device: "auto", "cpu", "cuda" or "mps".
         precision: "auto", "float32", "bfloat16", "float16" or "int8".
