@@ -10,7 +10,7 @@ from ..base import VERSION
 from ..go.coords import colour_name
 from .game_review import GameReview, PlayerFigures, PlayStatistics
 from .move_review import CLASSES, Mistake, MoveReview, Phase, Worth
-from .rank_estimate import rank_name
+from .rank_estimate import RankEstimate, rank_name
 
 _DIGITS = 4  # after the decimal point
 
@@ -92,8 +92,17 @@ def _game(review: GameReview) -> dict[str, Any]:
 def _player(figures: PlayerFigures) -> dict[str, Any]:
     phases = zip(Phase, figures.phases, strict=True)
     return _numbers(figures.all) | {
-        "rank": figures.rank and {name: rank_name(getattr(figures.rank, name)) for name in ("rank", "low", "high")},
+        "rank": figures.rank and _rank(figures.rank),
         "phases": {phase.label: _numbers(part) for phase, part in phases if part},
+    }
+
+
+def _rank(found: RankEstimate) -> dict[str, str | None]:
+    """Returns the rank and the ends of its interval; None for what is not told (`RankEstimate`)."""
+    return {
+        "rank": None if found.is_dan or found.group else rank_name(found.rank),
+        "low": rank_name(found.low),
+        "high": None if found.is_dan else rank_name(found.high),
     }
 
 

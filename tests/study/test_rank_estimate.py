@@ -134,3 +134,6 @@ def test_the_terminal_and_json_have_it_too() -> None:
     players = json.loads(to_json([review]))["games"][0]["players"]
     assert players["black"]["rank"] == {"rank": "8k", "low": "14k", "high": "3k"}
     assert players["white"]["rank"] is None
+    for rank, told in ((2, (None, "2k", None)), (-14, (None, "19k", "10k"))):
+        [game] = json.loads(to_json([replace(review, ranks={BLACK: RankEstimate(rank)})]))["games"]
+        assert tuple(game["players"]["black"]["rank"].values()) == told
