@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from api_listing import api, summary
 
 import gtp_engine.clients.gtp.program_commands  # noqa: F401  (which registers the commands)
 from gtp_engine.base.fields import Flag, Words
@@ -200,8 +199,12 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "run_settings": run_settings,
     "program_options": program_options,
     "common_settings": common_settings,
-    "api": api,
 }
+
+
+def summary(member: Any) -> str:
+    """Returns the first paragraph of a docstring on one line."""
+    return " ".join((member.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def accepted(section: Any, name: str) -> str:

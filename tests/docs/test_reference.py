@@ -4,13 +4,14 @@ import importlib.util
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
-from api_listing import api, public_members
 
 import gtp_engine
 from gtp_engine.base.settings import meanings
@@ -55,20 +56,27 @@ def test_every_entry_has_a_meaning(generator: ModuleType) -> None:
     assert [row for row in rows if row.rstrip(" |").endswith("`")] == []
 
 
-def test_every_public_name_has_an_entry_that_explains_it() -> None:
-    text = api()
-    entries = {entry.partition("\n")[0]: entry for entry in re.split(r"^###+ ", text, flags=re.MULTILINE)[1:]}
-    values = set(re.findall(r"^- `(\w+)", text.partition("## Values")[2], re.MULTILINE))
-    assert {name for name in entries if "." not in name} | values == set(gtp_engine.__all__)
-    assert [
-        name
-        for name, entry in entries.items()
-        if not re.sub(r"```.*?```", "", entry, flags=re.DOTALL)[len(name) :].strip()
-    ] == []
-    assert " at 0x" not in text
-    assert "- `games`: The games, such as" in entries["search_games"]
-    assert "- `UserError`: A value is invalid." in entries["Engine.evaluate"]
-    assert "- `winrate`: The win rate, 0 to 1" in entries["Evaluation"]
+def test_pdoc_shows_the_public_names_alone(tmp_path: Path) -> None:
+    """By the command in api.md."""
+    pytest.importorskip("pdoc")
+    arguments = re.search(r"^`\.venv/bin/pdoc (.*?)`", (DOCS / "api.md").read_text(), re.MULTILINE)
+    assert arguments is not None
+    command = [sys.executable, "-m", "pdoc", "-o", str(tmp_path), *shlex.split(arguments[1])]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {page.name for page in tmp_path.glob("**/*.html")} == {"index.html", "gtp_engine.html"}
+    sections = re.split(r'<section id="([\w.]+)">', (tmp_path / "gtp_engine.html").read_text())
+    assert set(sections[1::2]) == set(gtp_engine.__all__)
+    callables = {name for name in gtp_engine.__all__ if callable(getattr(gtp_engine, name))}
+    texts = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert {name for name in callables if 'class="docstring"' not in texts[name]} == set()
+
+
+def public_methods(kind: type[Any]) -> list[Any]:
+    """Returns the methods with docstrings that a class has from this package."""
+    names = [name for base in kind.__mro__ if base.__module__.startswith("gtp_engine") for name in vars(base)]
+    members = [getattr(kind, name) for name in names if not name.startswith("_")]
+    return [member for member in members if (inspect.isfunction(member) or inspect.ismethod(member)) and member.__doc__]
 
 
 @pytest.mark.parametrize("name", sorted(gtp_engine.__all__))
@@ -77,8 +85,7 @@ def test_docstrings_describe_the_arguments_that_there_are(name: str) -> None:
     value = getattr(gtp_engine, name)
     if not callable(value):
         return
-    members = public_members(value).values() if isinstance(value, type) else []
-    for function in [value, *(member for member in members if inspect.isfunction(member))]:
+    for function in [value, *(public_methods(value) if isinstance(value, type) else [])]:
         documented = function.__init__ if isinstance(function, type) else function
         _, _, text = inspect.cleandoc(documented.__doc__ or "").partition("Args:\n")
         names = re.findall(r"^    \*{0,2}(\w+(?:, \w+)*): ", text.partition("\n\n")[0], re.MULTILINE)
