@@ -101,7 +101,8 @@ def test_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_changelog_has_this_version() -> None:
-    assert f"## {gtp_engine.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    headings = re.findall("^## (.*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert gtp_engine.__version__ in headings[0]
 
 
 def test_importing_the_package_is_light() -> None:

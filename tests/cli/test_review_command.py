@@ -62,7 +62,7 @@ def other(tmp_path: Path) -> Path:
 def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) -> None:
     file, out, curve = tmp_path / "game.sgf", tmp_path / "out.sgf", tmp_path / "curve.svg"
     file.write_bytes(RECORD)
-    done = review(file, "--visits", "4", "--all", "--sgf-out", out, "--plot", curve)
+    done = review(file, "--visits", "4", "--all", "--sgf", out, "--plot", curve)
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1] == f"Error: {file}: move 4: illegal move: D2 is occupied"
     lines = done.stdout.splitlines()
@@ -142,7 +142,7 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
         ("cut.sgf", RECORD[:40], [], "cut.sgf: line 1: the file ends inside a value"),
         ("none.sgf", b"(;SZ[5])", [], "none.sgf: there are no moves to review"),
         ("large.sgf", b"(;SZ[26];B[aa])", [], "cannot play on a board of 26x26"),
-        ("a.sgf", RECORD, ["--sgf-out", "{folder}/a.sgf"], "a.sgf is one of the files to read; choose another name"),
+        ("a.sgf", RECORD, ["--sgf", "{folder}/a.sgf"], "a.sgf is one of the files to read; choose another name"),
         ("a.sgf", RECORD, ["--json", "{folder}/a.sgf", "--force"], "a.sgf is one of the files to read; choose another"),
         ("a.sgf", RECORD, ["--json", __file__], "test_review_command.py already exists; choose another name or add"),
         ("a.sgf", RECORD, ["--plot", "{folder}/b.doc"], "b.doc: the name of a picture must end in .png"),

@@ -156,11 +156,6 @@ def test_lines_fit(page: Path) -> None:
     assert [line for line in lines if len(line) > 140 and not line.startswith("|")] == []
 
 
-def test_the_changes_name_what_was_removed() -> None:
-    removed = TEXTS[ROOT / "CHANGELOG.md"].split("### Removed")[1].split("\n### ")[0]
-    assert "`rank`" in removed and "QR code" in removed
-
-
 def test_readme_is_short() -> None:
     assert len(TEXTS[README].splitlines()) <= 120
 

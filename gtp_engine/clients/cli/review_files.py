@@ -112,7 +112,6 @@ class OutputOptions:
         html: Write a page for the browser, one file for all games.
         json: Write all facts of the review as JSON.
         csv: Write a table of the moves as CSV.
-        sgf_out: The former name of --sgf.
         plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
         language: Language of the page (--html), by its code.
         force: Overwrite existing files.
@@ -123,7 +122,6 @@ class OutputOptions:
     html: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     csv: Path | None = setting(None, accepts=FILE_OR_STANDARD)
-    sgf_out: Path | None = setting(None, accepts=FILE_OR_STANDARD, hidden=True)
     plot: Path | None = setting(None, accepts=FILE)
     language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
     force: bool = setting(False)
@@ -150,7 +148,7 @@ class OutputOptions:
     @property
     def _texts(self) -> dict[str, Path]:
         """The files that are wanted, by the names of `_text`; `STANDARD` for standard output."""
-        given = {"sgf": self.sgf or self.sgf_out, "html": self.html, "json": self.json, "csv": self.csv}
+        given = {"sgf": self.sgf, "html": self.html, "json": self.json, "csv": self.csv}
         return {name: path for name, path in given.items() if path is not None}
 
     @property
