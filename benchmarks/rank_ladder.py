@@ -1,4 +1,4 @@
-"""Calibrates the ranks of a network, and verifies them, for `weights/ranks.toml` and docs/ranks.md.
+"""Calibrates the ranks of a network, and verifies them, for `weights/ranks.toml` and benchmarks/ranks.md.
 
 Every game is played in this process by the code that decides the engine's moves (`engine/decision.py`), at two
 strengths (`engine/ranks.py`), from random openings of two moves with both colours, or with handicap stones. The steps:

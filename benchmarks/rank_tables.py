@@ -1,4 +1,4 @@
-"""What the games of ranks come to, as text for `weights/ranks.toml` and docs/ranks.md."""
+"""What the games of ranks come to, as text for `weights/ranks.toml` and benchmarks/ranks.md."""
 
 import itertools
 import re
@@ -12,7 +12,7 @@ from rank_games import PROGRAMS
 from gtp_engine.arena.elo import Z95, Tally, elo_difference, elo_interval
 from gtp_engine.engine.ranks import RANKS, Rank, Strength
 
-_WIDTH = 130  # of lines of docs/ranks.md
+_WIDTH = 130  # of lines of benchmarks/ranks.md
 HALF_WIDTH = 30.0  # Elo by which the distance of neighbours may be off
 
 
@@ -83,7 +83,7 @@ def toml(boards: Sequence[Calibrated]) -> str:
 
 
 def markdown(boards: Sequence[Calibrated]) -> str:
-    """Returns what docs/ranks.md tells of a network: where the scale lies, the ranks, and what verified them."""
+    """Returns what benchmarks/ranks.md tells of a network: where the scale lies, the ranks, and what verified them."""
     texts = [f"**{board.size}x{board.size}**, {board.games} games. {scale_text(board)}" for board in boards]
     columns = [f" strength on {board.size}x{board.size} | visits | ±" for board in boards]
     rows = ["| rank |" + " |".join(columns) + " |", "|---" * (1 + 3 * len(boards)) + "|"]

@@ -80,7 +80,7 @@ def rank_name(value: float) -> str:
 
 
 def rating_of(rank: Any) -> Any:
-    """Returns the rating of a rank on OGS as a multiple of that of 30k (`docs/ranks.md`); also of arrays."""
+    """Returns the rating of a rank on OGS as a multiple of that of 30k (`benchmarks/ranks.md`); also of arrays."""
     return np.exp((rank + 30) / 23.15)
 
 

@@ -24,7 +24,7 @@ _TOLERANCE = 1e-6  # (step 5)
 # The standard deviations of what is not known from games. People who name their rank may use another scale: 350 is
 # Glickman's for a player without a rating. Those who do not may have any rank: that of a uniform distribution.
 _OF_A_NAMED_RANK, _OF_AN_UNKNOWN_ONE = 350.0, POINTS * len(RANKS) / math.sqrt(12)
-_OF_THE_ENGINE = 30.0  # of its ranks (docs/ranks.md)
+_OF_THE_ENGINE = 30.0  # of its ranks (benchmarks/ranks.md)
 _UNKNOWN = Rank(-14)  # 15k: who does not know a rank is more likely weak than strong
 # While little is known the next opponent is stronger after a win, and weaker after a loss, by so many times the
 # deviation beyond what is left of it after many games. Found with `benchmarks/player_rating.py`: without it the rank of

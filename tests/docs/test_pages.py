@@ -23,6 +23,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))
 OTHERS = [
     ROOT / "CHANGELOG.md",
     ROOT / "benchmarks" / "README.md",
+    ROOT / "benchmarks" / "ranks.md",
     ROOT / "sgf" / "README.md",
     *sorted((ROOT / "weights").glob("*.md")),
 ]
