@@ -28,6 +28,7 @@ from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.run_settings import RunSettings, SearchSettings
 
 DOCS = Path(__file__).parent
+_SHARED = 3  # as many commands make an option a shared one; with two, both list it
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # Descriptions of commands whose functions have no docstring, because their names explain them in the code.
@@ -156,7 +157,7 @@ def run_settings() -> str:
                 code(name),
                 code(plain(getattr(values, name)) or '""'),
                 accepted(values, name),
-                meanings(type(values))[name],
+                meanings(type(values))[name].split(". ")[0].rstrip(".") + ".",
             ]
             for name in settings_of(values)
         ]
@@ -166,19 +167,38 @@ def run_settings() -> str:
 
 
 def program_options() -> str:
-    """Returns a table of options for each command of the program."""
-    parts = []
-    for name, about in PROGRAM_COMMANDS.items():
+    """Returns a table of the options that several commands share, and one of the commands with the names of theirs."""
+    rows = []
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in PROGRAM_COMMANDS:
         context = click.Context(program, info_name="gtp_engine", **program.context_settings)
         command = program.get_command(context, name)
         assert isinstance(command, Command)
         own = click.Context(command, info_name=name, parent=context, **command.context_settings)
         usage = " ".join(["gtp_engine", name, *command.collect_usage_pieces(own)])
-        rows = []
-        for heading, records in command.sections(own).items():
-            rows += [[f"**{heading}**", ""], *([code(names), text] for names, text in records)]
-        parts.append(f"### gtp_engine {name}\n\n{about}\n\n`{usage}`\n\n{table(['option', ''], rows)}")
-    return "\n\n".join(parts)
+        rows.append([code(usage)])
+        found[name] = [record for records in command.sections(own).values() for record in records]
+    owners: dict[tuple[str, str], list[str]] = {}
+    for name, records in found.items():
+        for record in records:
+            owners.setdefault(_without_default(record), []).append(name)
+    shared = {record: names for record, names in owners.items() if len(names) >= _SHARED}
+    for row, (name, records) in zip(rows, found.items(), strict=True):
+        own_options = [code(record[0]) for record in records if _without_default(record) not in shared]
+        row += [", ".join(own_options), PROGRAM_COMMANDS[name]]
+    common = [
+        [code(names), "all" if len(commands) == len(found) else ", ".join(commands), text]
+        for (names, text), commands in shared.items()
+    ]
+    return "\n\n".join(
+        [table(["option", "commands", "meaning"], common), table(["command", "its own options", "what it does"], rows)]
+    )
+
+
+def _without_default(record: tuple[str, str]) -> tuple[str, str]:
+    """Returns the names and the meaning of an option without its default, which depends on the command."""
+    names, text = record
+    return names, text.partition("  [")[0]
 
 
 def common_settings() -> str:
