@@ -156,13 +156,12 @@ def run_settings() -> str:
             [
                 code(name),
                 code(plain(getattr(values, name)) or '""'),
-                accepted(values, name),
-                meanings(type(values))[name].split(". ")[0].rstrip(".") + ".",
+                meanings(type(values))[name].split(". ")[0].rstrip(".") + choices(values, name) + ".",
             ]
             for name in settings_of(values)
         ]
         about = summary(type(values))
-        parts.append(f"### [{section.name}]\n\n{about}\n\n{table(['setting', 'default', 'accepts', 'meaning'], rows)}")
+        parts.append(f"### [{section.name}]\n\n{about}\n\n{table(['setting', 'default', 'meaning'], rows)}")
     return "\n\n".join(parts)
 
 
@@ -225,6 +224,12 @@ GENERATORS: dict[str, Callable[[], str]] = {
 def summary(member: Any) -> str:
     """Returns the first paragraph of a docstring on one line."""
     return " ".join((member.__doc__ or "").strip().partition("\n\n")[0].split())
+
+
+def choices(section: Any, name: str) -> str:
+    """Returns the values that a setting has to choose from, for the end of a sentence, or nothing."""
+    values = accepted(section, name)
+    return f": {values}" if isinstance(settings_of(section)[name].metadata["accepts"], Words) else ""
 
 
 def accepted(section: Any, name: str) -> str:
