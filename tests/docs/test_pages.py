@@ -161,6 +161,36 @@ def test_readme_is_short() -> None:
     assert len(TEXTS[README].splitlines()) <= 120
 
 
+def rows_of(heading: str) -> list[list[str]]:
+    """Returns the cells of all tables in one section of results.md."""
+    section = TEXTS[ROOT / "docs" / "results.md"].split(f"## {heading}\n")[1].split("\n## ")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+
+
+def test_the_figures_of_the_readme_are_those_of_the_results() -> None:
+    text = " ".join(TEXTS[README].split("## How strong, how fast\n")[1].split("\n## ")[0].split())
+    scores, network, default = {}, "", ""
+    for who, visits, score in rows_of("Strength of the bundled networks")[2:]:
+        if not who.startswith("the same"):
+            network = who.split()[0]
+            default = network if who.endswith("the default") else default
+        board = re.search(r"\d+x\d+(?!-)", who.removeprefix(network))
+        assert board is not None, who
+        scores[network, board[0], visits] = score
+    told = re.findall(r"(\d+x\d+), (\d+) visits a move(?:, with the far weaker ([\w-]+))?: ([^.]*?\))", text)
+    assert len(told) >= 2
+    for board, visits, name, score in told:
+        assert scores[name or default, board, visits] == score
+
+    speeds = {row[0]: row[1:] for row in rows_of("Speed next to KataGo")}
+    ours, katago = re.search(r"make (\d+) visits a second; KataGo .*? makes (\d+)\.", text).groups()
+    assert speeds["g170 b15c192, 19x19"] == [katago, ours]
+    with_vnni, with_amx = re.search(r"runs ([\d.]+) times as fast .*?, ([\d.]+) times with AMX", text).groups()
+    ratios = {row[0]: row for row in rows_of("Precisions")}  # of two rows of a name the last
+    assert f"{float(ratios['19x19, batches of 8'][-1]):.1f}" == with_vnni
+    assert f"{float(ratios['b10c384h6, 19x19'][4]):.1f}" == with_amx
+
+
 @pytest.mark.parametrize("name", ["reference.md", "guis.md"])
 def test_every_ruleset_is_named(name: str) -> None:
     assert {rules for rules in RULESETS if f"`{rules}`" not in TEXTS[ROOT / "docs" / name]} == set()
