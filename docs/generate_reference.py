@@ -8,6 +8,7 @@ import argparse
 import dataclasses
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -30,42 +31,6 @@ from gtp_engine.training.run_settings import RunSettings, SearchSettings
 DOCS = Path(__file__).parent
 _SHARED = 3  # as many commands make an option a shared one; with two, both list it
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-# Descriptions of commands whose functions have no docstring, because their names explain them in the code.
-STANDARD_COMMANDS = {
-    "protocol_version": "Returns the version of GTP, 2.",
-    "name": "Returns the program's name.",
-    "version": "Returns the program's version.",
-    "known_command": "Returns whether a command exists, `true` or `false`.",
-    "list_commands": "Lists all commands, one a line.",
-    "quit": "Ends the program.",
-    "clear_board": "Empties the board for a new game; keeps size, komi, rules and time settings.",
-    "komi": "Sets the komi.",
-    "get_komi": "Returns the komi.",
-    "undo": "Takes back one move.",
-    "gg-undo": "Takes back N moves (default: one).",
-    "showboard": "Returns the board as text.",
-    "fixed_handicap": "Places N handicap stones on the usual points and returns them.",
-    "set_free_handicap": "Places handicap stones on the points given.",
-    "kgs-time_settings": "Sets the time as KGS does: `none`, `absolute`, `byoyomi` or `canadian` and its numbers.",
-    "kata-time_settings": "Sets the time as KataGo does; `kata-list_time_settings` lists the systems.",
-    "kata-list_time_settings": "Lists the time systems that `kata-time_settings` accepts.",
-    "genmove": "Chooses a move, plays it and returns it.",
-    "lz-analyze": "Streams an analysis in Leela Zero's form until the next line arrives.",
-    "kata-analyze": "Streams an analysis in KataGo's form until the next line arrives.",
-    "lz-genmove_analyze": "As `genmove`, with an analysis in Leela Zero's form.",
-    "kata-genmove_analyze": "As `genmove`, with an analysis in KataGo's form.",
-    "cgos-genmove_analyze": "As `genmove`, with the analysis that CGOS keeps.",
-    "kata-get-rules": "Returns the rules as KataGo's JSON.",
-    "kata-set-rule": "Changes one part of the rules, named as in KataGo's JSON.",
-    "kata-list-params": "Lists the names of all parameters.",
-    "kata-get-param": "Returns the value of a parameter.",
-    "kata-set-param": "Changes a parameter from the next search on.",
-    "gogui-analyze_commands": "Lists the commands of GoGui's Analyze window.",
-    "gogui-play_sequence": "Plays several moves.",
-    "gogui-setup_player": "Sets the player to move.",
-    "gtp_engine-principal_variation": "The main line of the last search.",
-}
 
 
 def main() -> None:
@@ -133,17 +98,18 @@ def rulesets() -> str:
 
 
 def gtp_commands() -> str:
-    """Returns a table of the GTP commands."""
-    names = list(GTP_COMMANDS)
-    rows = []
-    for name in names:
-        handler = GTP_COMMANDS[name]
-        first = next(other for other in names if GTP_COMMANDS[other] is handler)
-        text = summary(handler) or STANDARD_COMMANDS.get(name)
-        if not text:
-            sys.exit(f"{name}: its function needs a docstring, which describes the command")
-        rows.append([code(name), text if name == first else f"The same as {code(first)}."])
-    return table(["command", "what it does"], rows)
+    """Returns a table of the GTP commands with docstrings, and a list of the others, which other programs define."""
+    rows, plain_names = [], []
+    first = {handler: name for name, handler in reversed(GTP_COMMANDS.items())}
+    for name, handler in GTP_COMMANDS.items():
+        if name != first[handler]:
+            rows.append([code(name), f"The same as {code(first[handler])}."])
+        elif text := summary(handler):
+            rows.append([code(name), text])
+        else:
+            plain_names.append(code(name))
+    listed = "\n".join(textwrap.wrap(", ".join(plain_names) + ".", 130, break_on_hyphens=False))
+    return f"{table(['command', 'what it does'], rows)}\n\nThe others are as in GTP, Leela Zero, KataGo, KGS, CGOS and GoGui:\n{listed}"
 
 
 def run_settings() -> str:
