@@ -109,25 +109,25 @@ def gtp_commands() -> str:
         else:
             plain_names.append(code(name))
     listed = "\n".join(textwrap.wrap(", ".join(plain_names) + ".", 130, break_on_hyphens=False))
-    return f"{table(['command', 'what it does'], rows)}\n\nThe others are as in GTP, Leela Zero, KataGo, KGS, CGOS and GoGui:\n{listed}"
+    others = "The others are as in GTP, Leela Zero, KataGo, KGS, CGOS and GoGui:"
+    return f"{table(['command', 'what it does'], rows)}\n\n{others}\n{listed}"
 
 
 def run_settings() -> str:
-    """Returns a table of settings for each section of `settings.toml`."""
+    """Returns a table of settings for each section of `settings.toml`, with the beginning of what each means."""
     defaults = RunSettings()
-    parts = []
+    parts, sections = [], dict[tuple[str, str], str]()
     for section in dataclasses.fields(RunSettings):
         values = getattr(defaults, section.name)
-        rows = [
-            [
-                code(name),
-                code(plain(getattr(values, name)) or '""'),
-                meanings(type(values))[name].split(". ")[0].rstrip(".") + choices(values, name) + ".",
-            ]
-            for name in settings_of(values)
-        ]
-        about = summary(type(values))
-        parts.append(f"### [{section.name}]\n\n{about}\n\n{table(['setting', 'default', 'meaning'], rows)}")
+        rows = []
+        for name in settings_of(values):
+            meaning = meanings(type(values))[name]
+            first = sections.setdefault((name, meaning), section.name)
+            about = beginning(meaning, settings_of(values)[name].metadata["accepts"])
+            about = about if first == section.name else f"As in [{first}]"
+            rows.append([code(name), code(plain(getattr(values, name)) or '""'), f"{about}."])
+        heading = f"### [{section.name}]\n\n{summary(type(values))}"
+        parts.append(f"{heading}\n\n{table(['setting', 'default', 'meaning'], rows)}")
     return "\n\n".join(parts)
 
 
@@ -192,10 +192,14 @@ def summary(member: Any) -> str:
     return " ".join((member.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
-def choices(section: Any, name: str) -> str:
-    """Returns the values that a setting has to choose from, for the end of a sentence, or nothing."""
-    values = accepted(section, name)
-    return f": {values}" if isinstance(settings_of(section)[name].metadata["accepts"], Words) else ""
+def beginning(meaning: str, accepts: Any) -> str:
+    """Returns the beginning of what a setting means, with the values that it has to choose from."""
+    sentence = meaning.split(". ")[0].rstrip(".")
+    if not isinstance(accepts, Words):
+        return sentence.split("; ")[0]
+    if all(word in sentence for word in accepts.words):
+        return sentence
+    return f"{sentence}: {', '.join(code(word) for word in accepts.words)}"
 
 
 def accepted(section: Any, name: str) -> str:
