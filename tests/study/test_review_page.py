@@ -408,7 +408,7 @@ def test_an_index_says_how_many_players_it_leaves_out() -> None:
     for number, review in enumerate(reviews):
         review.record.black, review.record.white = f"Black {number}", f"White {number}"
     page = review_page(reviews)
-    assert "Players left out, who have no more games than these: 4." in page
+    assert "Players not listed, with no more games than these: 4." in page
     assert ">White 3</th>" in page and ">Black 4</th>" not in page
 
 

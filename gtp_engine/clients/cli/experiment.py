@@ -50,7 +50,7 @@ def experiment(options: ExperimentOptions) -> None:
     """Compare two settings of training, A and B, over several seeds, in a folder.
 
     For each seed A and B train from nothing, and their last networks play a match. Two runs of the same settings differ
-    by much more than the interval of a match tells, so the result is the mean over the seeds, with an interval that
+    by much more than the interval of a match suggests, so the result is the mean over the seeds, with an interval that
     comes from how much they differ. The same settings twice show what chance alone does. Settings that leave the
     precision to the program train and play in float32, and the seeds replace theirs. Ctrl-C stops the experiment and
     keeps what is finished; the same command resumes it.

@@ -61,8 +61,8 @@ def network(options: NetworkOptions) -> None:
     table. Without FILE, lists the networks that are found by name.
 
     After `get`, lists KataGo's published networks with their size, their rating and their speed on this computer, or
-    downloads the one that is named to the folder that `doctor` shows. It is used once it is complete and its checksum
-    is right. Ctrl-C keeps what has come: the same command resumes. Nothing is ever downloaded without this command.
+    downloads the named one to the folder that `doctor` shows. It is used once it is complete and its checksum is right.
+    Ctrl-C keeps the partial file: the same command resumes. Nothing is ever downloaded without this command.
     HTTPS_PROXY and NO_PROXY name proxies, SSL_CERT_FILE a file with certificates to trust.
 
     \b

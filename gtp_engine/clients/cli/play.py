@@ -46,19 +46,16 @@ class DisplayOptions:
 def play(context: click.Context, players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
     """Play a game in the terminal.
 
-    Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
-    score, resign, save FILE, load FILE, help, quit. Press Ctrl-C to make the engine move now, and twice at the prompt
-    to save and exit. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
-    of input.
+    Type moves such as D4, or pass, undo, hint, analyze, score, resign, save FILE, load FILE, help, quit. Press Ctrl-C
+    to make the engine move now, and twice at the prompt to save and exit. Every move is saved as SGF. Commands can be
+    piped in.
 
-    The first game asks how strong you are. From then on the engine's rank follows your results, unless --rank says
-    otherwise. With --visits, --seconds or --network but no --rank, and in a pipe, nothing is asked, and it plays at
-    full strength.
+    The first game asks how strong you are; then the engine's rank follows your results. With --visits, --seconds or
+    --network but no --rank, and in a pipe, it plays at full strength without asking.
 
-    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players and the engine's rank
-    and limits, and saves to the same file; --rank, and --seconds or --visits, win over those of the file. A finished
-    game continues from an earlier move with --move N. Such a game, and one that another program saved, is saved as a
-    new game; in another program's game you play the next move unless --colour is given.
+    With FILE or --resume a saved game continues and saves to the same file; --rank, --seconds and --visits override the
+    file. A finished game continues from an earlier move with --move N. Such a game, and one that another program saved,
+    is saved as a new game; in another program's game you play the next move unless --colour is given.
 
     \b
     Examples:

@@ -101,10 +101,10 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
     """Find out whether groups live, by exact reading.
 
     For each player to move first: whether the group lives, dies, lives in seki or depends on a ko, all first moves that
-    work, and a line. What is said is proved, unless the stones die that are named as those around; what was not found
-    in the time is said to be not solved. Long repetitions count as if they captured nothing. Without a point, it looks
-    for the group whose fate is the problem; in a game, and if there is none, every group is read whose surroundings are
-    closed. The games of a collection are read one after the other. Ctrl-C ends the reading with what is known.
+    work, and a line. The answer is proved, provided that the surrounding stones it names live; what was not found in
+    time is reported as not solved. Long repetitions capture nothing. Without a point, it looks for the problem's group;
+    in a game, and if there is none, it reads every enclosed group. The games of a collection are read one after the
+    other. Ctrl-C ends the reading with what is known.
 
     \b
     Examples:

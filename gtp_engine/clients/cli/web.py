@@ -48,18 +48,16 @@ class ServerOptions:
 def web(context: click.Context, players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
     """Play in the browser.
 
-    Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
-    after every move, in the same folder as those of `play`, and either command can continue it. All tabs with the page
-    show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host
-    a phone in the same network can too: a second address is printed, whose key opens the page once.
-    Ctrl-C ends the program.
+    Opens a page with the board; click a point to play there. Every move is saved as SGF, and `play` can continue the
+    game. All tabs with the page show the same game. Only this computer can reach the page, with the key in the printed
+    address. With --host a phone in the same network can too, by a second address, whose key opens the page once. Ctrl-C
+    ends the program.
 
-    The first game asks how strong you are, as in `play`, and the engine's rank follows your results, unless --rank says
-    otherwise. With --visits, --seconds or --network but no --rank nothing is asked, and it plays at full strength.
+    The first game asks how strong you are; then the engine's rank follows your results. With --visits, --seconds or
+    --network but no --rank it plays at full strength without asking.
 
-    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
-    and limits, as with `play`, and its clocks; --rank, and --seconds or --visits, win over those of the file.
-    Another game record, also a finished one, is shown: step through it, analyse it, and play on from any position.
+    With FILE or --resume a saved game continues, with its clocks; --rank, --seconds and --visits override the file. Any
+    other game record is shown: step through it, analyse it, and play on from any position.
 
     \b
     Examples:
