@@ -98,23 +98,23 @@ def rulesets() -> str:
 
 
 def gtp_commands() -> str:
-    """Returns a table of the GTP commands with docstrings, and a list of the others, which other programs define."""
+    """Returns a list of the GTP commands with docstrings, and the names of the others, which other programs define."""
     rows, plain_names = [], []
     first = {handler: name for name, handler in reversed(GTP_COMMANDS.items())}
     for name, handler in GTP_COMMANDS.items():
         if name != first[handler]:
-            rows.append([code(name), f"The same as {code(first[handler])}."])
+            rows.append(f"- {code(name)}: The same as {code(first[handler])}.")
         elif text := summary(handler):
-            rows.append([code(name), text])
+            rows.append(f"- {code(name)}: {text}")
         else:
             plain_names.append(code(name))
     listed = "\n".join(textwrap.wrap(", ".join(plain_names) + ".", 130, break_on_hyphens=False))
     others = "The others are as in GTP, Leela Zero, KataGo, KGS, CGOS and GoGui:"
-    return f"{table(['command', 'what it does'], rows)}\n\n{others}\n{listed}"
+    return "\n".join([*rows, "", others, listed])
 
 
 def run_settings() -> str:
-    """Returns a table of settings for each section of `settings.toml`, with the beginning of what each means."""
+    """Returns a list of settings for each section of `settings.toml`: default, and the beginning of what it means."""
     defaults = RunSettings()
     parts, sections = [], dict[tuple[str, str], str]()
     for section in dataclasses.fields(RunSettings):
@@ -125,9 +125,9 @@ def run_settings() -> str:
             first = sections.setdefault((name, meaning), section.name)
             about = beginning(meaning, settings_of(values)[name].metadata["accepts"])
             about = about if first == section.name else f"As in [{first}]"
-            rows.append([code(name), code(plain(getattr(values, name)) or '""'), f"{about}."])
-        heading = f"### [{section.name}]\n\n{summary(type(values))}"
-        parts.append(f"{heading}\n\n{table(['setting', 'default', 'meaning'], rows)}")
+            default = code(plain(getattr(values, name)) or '""')
+            rows.append(f"- {code(name)} ({default}): {about}.")
+        parts.append("\n".join([f"### [{section.name}]\n\n{summary(type(values))}\n", *rows]))
     return "\n\n".join(parts)
 
 

@@ -51,9 +51,9 @@ def test_every_generated_part_is_used(generator: ModuleType) -> None:
 def test_every_entry_has_a_meaning(generator: ModuleType) -> None:
     tables = "\n".join(make() for make in generator.GENERATORS.values())
     assert "`c_puct`" in tables and "`kata-analyze`" in tables and "`--board-size SIZE`" in tables
-    rows = [line for line in tables.splitlines() if line.startswith("| `")]
+    rows = [line for line in tables.splitlines() if line.startswith(("| `", "- `"))]
     assert len(rows) > 200
-    assert [row for row in rows if row.rstrip(" |").endswith("`")] == []
+    assert [row for row in rows if row.rstrip(" |:").endswith("`")] == []
 
 
 def test_pdoc_shows_the_public_names_alone(tmp_path: Path) -> None:
