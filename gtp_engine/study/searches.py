@@ -24,7 +24,7 @@ from ..search.search import Search
 from .known_reports import KnownReports
 from .move_review import LEAST_WINRATE, LISTED, MoveReview, Unit, find_mistakes, least_cost
 
-# Times the limits of the first look, of which few are enough to find what is worth the second (docs/review.md).
+# Times the limits of the first look, of which few are enough to find what is worth the second (benchmarks/review.md).
 SECOND_LOOK_FACTOR = 8
 # The positions that may be looked at again: the work is then twice that of the first look. If only a few moves are
 # reviewed it may be more, as many positions as make ten moves.

@@ -24,6 +24,7 @@ OTHERS = [
     ROOT / "CHANGELOG.md",
     ROOT / "benchmarks" / "README.md",
     ROOT / "benchmarks" / "ranks.md",
+    ROOT / "benchmarks" / "review.md",
     ROOT / "sgf" / "README.md",
     *sorted((ROOT / "weights").glob("*.md")),
 ]
