@@ -159,8 +159,10 @@ def test_a_game_with_seed_visits_and_one_thread_repeats():
                 engine.best_move()
             return list(engine.game.moves)
 
-    assert play("none", None) == play("none", None)
-    assert play("none", "12k") == play("none", "12k")
+    for rank in (None, "12k"):
+        moves = play("none", rank)
+        assert moves == play("none", rank)
+        assert sum(move.point != PASS for move in moves) > 5
 
 
 def test_a_count_in_between_changes_no_later_move(monkeypatch):

@@ -327,9 +327,16 @@ def test_after_two_passes_it_still_finds_a_move() -> None:
     assert report.visits == 50
 
 
-def test_territory_games_end_with_the_evaluators_word() -> None:
-    search, _ = searched(Game(3, rules=RULESETS["japanese"], komi=0.5), 2000, evaluator=HashEvaluator(4))
+@pytest.mark.parametrize(("rules", "is_asked"), [("japanese", True), ("tromp-taylor", False)])
+def test_territory_games_end_with_the_evaluators_word(rules: str, is_asked: bool) -> None:
+    passes: set[int] = set()
+
+    def watch(boards: np.ndarray, indices: np.ndarray, *_: object, **__: object) -> None:
+        passes.update(boards["passes"][indices].tolist())
+
+    search, _ = searched(Game(3, rules=RULESETS[rules], komi=0.5), 2000, evaluator=HashEvaluator(4, watch))
     check_tree(search)
+    assert 1 in passes and (2 in passes) == is_asked
 
 
 def test_moves_to_avoid_and_to_allow() -> None:
