@@ -9,7 +9,7 @@ from .move_review import LISTED
 from .reasons.explain import REASON_WORK
 from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
 
-# Visits of a position: after the second look costs are as true as with 16 (benchmarks/review.md), but few games were tried.
+# Visits of a position: after the second look costs are as true as with 16 (benchmarks/review.md), by a few games.
 FLOOR = 8
 # A game on 9x9 takes up to 18 s, on 13x13 37 s, and on 19x19 79 s; less if only a few moves are reviewed.
 _SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.22, 10.0, 1 / 3
