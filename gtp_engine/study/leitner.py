@@ -16,6 +16,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
+from ..base.nesting import parse_json
 
 DAYS = (1, 2, 4, 8, 16)  # after which the problems of each box come again
 _VERSION = 1
@@ -118,9 +119,9 @@ class Boxes:
 
     def _read(self, data: bytes) -> None:
         try:
-            document = json.loads(data)
+            document = parse_json(data)
             version, entries = document["version"], dict(document["problems"])
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             version, entries = _VERSION, {"": None}
         if version != _VERSION:
             raise UserError(
