@@ -29,14 +29,12 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import config as numba_config
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
 
-from . import folders, target, whole_program
+from . import folders, numba_internals, target
 from .errors import UserError, error_text
 from .files import is_device
+from .numba_internals import dumps
 from .target import Target
 
 logger = logging.getLogger(__name__)
@@ -123,7 +121,7 @@ class CodeFolder:
 
 
 class CodeCache:
-    """The compiled code of one function, as numba's dispatchers use a cache (`numba.core.caching.Cache`).
+    """The compiled code of one function, as numba's dispatchers use a cache.
 
     There is a file for each signature, so that processes which compile a function for different types at the same time
     do not lose each other's code. It holds what the code depends on, and the code. That of a function without a source
@@ -153,17 +151,15 @@ class CodeCache:
             if data is not None:
                 known, code = pickle.loads(data)
                 if known == self._key(signature):
-                    return CompileResult._rebuild(target_context, *pickle.loads(code))
+                    return numba_internals.from_bytes(code, target_context)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keeps the compiled function for a signature, if it can be used in another process."""
         if self._folder is None or _source_hash(self._function.__code__.co_filename) is None:
             return
-        if compiled.library.has_dynamic_globals or not all(lifted.can_cache for lifted in compiled.lifted):
-            return
-        code = dumps(compiled._replace(type_annotation="")._reduce())  # the annotation would name the source's folder
-        self._folder.write(self._file_name(signature), dumps((self._key(signature), code)))
+        if (code := numba_internals.to_bytes(compiled)) is not None:
+            self._folder.write(self._file_name(signature), dumps((self._key(signature), code)))
 
     def _key(self, signature: Any) -> tuple[Any, ...]:
         """Returns what the code depends on in addition to the folder."""
@@ -189,7 +185,7 @@ def _source_hash(file: str) -> bytes | None:
         return None
 
 
-config: Any = numba_config  # its settings are made at run time, mypy sees none of them
+config: Any = numba.config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
@@ -206,11 +202,11 @@ _COMPILED_FILES = (
     "training/data/rows.py",
     "training/data/ownership.py",
 )
+_USUAL_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _OPTIONS: dict[str, Any] = {
+    **_USUAL_OPTIONS,
     "nopython": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,  # `whole_program` makes them
+    "no_cpython_wrapper": True,  # `numba_internals` makes them
     "no_cfunc_wrapper": True,
     "_nrt": True,  # numba's reference counts; named here, since a function would inherit `borrowing` from its caller
 }
@@ -220,7 +216,7 @@ _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and insta
 def fingerprinted_files() -> list[Path]:
     """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
     folders_ = [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).glob("*.py")]
-    own = [Path(__file__), *(Path(str(module.__file__)) for module in (target, whole_program))]
+    own = [Path(__file__), *(Path(str(module.__file__)) for module in (target, numba_internals))]
     return [*own, *(_PACKAGE / file for file in _COMPILED_FILES), *folders_]
 
 
@@ -268,17 +264,25 @@ def _find_wheel_code() -> CodeFolder | None:
     return next((folder for folder in folders if folder.is_complete), None)
 
 
-whole_program.install()
 _folder, _no_folder = _prepare_cache()
 _wheel_folder = _find_wheel_code()
+CODE_FOLDERS = [folder for folder in (_wheel_folder, _folder) if folder]
+# Complete code was compiled with the same numba, which needs no trial.
+_problem = numba_internals.install({} if any(folder.is_complete for folder in CODE_FOLDERS) else _OPTIONS)
+if _problem:
+    _folder, CODE_FOLDERS = None, []
+    _no_folder = f"numba {numba.__version__} does not fit this program: {_problem}"
 CACHE_FOLDER = _folder.path if _folder else None
 
 
 def _decorate(function: F, **options: Any) -> F:
     if config.DISABLE_JIT:
         return function
-    decorated: Any = whole_program.Dispatcher(function, targetoptions={**_OPTIONS, **options})
-    if _folder is not None or _wheel_folder is not None:
+    if _problem:
+        usual: F = numba.njit(function, **_USUAL_OPTIONS, forceinline="forceinline" in options)
+        return usual
+    decorated: Any = numba_internals.Dispatcher(function, targetoptions={**_OPTIONS, **options})
+    if CODE_FOLDERS:
         decorated._cache = CodeCache(function, _folder, _wheel_folder)  # as `cache=True` with numba's own cache
     return decorated
 
@@ -299,16 +303,6 @@ def borrowing(function: F) -> F:
 def inline(function: F) -> F:
     """As `borrowing`, and inlines the function into its callers: a call that passes arrays costs 9 ns."""
     return _decorate(function, _nrt=False, forceinline=True)
-
-
-def is_cold() -> bool:
-    """Whether the core still has to be compiled on this machine, which takes up to a minute."""
-    return not config.DISABLE_JIT and not any(folder and folder.is_complete for folder in (_wheel_folder, _folder))
-
-
-def is_kept(function: str) -> bool:
-    """Whether a function, by its full name, has been compiled on this machine, or nothing is compiled at all."""
-    return config.DISABLE_JIT or any(folder and folder.has(function) for folder in (_wheel_folder, _folder))
 
 
 def mark_complete() -> str:
