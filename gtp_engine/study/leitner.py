@@ -154,7 +154,7 @@ class Boxes:
         if not self._changes:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock():
+        with folder_lock(self.path.parent, f".{self.path.stem}.lock", _LOCK_SECONDS):
             cards = self.cards
             content = {"version": _VERSION, "problems": {key: asdict(card) for key, card in cards.items()}}
             if self._damage:
@@ -164,18 +164,6 @@ class Boxes:
             write_text(self.path, json.dumps(content, ensure_ascii=False, indent=0))
         self._cards = cards
         self._changes.clear()
-
-    def _lock(self) -> contextlib.ExitStack:
-        """Holds the file, for which it waits a little."""
-        held, until = contextlib.ExitStack(), time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                held.enter_context(folder_lock(self.path.parent, f".{self.path.stem}.lock"))
-                return held
-            except UserError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.02)
 
 
 def _card(entry: dict[str, Any]) -> Card:
