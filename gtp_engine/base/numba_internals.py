@@ -10,8 +10,7 @@ does it get a wrapper, and this wrapper is optimised and becomes machine code to
 """
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -21,6 +20,7 @@ from numba import types
 from numba.core import cgutils as cgutils  # its documentation recommends it for code like that of the kernels
 from numba.extending import intrinsic as intrinsic
 
+_import_error = ""
 try:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import CompileResult
@@ -33,11 +33,9 @@ try:
 except ImportError as error:
     _import_error = str(error)
     JITCodeLibrary = CPUDispatcher = CompileResult = dumps = object  # type: ignore[assignment,misc]
-else:
-    _import_error = ""
 
 _ENVIRONMENT_PREFIX, _WRAPPER = "_ZN08NumbaEnv", "_wrapper"  # of the names of environments
-_to_announce: list[Callable[[], object]] = []
+before_compiling: Callable[[], object] = bool  # does nothing; to read code is not to compile
 
 
 class Library(JITCodeLibrary):
@@ -174,8 +172,7 @@ class Dispatcher(CPUDispatcher):
         """Returns the intermediate code for these types of arguments."""
         with global_compiler_lock:
             if args not in self._parts:
-                while _to_announce:
-                    _to_announce.pop()()
+                before_compiling()
                 with self._compiling_counter:
                     self._parts[args] = self._compiler.compile(args, return_type)
             return self._parts[args]
@@ -205,17 +202,6 @@ def _widened(type_: Any) -> Any:
     wide: Any = types.unliteral(type_)
     integer: Any = types.Integer
     return types.int64 if isinstance(wide, integer) and wide.signed else wide
-
-
-@contextmanager
-def announced(call: Callable[[], object]) -> Iterator[None]:
-    """Within a `with` block, calls a function before the first compilation; to read code is none."""
-    _to_announce.append(call)
-    try:
-        yield
-    finally:
-        with suppress(ValueError):
-            _to_announce.remove(call)
 
 
 def to_bytes(compiled: Any) -> bytes | None:

@@ -5,6 +5,7 @@ has a lock. So another process compiles a part of it into the cache meanwhile: t
 of the one that makes the first calls.
 """
 
+import functools
 import gc
 import logging
 import os
@@ -14,12 +15,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
 from . import jit, numba_internals
-from .errors import UserError
 from .files import folder_lock
 from .system import available_cpus
 
@@ -80,15 +80,17 @@ def warm_up(steps: list[Step]) -> None:
                     step.run()
     finally:
         _under_way = ""
-    problem = jit.mark_complete()
-    seconds = time.perf_counter() - start
-    logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+    kept = f" (not kept: {problem})" if (problem := jit.mark_complete()) else ""
+    logger.warning(f"compiled in {time.perf_counter() - start:.0f} s{kept}")
 
 
 def run_step(step: Step) -> None:
     """Runs a step; if that compiles something, it is logged: to load code from the cache is fast."""
-    with numba_internals.announced(lambda: logger.warning(f"compiling {step.name}")):
+    numba_internals.before_compiling = functools.cache(lambda: logger.warning(f"compiling {step.name}"))
+    try:
         step.run()
+    finally:
+        numba_internals.before_compiling = bool
 
 
 @contextmanager
@@ -126,12 +128,9 @@ def _helpers(steps: list[Step]) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
 
     There is a process for each module, by its name, if there are cores for them.
     """
-    helpers: dict[str, subprocess.Popen[bytes]] = {}
-    modules = dict.fromkeys(step.module for step in steps if step.module)
+    modules = list(dict.fromkeys(step.module for step in steps if step.module))[: available_cpus() - 1]
+    helpers = {module: helper for module in modules if (helper := start_helper(module))}
     try:
-        for module in list(modules)[: available_cpus() - 1]:
-            if helper := start_helper(module):
-                helpers[module] = helper
         yield helpers
     finally:
         for helper in helpers.values():
@@ -171,14 +170,8 @@ def start_helper(module: str) -> subprocess.Popen[bytes] | None:
 def main(module: str) -> None:
     """Runs a module's `main` in a helper process, after others that do the same: then the code is there."""
     end_with_parent()
-    with ExitStack() as stack:
-        while jit.CACHE_FOLDER is not None:
-            try:
-                stack.enter_context(folder_lock(jit.CACHE_FOLDER, f"{module}.lock"))
-                break
-            except UserError:
-                time.sleep(_STEP)
-        with without_garbage_collection():
+    if jit.CACHE_FOLDER is not None:
+        with folder_lock(jit.CACHE_FOLDER, f"{module}.lock", _PATIENCE), without_garbage_collection():
             import_module(module).main()
 
 

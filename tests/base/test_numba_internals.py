@@ -111,7 +111,7 @@ def chosen(number: int, value: float) -> float:  # type: ignore[no-redef]
 @pytest.fixture(autouse=True)
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (total, doubled, chosen):
-        monkeypatch.setattr(function, "_cache", jit.CodeCache(function.py_func, None))
+        monkeypatch.setattr(function, "_cache", jit.CodeCache(function.py_func, []))
 
 
 def test_only_what_python_calls_becomes_machine_code() -> None:
