@@ -17,7 +17,7 @@ import pytest
 from gtp_engine.base.target import wheel_targets
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER_SCRIPT = "from gtp_engine.base import jit; print(jit._wheel_folder.path, jit.is_cold())"
+FOLDER_SCRIPT = "from gtp_engine.base import jit, warm_up; print(jit._wheel_folder.path, warm_up.is_cold())"
 SESSION = "1 name\n2 boardsize 5\n3 genmove b\n4 quit\n"
 
 pytestmark = pytest.mark.wheel

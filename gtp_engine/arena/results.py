@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
+from ..base.nesting import parse_json
 from ..go.game import Game
 from ..go.sgf import GameRecord, write_sgf
 from .elo import Sprt, Tally, elo_difference, elo_interval, score_interval
@@ -220,7 +221,7 @@ def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
     known: dict[str, Any] | None = None
     if file.exists():
         try:
-            known = dict(json.loads(file.read_text(encoding="utf-8")))
+            known = dict(parse_json(file.read_text(encoding="utf-8")))
         except (ValueError, TypeError) as error:
             raise UserError(f"{file} is damaged: {error}") from error
     elif results.exists():
@@ -247,7 +248,7 @@ def _read_results(file: Path) -> list[GameResult]:
     results = {}
     for number, line in enumerate(lines, 1):
         try:
-            fields = json.loads(line)
+            fields = parse_json(line)
             result = GameResult(**fields | {"notes": tuple(fields["notes"])})
         except (ValueError, TypeError, KeyError) as error:
             raise UserError(f"{file}, line {number} is damaged: {error}") from error
@@ -278,7 +279,7 @@ def is_result_of(file: Path, folder: Path) -> bool:
     if not file.is_file():
         return False
     try:
-        games = json.loads(file.read_text(encoding="utf-8"))["games"]
+        games = parse_json(file.read_text(encoding="utf-8"))["games"]
         lines = {json.dumps(game) for game in games}
         return bool(lines) and lines <= set((folder / RESULTS_FILE).read_text(encoding="utf-8").splitlines())
     except (OSError, ValueError, TypeError, KeyError):

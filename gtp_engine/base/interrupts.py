@@ -1,6 +1,6 @@
 """Ctrl-C in commands: handlers that raise nothing, because an exception can be lost.
 
-Python raises KeyboardInterrupt wherever the main thread happens to be. In a callback of C code (llvmlite has some while
+Python raises KeyboardInterrupt wherever the main thread happens to be. In a callback of C code (numba has some while
 compiled code is loaded, imports have others) it is printed and forgotten, and while numba converts an argument or a
 result it becomes a SystemError. So Ctrl-C ends the process at once while a command starts, and in commands that have
 nothing to save. A command that has finished work to keep calls `note`: from then on Ctrl-C sets a flag, and the loops

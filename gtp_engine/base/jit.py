@@ -17,26 +17,23 @@ import functools
 import hashlib
 import logging
 import os
-import pickle
 import re
 import shutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import config as numba_config
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
 
-from . import folders, target, whole_program
+from . import folders, numba_internals, target
 from .errors import UserError, error_text
 from .files import is_device
+from .numba_internals import dumps
 from .target import Target
 
 logger = logging.getLogger(__name__)
@@ -50,7 +47,7 @@ class CodeFolder:
     """The folder with the compiled code of one version of the program.
 
     Attributes:
-        is_kept: Whether damaged files stay: the folder belongs to a package.
+        is_kept: Whether the folder belongs to a package: nothing is written, and damaged files stay.
         problem: Why new code is not kept; empty if it is.
     """
 
@@ -103,8 +100,8 @@ class CodeFolder:
         return None
 
     def write(self, name: str, data: bytes) -> None:
-        """Writes data with its checksum. The first failure is logged; after it nothing more is written."""
-        if self.problem:
+        """Writes data with its checksum, unless it is kept. The first failure is logged; it is the last attempt."""
+        if self.problem or self._is_kept:
             return
         file = self.path / f"{name}{_SUFFIX}"
         temporary = file.with_suffix(f".{os.getpid()}.{threading.get_ident()}.tmp")
@@ -123,19 +120,16 @@ class CodeFolder:
 
 
 class CodeCache:
-    """The compiled code of one function, as numba's dispatchers use a cache (`numba.core.caching.Cache`).
+    """The compiled code of one function, as numba's dispatchers use a cache.
 
     There is a file for each signature, so that processes which compile a function for different types at the same time
-    do not lose each other's code. It holds what the code depends on, and the code. That of a function without a source
-    file, as at a prompt, is not kept. The `wheel_folder` is looked at first and never written.
+    do not lose each other's code; its name tells what the code depends on. That of a function without a source file, as
+    at a prompt, is not kept. The first folder that has a file is read, and all are written that may be.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], folder: CodeFolder | None, wheel_folder: CodeFolder | None = None
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], folders: Sequence[CodeFolder]) -> None:
         self._function = function
-        self._folder = folder
-        self._wheel_folder = wheel_folder
+        self._folders = folders
         code = function.__code__
         name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}"
         self._name = re.sub(r"[^\w.-]", "", name)  # Windows does not allow "<locals>" in names
@@ -143,41 +137,29 @@ class CodeCache:
     @property
     def cache_path(self) -> str:
         """The folder that is written."""
-        return str(self._folder.path if self._folder else None)
+        return str(self._folders[-1].path if self._folders else None)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Returns the compiled function for a signature, or None."""
         target_context.refresh()
-        for folder in (self._wheel_folder, self._folder):
-            data = None if folder is None else folder.read(self._file_name(signature))
-            if data is not None:
-                known, code = pickle.loads(data)
-                if known == self._key(signature):
-                    return CompileResult._rebuild(target_context, *pickle.loads(code))
+        for folder in self._folders:
+            if (data := folder.read(self._file_name(signature))) is not None:
+                return numba_internals.from_bytes(data, target_context)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keeps the compiled function for a signature, if it can be used in another process."""
-        if self._folder is None or _source_hash(self._function.__code__.co_filename) is None:
-            return
-        if compiled.library.has_dynamic_globals or not all(lifted.can_cache for lifted in compiled.lifted):
-            return
-        code = dumps(compiled._replace(type_annotation="")._reduce())  # the annotation would name the source's folder
-        self._folder.write(self._file_name(signature), dumps((self._key(signature), code)))
-
-    def _key(self, signature: Any) -> tuple[Any, ...]:
-        """Returns what the code depends on in addition to the folder."""
-        code = self._function.__code__
-        return _source_hash(code.co_filename), signature, code.co_code, self._cells()
+        data = numba_internals.to_bytes(compiled) if _source_hash(self._function.__code__.co_filename) else None
+        if data is not None:
+            for folder in self._folders:
+                folder.write(self._file_name(signature), data)
 
     def _file_name(self, signature: Any) -> str:
-        return f"{self._name}-{hashlib.sha256(str(signature).encode() + self._cells()).hexdigest()[:16]}"
-
-    def _cells(self) -> bytes:
-        """Returns a hash of the variables in the function's closure."""
-        closure = self._function.__closure__
-        cells = b"" if closure is None else dumps(tuple(cell.cell_contents for cell in closure))
-        return hashlib.sha256(cells).digest()
+        """Returns a name with a hash of what the code depends on in addition to the folder."""
+        code, closure = self._function.__code__, self._function.__closure__ or ()
+        cells = dumps(tuple(cell.cell_contents for cell in closure))
+        facts = (_source_hash(code.co_filename), str(signature), code.co_code, hashlib.sha256(cells).digest())
+        return f"{self._name}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}"
 
 
 @functools.cache
@@ -189,28 +171,17 @@ def _source_hash(file: str) -> bytes | None:
         return None
 
 
-config: Any = numba_config  # its settings are made at run time, mypy sees none of them
+config: Any = numba.config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
 _PACKAGE = Path(__file__).parents[1]
-_COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate")
-_COMPILED_FILES = (
-    "solver/local_board.py",
-    "solver/moves.py",
-    "solver/proof_search.py",
-    "solver/transpositions.py",
-    "solver/verification.py",
-    "solver/zones.py",
-    "training/data/samples.py",
-    "training/data/rows.py",
-    "training/data/ownership.py",
-)
+_COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate", "solver", "training/data")
+_USUAL_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _OPTIONS: dict[str, Any] = {
+    **_USUAL_OPTIONS,
     "nopython": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,  # `whole_program` makes them
+    "no_cpython_wrapper": True,  # `numba_internals` makes them
     "no_cfunc_wrapper": True,
     "_nrt": True,  # numba's reference counts; named here, since a function would inherit `borrowing` from its caller
 }
@@ -219,9 +190,8 @@ _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and insta
 
 def fingerprinted_files() -> list[Path]:
     """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
-    folders_ = [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).glob("*.py")]
-    own = [Path(__file__), *(Path(str(module.__file__)) for module in (target, whole_program))]
-    return [*own, *(_PACKAGE / file for file in _COMPILED_FILES), *folders_]
+    own = [Path(str(module.__file__)) for module in (sys.modules[__name__], target, numba_internals)]
+    return own + [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).glob("*.py")]
 
 
 def _fingerprint(processor: Target) -> str:
@@ -268,18 +238,25 @@ def _find_wheel_code() -> CodeFolder | None:
     return next((folder for folder in folders if folder.is_complete), None)
 
 
-whole_program.install()
 _folder, _no_folder = _prepare_cache()
 _wheel_folder = _find_wheel_code()
+CODE_FOLDERS = [folder for folder in (_wheel_folder, _folder) if folder]
+# Complete code was compiled with the same numba, which needs no trial.
+_is_known = config.DISABLE_JIT or any(folder.is_complete for folder in CODE_FOLDERS)
+_problem = numba_internals.install({} if _is_known else _OPTIONS)
+if _problem:
+    _folder, CODE_FOLDERS = None, []
+    _no_folder = f"numba {numba.__version__} does not fit this program: {_problem}"
 CACHE_FOLDER = _folder.path if _folder else None
 
 
 def _decorate(function: F, **options: Any) -> F:
     if config.DISABLE_JIT:
         return function
-    decorated: Any = whole_program.Dispatcher(function, targetoptions={**_OPTIONS, **options})
-    if _folder is not None or _wheel_folder is not None:
-        decorated._cache = CodeCache(function, _folder, _wheel_folder)  # as `cache=True` with numba's own cache
+    if _problem:
+        return numba.njit(function, **_USUAL_OPTIONS, forceinline="forceinline" in options)
+    decorated: Any = numba_internals.Dispatcher(function, targetoptions={**_OPTIONS, **options})
+    decorated._cache = CodeCache(function, CODE_FOLDERS)  # as `cache=True` with numba's own cache
     return decorated
 
 
@@ -299,16 +276,6 @@ def borrowing(function: F) -> F:
 def inline(function: F) -> F:
     """As `borrowing`, and inlines the function into its callers: a call that passes arrays costs 9 ns."""
     return _decorate(function, _nrt=False, forceinline=True)
-
-
-def is_cold() -> bool:
-    """Whether the core still has to be compiled on this machine, which takes up to a minute."""
-    return not config.DISABLE_JIT and not any(folder and folder.is_complete for folder in (_wheel_folder, _folder))
-
-
-def is_kept(function: str) -> bool:
-    """Whether a function, by its full name, has been compiled on this machine, or nothing is compiled at all."""
-    return config.DISABLE_JIT or any(folder and folder.has(function) for folder in (_wheel_folder, _folder))
 
 
 def mark_complete() -> str:

@@ -5,9 +5,9 @@ numba compiles for another one if `NUMBA_CPU_NAME` and `NUMBA_CPU_FEATURES` say 
 
 from dataclasses import dataclass
 
-from llvmlite import binding
-from numba.core import config
-from numba.core.codegen import get_host_cpu_features
+from numba import config
+
+from .numba_internals import binding
 
 _V3 = (
     *("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
@@ -50,7 +50,7 @@ def target() -> Target:
     for known in WHEEL_TARGETS:
         if (known.name, known.features) == (name, features):
             return known
-    listed = get_host_cpu_features() if features is None else features
+    listed = _host_features() if features is None else features
     name = name or binding.get_host_cpu_name()
     has = frozenset(feature for feature, present in _parse(listed).items() if present)
     if binding.get_process_triple().startswith(("aarch64", "arm64")):
@@ -62,13 +62,16 @@ def wheel_targets() -> list[Target]:
     """Returns the targets of wheels whose code suits this processor, the best first; none if numba has another."""
     if config.CPU_NAME is not None or config.CPU_FEATURES is not None:  # type: ignore[attr-defined]
         return []
-    features = _host_features()
+    features = _parse(_host_features())
     return [target for target in WHEEL_TARGETS if target.suits(features)]
 
 
-def _host_features() -> dict[str, bool]:
-    """Returns the features of this processor that numba uses: `NUMBA_ENABLE_AVX=0` takes some away."""
-    return _parse(get_host_cpu_features())
+def _host_features() -> str:
+    """Returns the features of this processor that numba uses, as LLVM's list: `NUMBA_ENABLE_AVX=0` takes some away."""
+    features = binding.get_host_cpu_features()
+    without_avx = {name: False for name in features if name.startswith("avx") and not config.ENABLE_AVX}  # type: ignore[attr-defined]
+    features.update(without_avx)
+    return str(features.flatten())
 
 
 def _parse(features: str) -> dict[str, bool]:

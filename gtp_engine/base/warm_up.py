@@ -1,9 +1,11 @@
 """The first calls of the compiled core, which compile it or load it from the cache.
 
 A cold start takes 15 to 30 s of computing in Python and LLVM, and threads cannot share it, because numba
-has a lock. So another process compiles a part of it into the cache meanwhile.
+has a lock. So another process compiles a part of it into the cache meanwhile: this module as a program, with the name
+of the one that makes the first calls.
 """
 
+import functools
 import gc
 import logging
 import os
@@ -13,13 +15,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
 
-from numba.core import event
-
-from . import jit
+from . import jit, numba_internals
+from .files import folder_lock
 from .system import available_cpus
 
 logger = logging.getLogger(__name__)
@@ -38,7 +39,17 @@ class Step:
 
     name: str  # what is compiled, for the log
     run: Callable[[], object]  # makes the calls
-    module: str = ""  # makes the same calls as a program, in another process; empty for none
+    module: str = ""  # whose `main` makes the same calls, in another process; empty for none
+
+
+def is_cold() -> bool:
+    """Whether the core still has to be compiled on this machine, which takes up to a minute."""
+    return not jit.config.DISABLE_JIT and not any(folder.is_complete for folder in jit.CODE_FOLDERS)
+
+
+def is_kept(function: str) -> bool:
+    """Whether a function, by its full name, has been compiled on this machine, or nothing is compiled at all."""
+    return jit.config.DISABLE_JIT or any(folder.has(function) for folder in jit.CODE_FOLDERS)
 
 
 def step_under_way() -> str:
@@ -53,7 +64,7 @@ def warm_up(steps: list[Step]) -> None:
     cache is cold, later those of a kind of evaluator that is new on this machine.
     """
     global _under_way
-    if not jit.is_cold():
+    if not is_cold():
         for step in steps:
             run_step(step)
         return
@@ -69,31 +80,17 @@ def warm_up(steps: list[Step]) -> None:
                     step.run()
     finally:
         _under_way = ""
-    problem = jit.mark_complete()
-    seconds = time.perf_counter() - start
-    logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+    kept = f" (not kept: {problem})" if (problem := jit.mark_complete()) else ""
+    logger.warning(f"compiled in {time.perf_counter() - start:.0f} s{kept}")
 
 
 def run_step(step: Step) -> None:
-    """Runs a step; if that compiles something, it is logged."""
-    with event.install_listener("numba:compile", _Announcement(f"compiling {step.name}")):
+    """Runs a step; if that compiles something, it is logged: to load code from the cache is fast."""
+    numba_internals.before_compiling = functools.cache(lambda: logger.warning(f"compiling {step.name}"))
+    try:
         step.run()
-
-
-class _Announcement(event.Listener):
-    """Logs a text when the first function is compiled; to load one from the cache is fast."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def on_start(self, _event: Any) -> None:
-        """Logs the text the first time."""
-        if self._text:
-            logger.warning(self._text)
-        self._text = ""
-
-    def on_end(self, _event: Any) -> None:
-        """Does nothing."""
+    finally:
+        numba_internals.before_compiling = bool
 
 
 @contextmanager
@@ -129,16 +126,11 @@ def end_with_parent() -> None:
 def _helpers(steps: list[Step]) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     """Within a `with` block the steps' modules compile into the cache; the end of the block ends them.
 
-    There is a process for each module, by its name, if there are cores for them and a folder to meet in.
+    There is a process for each module, by its name, if there are cores for them.
     """
-    helpers: dict[str, subprocess.Popen[bytes]] = {}
-    modules = dict.fromkeys(step.module for step in steps if step.module)
-    if jit.CACHE_FOLDER is None or not sys.executable:
-        modules.clear()
+    modules = list(dict.fromkeys(step.module for step in steps if step.module))[: available_cpus() - 1]
+    helpers = {module: helper for module in modules if (helper := start_helper(module))}
     try:
-        for module in list(modules)[: available_cpus() - 1]:
-            with suppress(OSError):  # then this process compiles it
-                helpers[module] = start_helper(module)
         yield helpers
     finally:
         for helper in helpers.values():
@@ -157,14 +149,31 @@ def wait_for_helper(helper: subprocess.Popen[bytes], name: str, is_stopped: Call
         logger.info(f"the process that compiles {name} ended with status {helper.returncode}: compiling it here")
 
 
-def start_helper(module: str) -> subprocess.Popen[bytes]:
-    """Runs a module as a program that finds the same packages as this process."""
+def start_helper(module: str) -> subprocess.Popen[bytes] | None:
+    """Runs a module's `main` in a process that finds the same packages; None if it cannot start, or share its code."""
+    if jit.CACHE_FOLDER is None or not sys.executable:
+        return None
     folders = os.pathsep.join(folder for folder in sys.path if isinstance(folder, str))
     optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
     # -P: no module is imported from the working folder, unless it is one of these folders.
-    command = [sys.executable, "-P", *optimised, "-m", module]
+    command = [sys.executable, "-P", *optimised, "-m", __name__, module]
     quiet, environment = subprocess.DEVNULL, {**os.environ, "PYTHONPATH": folders}
     window: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows would open one under a program without any
-    return subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, creationflags=window
-    )
+    try:
+        return subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, creationflags=window
+        )
+    except OSError:
+        return None
+
+
+def main(module: str) -> None:
+    """Runs a module's `main` in a helper process, after others that do the same: then the code is there."""
+    end_with_parent()
+    if jit.CACHE_FOLDER is not None:
+        with folder_lock(jit.CACHE_FOLDER, f"{module}.lock", _PATIENCE), without_garbage_collection():
+            import_module(module).main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

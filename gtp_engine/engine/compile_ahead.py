@@ -1,6 +1,6 @@
 """Compiling once, before several processes start that would each compile the same."""
 
-from ..base.jit import is_cold
+from ..base.warm_up import is_cold
 from ..nets.library import default_network
 from ..search.evaluate.choices import UNIFORM
 from .settings import EngineSettings

@@ -1,12 +1,10 @@
 """The first calls of the rules, the search and the count, which compile them.
 
-As a program, `python -m gtp_engine.engine.first_calls`, it compiles the search and the count into the cache for the
-process that started it, which compiles the rules and the evaluator meanwhile.
+`main` compiles the search and the count, in another process than the rules and the evaluator (`base/warm_up`).
 """
 
 import numpy as np
 
-from ..base.warm_up import end_with_parent, without_garbage_collection
 from ..go.coords import BLACK, point_at
 from ..go.game import Game
 from ..go.rules import RULESETS
@@ -48,11 +46,5 @@ def use_count() -> None:
 
 def main() -> None:
     """Compiles the search and the count."""
-    end_with_parent()
-    with without_garbage_collection():
-        use_search()
-        use_count()
-
-
-if __name__ == "__main__":
-    main()
+    use_search()
+    use_count()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ..base.errors import UserError
 from ..base.fields import FALSE_WORDS, TRUE_WORDS, Range, invalid
+from ..base.nesting import parse_json
 
 # The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`); a board holds their indices.
 PART_VALUES = {
@@ -130,9 +131,9 @@ def as_rules(value: Rules | str) -> Rules:
 
 def _parse_json(text: str) -> Rules:
     try:
-        parts = json.loads(text)
-    except (ValueError, RecursionError):
-        raise UserError(f"rules are not valid JSON: {text.strip()[:60]!r}") from None
+        parts = parse_json(text)
+    except ValueError as error:
+        raise UserError(f"rules are not valid JSON: {text.strip()[:60]!r} ({error})") from None
     rules = RULESETS["tromp-taylor"]
     for key, value in parts.items():
         rules = with_part(rules, key, value)

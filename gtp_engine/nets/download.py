@@ -26,6 +26,7 @@ from ..base import VERSION
 from ..base.errors import UserError, error_text
 from ..base.files import claim, write_atomically, write_text
 from ..base.messages import size_text
+from ..base.nesting import parse_json
 from .katago_file import NetworkFileError, read_katago_file
 from .library import SUFFIXES
 
@@ -139,7 +140,7 @@ class _Part:
     def mark(self, source: Source) -> str:
         """Returns the server's mark of the version that the part belongs to; empty if it cannot be resumed."""
         with suppress(OSError, ValueError):
-            note = json.loads(self._note.read_text("utf-8"))
+            note = parse_json(self._note.read_text("utf-8"))
             if note["url"] == source.url:
                 return str(note["mark"])
         return ""

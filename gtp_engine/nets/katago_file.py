@@ -44,8 +44,6 @@ def read_katago_file(path: Path) -> StoredNetwork:
     try:
         network = _Reader(data).network()
         check_shapes(network.config)
-    except RecursionError:
-        raise NetworkFileError(f"{path}: its blocks are nested without end") from None
     except UserError as error:
         raise NetworkFileError(f"{path}: {error}") from error
     return network

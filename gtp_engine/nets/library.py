@@ -9,7 +9,6 @@ Nothing here imports torch, except for reading a checkpoint (`.pt`).
 
 import functools
 import os
-import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from ..base import folders
 from ..base.errors import UserError
 from ..base.fields import invalid
 from ..base.files import files_with
+from ..base.nesting import parse_toml
 
 if TYPE_CHECKING:
     from .stored import StoredNetwork
@@ -113,7 +113,7 @@ def _read_table(table: Path) -> dict[str, Any]:
     if not os.path.isfile(table):  # unlike Path's, False in another user's home
         return {}
     try:
-        return tomllib.loads(table.read_text("utf-8-sig"))
+        return parse_toml(table.read_text("utf-8-sig"))
     except ValueError as error:
         raise UserError(f"{table}: {error}") from error
 

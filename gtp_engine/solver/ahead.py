@@ -8,14 +8,13 @@ compiling the same again.
 
 import logging
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 
 logger = logging.getLogger(__name__)
 
+_FIRST_CALLS = f"{__package__}.first_calls"
 LAST = "gtp_engine.solver.verification.read"  # the function that is compiled after all others (`first_calls`)
 
 _lock = threading.Lock()
@@ -31,14 +30,12 @@ def begin_when(ready: "Future[None]") -> None:
 def begin() -> None:
     """Begins to compile the solver, unless that is done, was begun in this process, or nothing can be kept."""
     global _has_begun, _helper
-    from ..base import jit, warm_up  # import numba
+    from ..base import warm_up  # imports numba
 
     with _lock:
-        if not _has_begun and jit.CACHE_FOLDER is not None and sys.executable and not jit.is_kept(LAST):
-            with suppress(OSError):  # then this process compiles it
-                _helper = warm_up.start_helper(f"{__package__}.first_calls")
-                # Nobody may ever ask whether it has ended, without which it stays in the list of processes.
-                threading.Thread(target=_helper.wait, daemon=True).start()
+        if not (_has_begun or warm_up.is_kept(LAST)) and (_helper := warm_up.start_helper(_FIRST_CALLS)):
+            # Nobody may ever ask whether it has ended, without which it stays in the list of processes.
+            threading.Thread(target=_helper.wait, daemon=True).start()
         _has_begun = True
 
 

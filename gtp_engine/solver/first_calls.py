@@ -1,21 +1,9 @@
-"""The first calls of the solver, which compile it.
+"""The first calls of the solver, which compile it, in another process (`ahead`)."""
 
-As a program, `python -m gtp_engine.solver.first_calls`, it compiles the solver into the cache (`ahead`).
-"""
-
-import time
-from contextlib import ExitStack
-
-from ..base.errors import UserError
-from ..base.files import folder_lock
-from ..base.jit import CACHE_FOLDER
-from ..base.warm_up import end_with_parent, without_garbage_collection
 from ..go.game import Game
 from .local_board import ATTACKER, DEFENDER, NO_KO
 from .part import find_part
 from .reading import Memory, Position, Reading
-
-_LOCK = "solver.lock"
 
 
 def use_solver(memory: Memory) -> None:
@@ -29,18 +17,5 @@ def use_solver(memory: Memory) -> None:
 
 
 def main() -> None:
-    """Compiles the solver, or waits until another process has done it."""
-    end_with_parent()
-    with ExitStack() as stack:
-        while CACHE_FOLDER is not None:
-            try:
-                stack.enter_context(folder_lock(CACHE_FOLDER, _LOCK))
-                break
-            except UserError:
-                time.sleep(0.2)
-        with without_garbage_collection():
-            use_solver(Memory())
-
-
-if __name__ == "__main__":
-    main()
+    """Compiles the solver."""
+    use_solver(Memory())

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
+from ..base.nesting import parse_json
 
 DAYS = (1, 2, 4, 8, 16)  # after which the problems of each box come again
 _VERSION = 1
@@ -118,9 +119,9 @@ class Boxes:
 
     def _read(self, data: bytes) -> None:
         try:
-            document = json.loads(data)
+            document = parse_json(data)
             version, entries = document["version"], dict(document["problems"])
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             version, entries = _VERSION, {"": None}
         if version != _VERSION:
             raise UserError(
@@ -153,7 +154,7 @@ class Boxes:
         if not self._changes:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock():
+        with folder_lock(self.path.parent, f".{self.path.stem}.lock", _LOCK_SECONDS):
             cards = self.cards
             content = {"version": _VERSION, "problems": {key: asdict(card) for key, card in cards.items()}}
             if self._damage:
@@ -163,18 +164,6 @@ class Boxes:
             write_text(self.path, json.dumps(content, ensure_ascii=False, indent=0))
         self._cards = cards
         self._changes.clear()
-
-    def _lock(self) -> contextlib.ExitStack:
-        """Holds the file, for which it waits a little."""
-        held, until = contextlib.ExitStack(), time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                held.enter_context(folder_lock(self.path.parent, f".{self.path.stem}.lock"))
-                return held
-            except UserError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.02)
 
 
 def _card(entry: dict[str, Any]) -> Card:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..base.errors import error_text
 from ..base.files import write_text
+from ..base.nesting import parse_json
 from ..engine.ranks import RANKS, STRONGEST, WEAKEST, Rank
 
 POINTS = 100.0  # a rank
@@ -135,13 +136,13 @@ class RatingFile:
 
     def _read(self, data: bytes) -> None:
         try:
-            document = json.loads(data)
+            document = parse_json(data)
             version, rating = document["version"], document["rating"]
             if version != _VERSION:
                 raise ValueError("another version")
             self.rating = None if rating is None else _checked(PlayerRating(**rating))
             self.is_asked = True
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             aside = self.path.with_stem(f"{self.path.stem}-damaged")
             self.notice = f"{self.path} is damaged"
             with suppress(OSError):

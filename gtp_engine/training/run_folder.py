@@ -23,6 +23,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.files import LOCK, folder_lock, write_text
+from ..base.nesting import parse_json
 from ..nets.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..nets.model import Model
 from .run_settings import RunSettings
@@ -181,7 +182,7 @@ class RunFolder:
         lines = []
         for text in self._log_text().splitlines() if self.log_file.exists() else ():
             try:
-                line = json.loads(text)
+                line = parse_json(text)
             except ValueError:
                 continue
             if isinstance(line, dict) and line.keys() >= _IN_EVERY_LINE:

@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -12,6 +11,7 @@ import tomlkit
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, unknown
+from ..base.nesting import parse_toml
 from ..base.settings import accepted, comment_of, settings_of
 from .run_settings import RunSettings, sections_of
 
@@ -65,7 +65,7 @@ def parse_settings(text: str) -> RunSettings:
     Raises:
         UserError: A setting is wrong. The message begins with `, line N: ` if the line is known, to follow a name.
     """
-    tables = tomllib.loads(text)
+    tables = parse_toml(text)
     version = tables.pop("version", VERSION)
     if version != VERSION:
         raise UserError(

@@ -1,11 +1,15 @@
 """Files that are written completely or not at all, and one program at a time in a folder."""
 
 import contextlib
+import errno
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +18,7 @@ from gtp_engine.base import files
 from gtp_engine.base.files import claim, files_with, folder_lock, write_text
 from gtp_engine.clients.cli import main
 
+LIMIT = 60.0  # seconds for the end of a process
 MESSAGE = "another program is using this folder; wait until it ends, or stop it"
 HOLD = """
 import sys
@@ -84,6 +89,36 @@ def test_the_second_is_refused_until_the_first_ends(tmp_path: Path) -> None:
         pass
     process.communicate("go\n")
     with folder_lock(tmp_path):
+        pass
+
+
+def test_the_second_may_wait(tmp_path: Path) -> None:
+    process = hold(tmp_path)
+    with pytest.raises(ValueError, match=MESSAGE), folder_lock(tmp_path, seconds=0.2):
+        pass
+    start, released = time.monotonic(), threading.Timer(0.3, process.communicate, ["go\n"])
+    released.start()
+    with folder_lock(tmp_path, seconds=LIMIT):
+        assert time.monotonic() - start >= 0.3
+    released.join()
+
+
+def test_two_names_are_two_locks(tmp_path: Path) -> None:
+    with folder_lock(tmp_path), folder_lock(tmp_path, "other"):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="flock is not Windows'")
+def test_a_file_system_without_locks_is_an_error_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcntl.flock", Mock(side_effect=OSError(errno.ENOLCK, "No locks available")))
+    with pytest.raises(OSError, match="No locks available"), folder_lock(tmp_path):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_an_error_of_the_system(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError), folder_lock(tmp_path):
         pass
 
 

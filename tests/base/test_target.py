@@ -12,6 +12,11 @@ from gtp_engine.base.target import WHEEL_TARGETS
 AMX, V4, V3 = (dict.fromkeys(known.needs, True) for known in WHEEL_TARGETS)
 
 
+def as_list(features: dict[str, bool]) -> str:
+    """Features as LLVM lists them."""
+    return ",".join(("+" if present else "-") + name for name, present in features.items())
+
+
 def tell_numba(name: str | None, features: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target.config, "CPU_NAME", name)
     monkeypatch.setattr(target.config, "CPU_FEATURES", features)
@@ -29,7 +34,7 @@ def test_a_processor_gets_code_that_it_executes_fast() -> None:
 def test_a_processor_gets_the_first_code_that_suits_it(
     features: dict[str, bool], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(target, "_host_features", Mock(return_value=features))
+    monkeypatch.setattr(target, "_host_features", Mock(return_value=as_list(features)))
     tell_numba(None, None, monkeypatch)
     assert target.wheel_targets()[0] == WHEEL_TARGETS[number]
 
@@ -77,7 +82,7 @@ def test_the_name_of_an_arm_processor_tells_what_it_has(
 ) -> None:
     monkeypatch.setattr(target.binding, "get_process_triple", Mock(return_value=triple))
     monkeypatch.setattr(target.binding, "get_host_cpu_name", Mock(return_value=name))
-    monkeypatch.setattr(target, "get_host_cpu_features", Mock(return_value=features))
+    monkeypatch.setattr(target, "_host_features", Mock(return_value=features))
     tell_numba(None, None, monkeypatch)
     assert target.target() == target.Target(name, features, frozenset({"neon", *expected}))
     assert not target.wheel_targets()
@@ -88,7 +93,7 @@ def test_each_target_has_a_folder_of_its_own() -> None:
 
 
 def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=V3))
+    monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=as_list(V3)))
     tell_numba(None, None, monkeypatch)
     folder = jit._PACKAGE / jit.COMPILED
     monkeypatch.setattr(jit, "COMPILED", str(tmp_path))  # an absolute path: the package's folder is left alone
@@ -106,7 +111,7 @@ def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytes
 def test_code_for_less_than_the_processor_has_is_used_if_there_is_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=AMX))
+    monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=as_list(AMX)))
     tell_numba(None, None, monkeypatch)
     monkeypatch.setattr(jit, "COMPILED", str(tmp_path))
     for number in (1, 0):  # built on a machine without AMX, and on one that has it

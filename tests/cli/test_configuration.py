@@ -131,8 +131,8 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("[gtp]\nponder = 3", "[gtp] ponder: expected true or false, got 3"),
         ("[gtp]\npondre = true", "[gtp] unknown setting 'pondre': did you mean 'ponder'?"),
         ("[gtp.search]\nc_puct = 'x'", "[gtp] invalid c_puct 'x': expected a number"),
-        ("threads = " + 5000 * "9", "a number has too many digits, or values are nested too deeply"),
-        ("threads = " + 3000 * "[", "a number has too many digits, or values are nested too deeply"),
+        ("threads = " + 5000 * "9", "a number has too many digits"),
+        ("threads = " + 3000 * "[", "brackets are nested more than 100 deep"),
     ],
 )
 def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, message: str) -> None:

@@ -15,7 +15,6 @@ import torch
 from compiled import needs_bfloat16, needs_tiles
 from convolutions import Given, both, random_mask, run_once
 from numba import typeof
-from numba.core.caching import NullCache
 
 from gtp_engine.base import jit
 from gtp_engine.base.target import WHEEL_TARGETS
@@ -60,7 +59,7 @@ def test_the_code_of_steps_in_tiles_has_types_on_every_processor(
 @pytest.mark.parametrize(("inputs", "outputs"), [(1, 16), (20, 40), (32, 16), (96, 96), (130, 70)])
 def test_products_are_numpys(rows: int, inputs: int, outputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if not jit.config.DISABLE_JIT:
-        monkeypatch.setattr(multiply, "_cache", NullCache())
+        monkeypatch.setattr(multiply, "_cache", jit.CodeCache(multiply.py_func, []))  # type: ignore[attr-defined]
     choice, columns = np.random.default_rng(1), -(-outputs // 16) * 16
     left, weight = (
         torch.from_numpy(choice.standard_normal((count, inputs), np.float32)).bfloat16() for count in (rows, outputs)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_networks import random_model
 
+from gtp_engine.nets import katago_file
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import NetworkFileError, katago_bytes, read_katago_file, write_katago_file
 from gtp_engine.nets.model import Model, prepare_for_inference
@@ -127,6 +128,13 @@ def test_other_kinds_of_files(tiny: bytes, tmp_path: Path) -> None:
 def test_bad_headers(tiny: bytes, tmp_path: Path, old: bytes, new: bytes, message: str) -> None:
     assert old in tiny
     assert message in refused(tiny.replace(old, new, 1), tmp_path)
+
+
+def test_blocks_within_blocks_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = katago_bytes(Model(parse_config("b1c32nbt")).initialise().stored())
+    assert read(network, tmp_path).config.trunk.blocks
+    monkeypatch.setattr(katago_file, "DEEPEST", 1)
+    assert refused(network, tmp_path) == "trunk.blocks.0.blocks: blocks are nested more than 1 deep"
 
 
 @settings(max_examples=150, deadline=None)

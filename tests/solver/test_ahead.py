@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -23,7 +22,7 @@ LIMIT = 60  # seconds for the end of a process
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list["subprocess.Popen[bytes]"]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list["subprocess.Popen[bytes]"]]:
     """A process that has not begun to compile anything, whose helpers sleep, and the helpers."""
     helpers: list[subprocess.Popen[bytes]] = []
 
@@ -35,8 +34,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list["s
     monkeypatch.setattr(ahead, "_has_begun", False)
     monkeypatch.setattr(ahead, "_helper", None)
     monkeypatch.setattr(warm_up, "start_helper", start)
-    monkeypatch.setattr(jit, "is_kept", Mock(return_value=False))
-    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(warm_up, "is_kept", Mock(return_value=False))
     yield helpers
     for helper in helpers:
         helper.kill()
@@ -45,8 +43,8 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list["s
 
 def test_the_last_function_is_the_one_that_is_looked_for() -> None:
     use_solver(Memory())
-    assert jit.is_kept(ahead.LAST) or jit.CACHE_FOLDER is None
-    assert jit.config.DISABLE_JIT or not jit.is_kept(f"{ahead.LAST}_more")
+    assert warm_up.is_kept(ahead.LAST) or jit.CACHE_FOLDER is None
+    assert jit.config.DISABLE_JIT or not warm_up.is_kept(f"{ahead.LAST}_more")
 
 
 def test_one_helper_is_started_once_the_engine_is_ready(started: list["subprocess.Popen[bytes]"]) -> None:
@@ -72,7 +70,7 @@ def test_a_helper_that_ends_is_no_zombie_though_nobody_asks(started: list["subpr
 def test_nothing_is_started_if_the_solver_is_there(
     started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit, "is_kept", Mock(return_value=True))
+    monkeypatch.setattr(warm_up, "is_kept", Mock(return_value=True))
     assert ahead.wait_until_compiled(lambda: False)
     assert not started
 

@@ -220,6 +220,7 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
         page = await browser.socket()
         for text, problem in (
             ("{", "it is not JSON"),
+            ("[" * 100_000, "it is not JSON (brackets are nested more than 100 deep)"),
             ("[]", "expected an object"),
             (play(browser.server.session.state(), "Z9"), "invalid vertex"),
         ):

@@ -23,6 +23,7 @@ import numpy as np
 
 from ...base import VERSION
 from ...base.errors import EXPECTED, UserError, answer_text, error_text
+from ...base.nesting import parse_json
 from ...base.system import WAIT_SECONDS
 from ...engine.settings import EngineSettings
 from ...engine.worker import SearchWorker
@@ -393,8 +394,8 @@ def _parse(line: bytes) -> dict[str, Any]:
     if len(line) > LONGEST_LINE:
         raise QueryError("", f"request too long: more than {LONGEST_LINE:,} bytes")
     try:
-        fields = json.loads(line, parse_int=_integer, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        fields = parse_json(line, parse_int=_integer, parse_constant=_refuse)
+    except ValueError as error:
         shown = line[:200].decode("utf-8", "replace").strip()
         raise QueryError("", f"{error_text(error)} - could not parse input line as json request: {shown}") from None
     if not isinstance(fields, dict):

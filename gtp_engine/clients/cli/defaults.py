@@ -21,6 +21,7 @@ from click.core import ParameterSource
 from ...base.errors import UserError
 from ...base.fields import Text, unknown
 from ...base.folders import CONFIGURATION, configuration_file
+from ...base.nesting import parse_toml
 from ...nets.library import OWN_TABLE, own_networks
 from ...search.parameters import SearchParameters, find_parameter
 from . import COMMANDS
@@ -114,15 +115,9 @@ def _errors_in(path: Path, place: str = "") -> Iterator[None]:
 def read_table(path: Path) -> dict[str, Any]:
     """Returns the content of a TOML file, which Windows editors may begin with a byte order mark.
 
-    Raises ValueError if it is not TOML in UTF-8: a UserError if Python cannot read what is.
+    Raises ValueError if it is not TOML in UTF-8, as `parse_toml` does.
     """
-    text = path.read_text(encoding="utf-8-sig")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise UserError("a number has too many digits, or values are nested too deeply") from error
+    return parse_toml(path.read_text(encoding="utf-8-sig"))
 
 
 def _use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...base import VERSION
 from ...base.fields import Words
 from ...base.messages import plural
+from ...base.nesting import parse_json
 from ...go.coords import BLACK, WHITE, colour_letter, point_of_index
 from ...search.parameters import PARAMETERS
 from ...search.request import Limits
@@ -94,8 +95,8 @@ command("kata-set-param", takes=2)(lambda session, arguments: session.engine.set
 def kata_set_params(session: Session, arguments: list[str]) -> None:
     """Sets the parameters of a JSON object, all of them or none."""
     try:
-        values = json.loads(" ".join(arguments))
-    except (ValueError, RecursionError):
+        values = parse_json(" ".join(arguments))
+    except ValueError:
         values = None
     if not isinstance(values, dict):
         raise GtpError(SYNTAX_ERROR, "expected a JSON object of names and values")

@@ -17,9 +17,9 @@ from rich.text import Text
 from ...base import interrupts
 from ...base.errors import UserError, error_text
 from ...base.folders import games_dir
-from ...base.jit import is_cold
 from ...base.messages import plural, printable
 from ...base.system import program_line, quoted, wait_for
+from ...base.warm_up import is_cold
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
 from ...engine.ranks import STRONGEST, WEAKEST

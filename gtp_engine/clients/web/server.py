@@ -25,6 +25,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.languages.texts import LANGUAGES, texts
+from ...base.nesting import parse_json
 from ...base.threads import in_background
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
@@ -401,9 +402,9 @@ class _Socket(_Handler, WebSocketHandler):
 def _parsed(text: str | bytes) -> Document:
     """Returns the object that a page has sent; it has a text as its `type`."""
     try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        raise UserError("invalid message: it is not JSON") from None
+        message = parse_json(text)
+    except ValueError as error:
+        raise UserError(f"invalid message: it is not JSON ({error})") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise UserError("invalid message: expected an object with a type")
     return message

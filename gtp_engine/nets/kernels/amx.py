@@ -17,10 +17,9 @@ import platform
 from functools import partial
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
+from ...base.numba_internals import cgutils, ir
 from .emit import FEATURES, I8, I32, I64, Panel, int32, int64, is_integer, llvm_function
 from .passes import Pending, emit_rows
 

@@ -1,13 +1,12 @@
 """What all generators of LLVM code share: types, addresses, loads and stores, vectors.
 
 numba has no expression for a block of sums that stays in registers, nor for products of bfloat16 or 8-bit integers.
-Hence the functions of `llvm`, `amx`, `passes` and `winograd_tiles` build LLVM's intermediate representation themselves,
-with llvmlite.
+Hence the functions of `llvm`, `amx`, `passes` and `winograd_tiles` build LLVM's intermediate representation themselves.
 
 Compiled code calls them with addresses, and distances in bytes. A vector has 16 float32 values; LLVM splits it on CPUs
 with shorter vectors.
 
-llvmlite's objects are created by the callbacks that numba calls while it compiles, and have no types that mypy knows:
+Its objects are created by the callbacks that numba calls while it compiles, and have no types that mypy knows:
 `builder`, values and addresses are `Any`.
 """
 
@@ -16,12 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from ...base.jit import njit
+from ...base.numba_internals import cgutils, intrinsic, ir
 from ...base.target import target
 
 LANES = 16  # float32 values in a vector of 512 bits
@@ -31,9 +28,9 @@ HAS_AVX512 = bool(FEATURES.get("avx512f") and FEATURES.get("avx512dq"))
 
 
 class _BFloat16(ir.Type):
-    """LLVM's type `bfloat`, which llvmlite does not know."""
+    """LLVM's type `bfloat`, which `ir` does not know."""
 
-    # llvmlite hands its code to LLVM as text, so that a type needs no more than a name.
+    # `ir` hands its code to LLVM as text, so that a type needs no more than a name.
     def __str__(self) -> str:
         return "bfloat"
 
@@ -60,7 +57,7 @@ def int64(value: int) -> Any:
 
 
 class Builder(ir.IRBuilder):
-    """llvmlite's IR builder, with the operations that the kernels use often."""
+    """LLVM's builder, with the operations that the kernels use often."""
 
     def row_addresses(self, base: Any, stride: Any, rows: int) -> list[Any]:
         return [self.add(base, self.times(stride, row)) for row in range(rows)]

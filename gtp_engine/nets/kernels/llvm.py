@@ -9,11 +9,9 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-import llvmlite.binding as llvm
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
+from ...base.numba_internals import binding, cgutils, ir
 from .amx import emit_tile_panel, tiles_are_permitted, uses_tiles
 from .emit import BYTES, FEATURES, FLOATS, I16, I32, I64, INTEGERS, LANES, PAIRS, Panel, int64, is_half, llvm_function
 
@@ -21,7 +19,7 @@ HAS_FLOAT32 = bool((FEATURES.get("avx2") and FEATURES.get("fma")) or FEATURES.ge
 VECTORS = "AVX-512" if FEATURES.get("avx512f") else "NEON" if FEATURES.get("neon") else "AVX2"
 """The vector instructions that code is generated for, if there are any."""
 # Products of bfloat16 take vectors of that type since LLVM 16.
-HAS_BFLOAT16 = bool(FEATURES.get("avx512bf16") or FEATURES.get("bf16")) and llvm.llvm_version_info >= (16,)
+HAS_BFLOAT16 = bool(FEATURES.get("avx512bf16") or FEATURES.get("bf16")) and binding.llvm_version_info >= (16,)
 # Products in tiles of AMX: whether there is code for them, and whether this process may execute it.
 KNOWS_TILES = HAS_BFLOAT16 and all(FEATURES.get(name) for name in ("amx-tile", "amx-bf16", "amx-int8"))
 HAS_TILES = KNOWS_TILES and tiles_are_permitted()

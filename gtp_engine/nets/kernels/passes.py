@@ -12,11 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from ...base.jit import njit
+from ...base.numba_internals import cgutils, ir
 from ..quantisation import LARGEST
 from ..schema import IDENTITY, MISH, RELU, SILU
 from .emit import (

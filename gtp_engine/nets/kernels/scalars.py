@@ -7,10 +7,10 @@ loop can be vectorised around. Norms and activations are passes over vectors (`p
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 
 from ...base.jit import njit
+from ...base.numba_internals import ir
 from ..schema import IDENTITY, MISH, RELU, SILU
 from .emit import I32, int32, llvm_function
 

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 
+from ...base.numba_internals import ir
 from .emit import FLOATS, INTEGERS, LANES, SHORTS, int64, is_half, llvm_function, splat
 
 Matrix = list[list[Fraction]]

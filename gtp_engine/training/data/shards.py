@@ -18,6 +18,7 @@ from numpy.lib.npyio import NpzFile
 
 from ...base.errors import UserError
 from ...base.files import files_with, write_atomically
+from ...base.nesting import parse_json
 from .samples import COLUMNS, GameSet, game_set
 
 SUFFIX = ".shard"
@@ -60,7 +61,7 @@ def read_shard(path: Path) -> GameSet:
 def read_notes(path: Path) -> dict[str, Any]:
     """Reads only the notes of a shard; raises the same errors as `read_shard`, except for damage within the columns."""
     with _opened(path) as archive:
-        return dict(json.loads(archive[_ABOUT].tobytes())["notes"])
+        return dict(parse_json(archive[_ABOUT].tobytes())["notes"])
 
 
 @contextmanager

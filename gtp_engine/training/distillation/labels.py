@@ -22,6 +22,7 @@ import numpy as np
 from ...base.errors import UserError
 from ...base.files import claim, write_text
 from ...base.messages import plural
+from ...base.nesting import parse_json
 from ...base.system import available_cpus
 from ...nets.library import network_name
 from ..data.samples import GameSet, join, pack
@@ -109,7 +110,7 @@ def check_labels(folder: Path, facts: Mapping[str, Any]) -> None:
         _refuse_other_shards(folder)
         return
     try:
-        before = dict(json.loads(path.read_text()))
+        before = dict(parse_json(path.read_text()))
     except (ValueError, TypeError) as error:
         raise UserError(f"{path}: damaged ({error}); choose another folder") from error
     is_same_file = before.get("checksum") == facts["checksum"]

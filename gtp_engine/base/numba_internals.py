@@ -1,4 +1,7 @@
-"""Compiles a function together with all that it calls, once.
+"""What is private in numba, and what else of numba and llvmlite the kernels' LLVM code is made of.
+
+The private part compiles a function together with all that it calls, once, and writes and reads the result. If a numba
+lacks some of it (`install`), the program compiles as numba usually does, which takes longer, and keeps nothing.
 
 As soon as the types of a function are known, numba optimises it and makes machine code of it, with copies of all that
 it calls: a function deep in the core is optimised ten times and becomes machine code ten times, of which Python calls
@@ -6,21 +9,33 @@ one or none. Here a function that compiled code calls stays LLVM's intermediate 
 does it get a wrapper, and this wrapper is optimised and becomes machine code together with everything below it.
 """
 
+import pickle
+from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, TypeAlias
+from typing import Any
 
-from llvmlite import binding
-from numba.core import types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.environment import Environment, lookup_environment
-from numba.core.event import trigger_event
-from numba.core.registry import CPUDispatcher, cpu_target
-from numba.core.sigutils import normalize_signature
-from numba.core.typing.templates import make_concrete_template
+from llvmlite import binding as binding
+from llvmlite import ir as ir
+from numba import types
+from numba.core import cgutils as cgutils  # its documentation recommends it for code like that of the kernels
+from numba.extending import intrinsic as intrinsic
 
-CompileResult: TypeAlias = Any  # numba's, whose fields are made at run time
+_import_error = ""
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompileResult
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.environment import Environment, lookup_environment
+    from numba.core.registry import CPUDispatcher, cpu_target
+    from numba.core.serialize import dumps as dumps
+    from numba.core.sigutils import normalize_signature
+    from numba.core.typing.templates import make_concrete_template
+except ImportError as error:
+    _import_error = str(error)
+    JITCodeLibrary = CPUDispatcher = CompileResult = dumps = object  # type: ignore[assignment,misc]
+
 _ENVIRONMENT_PREFIX, _WRAPPER = "_ZN08NumbaEnv", "_wrapper"  # of the names of environments
+before_compiling: Callable[[], object] = bool  # does nothing; to read code is not to compile
 
 
 class Library(JITCodeLibrary):
@@ -119,7 +134,7 @@ class Dispatcher(CPUDispatcher):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._parts: dict[tuple[Any, ...], CompileResult] = {}
+        self._parts: dict[tuple[Any, ...], Any] = {}
 
     def compile(self, sig: Any) -> Any:
         """Compiles the function for Python, or loads it from the cache, and returns it."""
@@ -153,16 +168,16 @@ class Dispatcher(CPUDispatcher):
         args, return_type = normalize_signature(sig)
         return self._part(tuple(args), return_type).entry_point
 
-    def _part(self, args: tuple[Any, ...], return_type: Any) -> CompileResult:
+    def _part(self, args: tuple[Any, ...], return_type: Any) -> Any:
         """Returns the intermediate code for these types of arguments."""
         with global_compiler_lock:
             if args not in self._parts:
-                details = {"dispatcher": self, "args": args, "return_type": return_type}
-                with self._compiling_counter, trigger_event("numba:compile", data=details):
+                before_compiling()
+                with self._compiling_counter:
                     self._parts[args] = self._compiler.compile(args, return_type)
             return self._parts[args]
 
-    def _wrap(self, part: CompileResult) -> CompileResult:
+    def _wrap(self, part: Any) -> Any:
         """Returns the machine code that Python can call."""
         context, describes = part.target_context, copy(part.fndesc)
         # The wrapper adds constants to its environment: with an environment of its own, that of the part is the same in
@@ -189,13 +204,46 @@ def _widened(type_: Any) -> Any:
     return types.int64 if isinstance(wide, integer) and wide.signed else wide
 
 
-def install() -> None:
-    """Makes numba link as late as this."""
-    codegen = cpu_target.target_context.codegen()
-    set_environment = codegen.set_env
+def to_bytes(compiled: Any) -> bytes | None:
+    """Returns a compiled function for `from_bytes`, or None if it cannot be used in another process."""
+    if compiled.library.has_dynamic_globals or not all(lifted.can_cache for lifted in compiled.lifted):
+        return None
+    # The annotation would name the source's folder.
+    return bytes(dumps(compiled._replace(type_annotation="")._reduce()))
 
-    def set_environment_of_machine_code(name: str, environment: Any) -> None:
-        if codegen._engine.is_symbol_defined(name):
-            set_environment(name, environment)
 
-    codegen._library_class, codegen.set_env = Library, set_environment_of_machine_code
+def from_bytes(data: bytes, target_context: Any) -> Any:
+    """Returns the compiled function of `to_bytes`."""
+    return CompileResult._rebuild(target_context, *pickle.loads(data))
+
+
+def install(trial: Mapping[str, Any]) -> str:
+    """Makes numba link as late as this. Returns why this numba cannot, which stays as it is then; empty if it can.
+
+    If there are options for a `trial`, a function and one that calls it are compiled with them, written and read.
+    """
+    if _import_error:
+        return _import_error
+    try:
+        codegen = cpu_target.target_context.codegen()
+        library_class, set_environment = codegen._library_class, codegen.set_env
+
+        def set_environment_of_machine_code(name: str, environment: Any) -> None:
+            if codegen._engine.is_symbol_defined(name):
+                set_environment(name, environment)
+
+        codegen._library_class, codegen.set_env = Library, set_environment_of_machine_code
+        if trial:
+            _try(trial)
+    except Exception as error:  # whatever has changed in numba
+        codegen._library_class, codegen.set_env = library_class, set_environment
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _try(options: Mapping[str, Any]) -> None:
+    part: Any = Dispatcher(lambda number: number + 1.0, targetoptions=dict(options))
+    whole: Any = Dispatcher(lambda number: part(number) * 2.0, targetoptions=dict(options))
+    whole(1.0)
+    for compiled in whole.overloads.values():
+        from_bytes(to_bytes(compiled) or b"", whole.targetctx)
