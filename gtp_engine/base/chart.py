@@ -16,7 +16,7 @@ Points = Iterable[tuple[float, float]]
 _FONT, _CHARACTER = 12, 6.8  # the size of texts, and the mean width of their characters
 _ROW, _GAP, _RIGHT = 20, 8, 16  # of a text; between a text and the area; beside the area, for half of the last text
 _SAMPLE = 24  # of a line in the legend
-_GRID, _INSIDE = 'class="tick" stroke="currentColor" opacity=".2"', 'x="6" class="value"'
+_GRID = 'class="tick" stroke="currentColor" opacity=".2"'
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Chart:
 
     def __init__(self, x: Axis, y: Axis) -> None:
         self.x, self.y = x, y
-        self._below: list[str] = []  # the lines of the ticks
+        self._below: list[str] = []  # under the lines of the ticks
         self._above: list[str] = []
 
     def place(self, x: float, y: float) -> tuple[float, float]:
@@ -104,15 +104,17 @@ class Chart:
 
     def stretched(self, height: int, look: str) -> str:
         """Returns a drawing as wide as the page, with the texts of the vertical axis on the chart and no others."""
-        return f'<svg {look} width="100%" height="{height}">{self._content(_INSIDE)}</svg>'
+        return f'<svg {look} width="100%" height="{height}">{self._content(is_inside=True)}</svg>'
 
-    def _content(self, look: str) -> str:
-        """Returns what was added, with the lines and texts of the vertical axis; `look` is that of the texts."""
+    def _content(self, *, is_inside: bool) -> str:
+        """Returns what was added, with the lines and texts of the vertical axis: inside the area, or beside it."""
         rows = []
         for value, text in self.y.ticks.items():
-            y = f"{100 - self.y.percent(value):.2f}%"
-            rows.append(f'<line {_GRID} x2="100%" y1="{y}" y2="{y}"/>')
-            rows.append(f'<text y="{y}" dy=".35em" {look}>{escape(text)}</text>')
+            top = 100 - self.y.percent(value)
+            rows.append(f'<line {_GRID} x2="100%" y1="{top:.2f}%" y2="{top:.2f}%"/>')
+            inside = f'x="6" dy="{_FONT if top < _FONT else -3}" class="value"'  # above its line, if there is room
+            look = inside if is_inside else f'x="-{_GAP}" dy=".35em" text-anchor="end"'
+            rows.append(f'<text y="{top:.2f}%" {look}>{escape(text)}</text>')
         return "".join([*self._below, *rows, *self._above])
 
     def at(self, x: float, y: float, width: float, height: float, *, is_last: bool = True) -> str:
@@ -128,7 +130,7 @@ class Chart:
             parts.append(f'<line {_GRID} x1="{left}" x2="{left}" y2="100%"/>')
             texts.append(f'<text x="{left}" y="100%" dy="{_ROW - 2}" text-anchor="middle">{escape(text)}</text>')
         parts += texts if is_last else []
-        parts.append(self._content(f'x="-{_GAP}" text-anchor="end"'))
+        parts.append(self._content(is_inside=False))
         return f'<svg x="{x}" y="{y}" width="{width:g}" height="{height:g}" overflow="visible">{"".join(parts)}</svg>'
 
     def to_svg(self, legend: Sequence[tuple[str, str]] = (), width: int = 480, height: int = 300) -> str:
@@ -140,8 +142,9 @@ class Chart:
             parts.append(f'<text x="{x + _SAMPLE + 6}" y="{_ROW / 2}" dy=".35em">{escape(text)}</text>')
             x += round(2 * _SAMPLE + _CHARACTER * len(text))
         parts.append(self.at(left, top, width - left - _RIGHT, height - top - 2 * _ROW - _GAP))
-        look = f'fill="currentColor" font-family="system-ui, sans-serif" font-size="{_FONT}" width="{width}"'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {look}>{"".join(parts)}</svg>'
+        look = f'fill="currentColor" font-family="system-ui, sans-serif" font-size="{_FONT}"'
+        size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>{"".join(parts)}</svg>'
 
 
 def _stretched(path: str, top: float = 0, bottom: float = 100) -> str:

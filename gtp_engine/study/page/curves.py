@@ -70,21 +70,22 @@ def _add_marks(
     chart: Chart, review: GameReview, values: Mapping[int, float], numbered: Sequence[int], words: Wording, section: str
 ) -> None:
     """Adds dots for the mistakes, those with a label last so that they are on top, and the labels to the leads."""
+    has_labels = chart.y.low < 0  # the leads
     label_x = spread([chart.x.percent(number) for number in numbered], _LABEL_WIDTH)
     labels = dict(zip(numbered, enumerate(label_x, start=1), strict=True))
-    for number, (_, left) in labels.items() if chart.y.low else ():
+    for number, (_, left) in labels.items() if has_labels else ():
         x, y = chart.place(number, values[number])
         chart.add(f'<line class="stem" x1="{left:.2f}%" y1="{_LABEL_Y}" x2="{x:.2f}%" y2="{y:.1f}%"/>')
     for move in sorted((mistake.worst for mistake in review.mistakes), key=lambda move: move.number in labels):
         label, left = labels.get(move.number, (0, 0.0))
         link = f'href="#{section}{f"-point-{label}" if label else ""}" data-move="{move.number}" ' if section else ""
-        link += "" if label and chart.y.low else 'tabindex="-1" '
+        link += "" if label and has_labels else 'tabindex="-1" '
         colour = colour_name(move.move.colour)
         told = {"colour": words.text(colour), "played": words.vertex(move.move.point, move)}
         title = words.text("graph.mistake", number=move.number, points=points(move.points_loss), **told)
         chart.add(f'<a {link}class="mark {colour}"><title>{escape(title)}</title>')
         chart.dot(move.number, values[move.number], 4.5 if label else 3)
-        if label and chart.y.low:
+        if label and has_labels:
             text = str(label if section else move.number)
             chart.add(f'<circle cx="{left:.2f}%" cy="{_LABEL_Y}" r="{8 if len(text) < 3 else 11}"/>')
             chart.add(f'<text x="{left:.2f}%" y="{_LABEL_Y}" dy="3.5">{text}</text>')
@@ -114,7 +115,7 @@ def picture(reviews: Sequence[GameReview]) -> str:
     """
     height = _TOP + sum(_HEIGHTS) + (len(_HEIGHTS) + 2) * _TEXT
     style = _without_variables((files(__package__) / "graph.css").read_text("utf-8"))
-    size = f'viewBox="0 0 {_WIDTH} {height * len(reviews)}" width="{_WIDTH}"'
+    size = f'viewBox="0 0 {_WIDTH} {height * len(reviews)}" width="{_WIDTH}" height="{height * len(reviews)}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="graph picture" {size}><style>{style}</style>'
     games = (f'<svg y="{height * place}">{_game(review)}</svg>' for place, review in enumerate(reviews))
     return "\n".join([head, '<rect class="paper" width="100%" height="100%"/>', *games, "</svg>", ""])
@@ -138,9 +139,10 @@ def _game(review: GameReview) -> str:
 
 def _losses(review: GameReview, moves: Axis) -> Chart:
     """Returns bars of what each move has cost."""
-    most = max((move.points_loss for move in review.judged()), default=0) or 1
+    costly = [move for move in review.judged() if move.points_loss]
+    most = max((move.points_loss for move in costly), default=1)
     chart = Chart(moves, Axis.of([0, 1.1 * most], wording(DEFAULT).text("players.lost"), 4))
-    for move in review.judged():
+    for move in costly:
         left, right, lost = move.number - _BAR, move.number + _BAR, move.points_loss
         bar = [(left, 0), (left, lost), (right, lost), (right, 0)]
         chart.area(bar, f'class="lost {colour_name(move.move.colour)}"')
