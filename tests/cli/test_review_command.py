@@ -300,6 +300,11 @@ def test_a_folder_is_reviewed_and_its_games_share_a_picture(tmp_path: Path) -> N
     assert (done.exit_code, f"{curve} already exists" in done.stderr) == (1, True)
 
 
+def test_the_picture_goes_to_standard_output(game: Path) -> None:
+    done = review(game, "--visits", "4", "--plot", "-", "--moves", "1")
+    assert done.exit_code == 0 and done.stdout.startswith("<svg ") and done.stdout.endswith("</svg>\n")
+
+
 def test_the_page_is_in_the_language_that_is_asked_for(tmp_path: Path, game: Path) -> None:
     configuration = tmp_path / "config.toml"
     configuration.write_text('language = "ar"\n')
