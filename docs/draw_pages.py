@@ -1,7 +1,7 @@
 """Takes the documentation's pictures of the two pages in Chromium, and of a reviewed game: `python docs/draw_pages.py`.
 
-The engine really plays and reviews; only the moves are given. Needs Chromium, and Playwright from
-`pip install -e '.[browser]'`.
+The engine really plays and reviews; only the moves are given. Needs Chromium, and Playwright and Pillow
+from `pip install -e '.[browser]' pillow`.
 """
 
 import re
@@ -57,9 +57,8 @@ def take_game(browser: Browser, folder: str) -> None:
 
 def take_review(browser: Browser, file: Path) -> None:
     """Takes a picture of the page of a review, at its worst mistake; the review draws its own of the game, too."""
-    outputs = ["--html", str(file), "--plot", str(FOLDER / "review.png")]
+    outputs = ["--html", str(file), "--plot", str(FOLDER / "review.svg")]
     subprocess.run([*PROGRAM, "review", str(RECORD), *outputs, "--force", "--quiet"], check=True)
-    shrink(FOLDER / "review.png")
     page = opened(browser, file.as_uri(), 1180, 830)
     expect(page.locator(".reasons li").first).to_be_visible()
     save(page, "review-page.png")
@@ -89,13 +88,8 @@ def save(page: Any, name: str) -> None:
     page.mouse.move(1, 1)
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
     page.screenshot(path=FOLDER / name)
-    shrink(FOLDER / name)
-
-
-def shrink(picture: Path) -> None:
-    """Gives a picture a palette."""
-    image = Image.open(picture).convert("RGB")
-    image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)
+    image = Image.open(FOLDER / name).convert("RGB")  # with a palette the file is smaller
+    image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(FOLDER / name, optimize=True)
 
 
 if __name__ == "__main__":

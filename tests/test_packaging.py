@@ -47,7 +47,7 @@ def test_constraints_pin_every_requirement_once(python: str) -> None:
     assert len(pinned) == len(set(pinned))
     options = setup_cfg()
     extras = options["options.extras_require"]
-    wanted = options["options"]["install_requires"] + extras["dev"] + extras["browser"] + extras["train"]
+    wanted = options["options"]["install_requires"] + extras["dev"] + extras["browser"]
     names = {re.split(r"[ <>=!]", line)[0] for line in wanted.strip().splitlines()}
     assert names <= set(pinned)
 

@@ -60,8 +60,8 @@ export class Drawing {
     this.group("ownership", {opacity: 0.85}).replaceChildren(...owned);
     this.group("labels").replaceChildren(...[...labels].flatMap(([point, text]) => this.label(stones[point], point, text)));
     const shapes = [...marks].map(([point, name]) => this.mark(stones[point], point, name));
-    this.group("marks", {fill: "none", "stroke-width": look.shapeWidth / look.shape}).replaceChildren(...shapes);
-    const ring = {fill: "none", stroke: look.solid[3 - stones[last]], "stroke-width": look.ringWidth};
+    this.group("marks", {fill: "none", "stroke-width": look.shape_width / look.shape}).replaceChildren(...shapes);
+    const ring = {fill: "none", stroke: look.solid[3 - stones[last]], "stroke-width": look.ring_width};
     const hasRing = last !== PASS && stones[last] && !labels.has(last) && !marks.has(last);
     this.group("last-move").replaceChildren(...(hasRing ? [this.circle(last, look.ring, ring)] : []));
     this.group("candidates").replaceChildren(...candidates.map((candidate) => this.candidate(candidate)));
@@ -80,15 +80,15 @@ export class Drawing {
 
   owner(point, value, stone) {
     const owner = value > 0 ? BLACK : WHITE;
-    if (Math.abs(value) < look.leastOwnership || stone === owner) return [];
+    if (Math.abs(value) < look.least_ownership || stone === owner) return [];
     const side = look.cell / 2 * Math.min(1, Math.abs(value)), [x, y] = this.centre(point);
     return [svgElement("rect", {x: x - side / 2, y: y - side / 2, width: side, height: side, fill: look.solid[owner]})];
   }
 
   label(stone, point, text) {
-    const size = Math.min(look.labelFont, look.labelRoom / text.length);
+    const size = Math.min(look.label_font, look.label_room / text.length);
     const letters = this.text(point, size, text, {fill: look.solid[stone === BLACK ? WHITE : BLACK]});
-    return stone ? [letters] : [this.circle(point, look.labelDisc, {fill: look.wood}), letters];
+    return stone ? [letters] : [this.circle(point, look.label_disc, {fill: look.wood}), letters];
   }
 
   mark(stone, point, name) {
@@ -98,12 +98,12 @@ export class Drawing {
   }
 
   candidate({point, fill, text, isBest, index}) {
-    const [stroke, width] = look.candidateEdges[isBest ? 1 : 0];
+    const [stroke, width] = look.candidate_edges[isBest ? 1 : 0];
     const disc = svgElement("g", {class: "candidate", ...(index === undefined ? {} : {"data-index": index})});
     disc.append(this.stone(point, {fill, stroke, "stroke-width": width}));
     text.forEach((line, row) => {
-      const size = look.candidateFonts[text.length === 1 ? 0 : row + 1];
-      disc.append(this.text(point, size, line, {}, text.length === 1 ? 0 : look.candidateLines[row]));
+      const size = look.candidate_fonts[text.length === 1 ? 0 : row + 1];
+      disc.append(this.text(point, size, line, {}, text.length === 1 ? 0 : look.candidate_lines[row]));
     });
     return disc;
   }

@@ -34,22 +34,6 @@ from .coords import (
 )
 from .handicap import star_points
 
-# Lengths in units of the drawing; two neighbouring lines are 20 units apart.
-_CELL, _MARGIN, _STONE = 20, 27, 9.5
-_RING, _RING_WIDTH = 5, 1.6  # on the stone of the last move
-_LABEL_DISC = 7.5  # behind the label of an empty point, whose lines it hides
-_LABEL_FONT, _LABEL_ROOM = 11, 26  # the size of one or two characters; the width that all of them may fill
-_CANDIDATE_FONTS = (9.5, 9, 6)  # of a single line, of the first of two lines, of the second one
-_CANDIDATE_LINES = (-2.6, 5)  # the places of two lines, from the point's own
-_CANDIDATE_EDGES = {True: ("#123a63", 1.6), False: ("#6b5a3a", 0.5)}  # of the best one, of the others
-_BASELINE = 0.36  # of a font's size: half the height of its capitals and digits
-_SHAPE, _SHAPE_WIDTH = 5.2, 1.4  # half the size of a mark, and the width of its lines
-_COORDINATES, _COORDINATE_FONT = 9.5, 9  # from the edge of the drawing to the middle of the letters; their size
-# Pixels between two lines, as long as the drawing does not become wider than the second number.
-_CELL_PIXELS, _WIDEST = 40, 600
-_LEAST_OWNERSHIP = 0.1  # below it nothing is drawn
-
-_INK, _WOOD = "#5b3d14", "#e3bd74"
 # Marks as paths around the point, in units of half their size.
 SHAPES = {
     "triangle": "M0 -1.1L0.95 0.6H-0.95Z",
@@ -57,7 +41,30 @@ SHAPES = {
     "circle": "M-1 0A1 1 0 1 0 1 0A1 1 0 1 0 -1 0Z",
     "cross": "M-0.8 -0.8L0.8 0.8M-0.8 0.8L0.8 -0.8",
 }
-_SOLID = {BLACK: "#1b1b1b", WHITE: "#f7f5f0"}
+
+
+class _Look:
+    """What `drawing.js` draws with, too: colours, and lengths in units of the drawing."""
+
+    cell, margin, stone = 20, 27, 9.5  # between two lines; around them; of a stone
+    ring, ring_width = 5, 1.6  # on the stone of the last move
+    label_disc = 7.5  # behind the label of an empty point, whose lines it hides
+    label_font, label_room = 11, 26  # the size of one or two characters; the width that all of them may fill
+    candidate_fonts = (9.5, 9, 6)  # of a single line, of the first of two lines, of the second one
+    candidate_lines = (-2.6, 5)  # the places of two lines, from the point's own
+    candidate_edges = (("#6b5a3a", 0.5), ("#123a63", 1.6))  # of the others, of the best one
+    baseline = 0.36  # of a font's size: half the height of its capitals and digits
+    shape, shape_width = 5.2, 1.4  # half the size of a mark, and the width of its lines
+    least_ownership = 0.1  # below it nothing is drawn
+    wood = "#e3bd74"
+    solid = {BLACK: "#1b1b1b", WHITE: "#f7f5f0"}  # noqa: RUF012
+    shapes = SHAPES
+
+
+_COORDINATES, _COORDINATE_FONT = 9.5, 9  # from the edge of the drawing to the middle of the letters; their size
+# Pixels between two lines, as long as the drawing does not become wider than the second number.
+_CELL_PIXELS, _WIDEST = 40, 600
+_INK = "#5b3d14"
 _EDGES = {BLACK: 'stroke="#000" stroke-width="0.3"', WHITE: 'stroke="#8d8577" stroke-width="0.4"'}
 # Wood, and stones lit from the top left.
 _GRADIENTS = """<defs>
@@ -177,8 +184,8 @@ class BoardDrawing:
 
     def to_svg(self) -> str:
         """Returns a complete SVG document."""
-        width, height = (2 * _MARGIN + _CELL * (side - 1) for side in (self.width, self.height))
-        pixels = self.pixels or min(_CELL_PIXELS / _CELL * width, _WIDEST)
+        width, height = (2 * _Look.margin + _Look.cell * (side - 1) for side in (self.width, self.height))
+        pixels = self.pixels or min(_CELL_PIXELS / _Look.cell * width, _WIDEST)
         # The names of gradients hold in a whole page. If drawings shared them, hiding one would spoil the others.
         content: tuple[object, ...]
         content = (self.name, self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
@@ -189,7 +196,7 @@ class BoardDrawing:
             f'height="{pixels * height / width:.0f}" style="{SVG_STYLE}" role="img">',
             f"<title>{escape(self.title or self._description())}</title>",
             _GRADIENTS.format(name=name),
-            f'<rect class="wood" width="{width}" height="{height}" rx="5" fill="url(#{name}-wood) {_WOOD}"/>',
+            f'<rect class="wood" width="{width}" height="{height}" rx="5" fill="url(#{name}-wood) {_Look.wood}"/>',
             *self._grid(),
             *self._stones(name),
             *self._owners(),
@@ -215,37 +222,37 @@ class BoardDrawing:
 
     def _grid(self) -> Iterator[str]:
         """Yields lines, star points and coordinates."""
-        left, top = _MARGIN, _MARGIN
-        right, bottom = left + _CELL * (self.width - 1), top + _CELL * (self.height - 1)
-        lines = [f"M{left} {top + _CELL * row}H{right}" for row in range(self.height)]
-        lines += [f"M{left + _CELL * column} {top}V{bottom}" for column in range(self.width)]
+        left, top = _Look.margin, _Look.margin
+        right, bottom = left + _Look.cell * (self.width - 1), top + _Look.cell * (self.height - 1)
+        lines = [f"M{left} {top + _Look.cell * row}H{right}" for row in range(self.height)]
+        lines += [f"M{left + _Look.cell * column} {top}V{bottom}" for column in range(self.width)]
         frame = f"M{left} {top}H{right}V{bottom}H{left}Z"
         grid = f'd="{"".join(lines)}{frame}" stroke="{_INK}" stroke-width="0.8" stroke-linecap="square" fill="none"'
         yield f'<path class="grid" {grid}/>'
         stars = [_circle(*_centre(point, self.width), 2) for point in sorted(star_points(self.width, self.height))]
         yield _group("stars", f'fill="{_INK}"', stars)
         letters = [
-            _text(left + _CELL * column, y, _COORDINATE_FONT, COLUMNS[column], sized=False)
+            _text(left + _Look.cell * column, y, _COORDINATE_FONT, COLUMNS[column])
             for column in range(self.width)
-            for y in (_COORDINATES, bottom + _MARGIN - _COORDINATES)
+            for y in (_COORDINATES, bottom + _Look.margin - _COORDINATES)
         ]
         numbers = [
-            _text(x, top + _CELL * row, _COORDINATE_FONT, str(self.height - row), sized=False)
+            _text(x, top + _Look.cell * row, _COORDINATE_FONT, str(self.height - row))
             for row in range(self.height)
-            for x in (_COORDINATES, right + _MARGIN - _COORDINATES)
+            for x in (_COORDINATES, right + _Look.margin - _COORDINATES)
         ]
-        font = f'{_FONT} font-size="{_COORDINATE_FONT}" fill="{_INK}"'
-        yield _group("coordinates", font, [*letters, *numbers])
+        yield _group("coordinates", f'{_FONT} fill="{_INK}"', [*letters, *numbers])
 
     def _stones(self, name: str) -> Iterator[str]:
         """Yields the stones' shadows, then the stones; `name` is that of the gradients."""
-        places = {colour: np.argwhere(self.stones == colour).tolist() for colour in _SOLID}
+        places = {colour: np.argwhere(self.stones == colour).tolist() for colour in _Look.solid}
         # The shadows are the stones once more, at another place: drawings are smaller, and scripts add both at once.
         shadows = [f'<use href="#{name}-{colour_name(colour)}-stones"/>' for colour in places]
         yield _group("shadows", 'fill="#3a2407" opacity="0.3" transform="translate(0.7 1)"', shadows)
         for colour in places:
-            fill = f'fill="url(#{name}-{colour_name(colour)}) {_SOLID[colour]}" {_EDGES[colour]}'
-            stones = "".join(_circle(_MARGIN + _CELL * x, _MARGIN + _CELL * y, _STONE) for y, x in places[colour])
+            fill = f'fill="url(#{name}-{colour_name(colour)}) {_Look.solid[colour]}" {_EDGES[colour]}'
+            centres = [_centre(point_at(x, y, self.width), self.width) for y, x in places[colour]]
+            stones = "".join(_circle(x, y, _Look.stone) for x, y in centres)
             yield _group(colour_name(colour), fill, [f'<g id="{name}-{colour_name(colour)}-stones">{stones}</g>'])
 
     def _owners(self) -> Iterator[str]:
@@ -256,12 +263,12 @@ class BoardDrawing:
             row, column = divmod(point, self.width)
             value = float(self.ownership[row, column])
             owner = BLACK if value > 0 else WHITE
-            if abs(value) < _LEAST_OWNERSHIP or self.stones[row, column] == owner:
+            if abs(value) < _Look.least_ownership or self.stones[row, column] == owner:
                 continue
-            side = 0.5 * _CELL * min(1.0, abs(value))
-            x, y = _MARGIN + _CELL * column - side / 2, _MARGIN + _CELL * row - side / 2
+            side = 0.5 * _Look.cell * min(1.0, abs(value))
+            x, y = _Look.margin + _Look.cell * column - side / 2, _Look.margin + _Look.cell * row - side / 2
             size = f'x="{x:g}" y="{y:g}" width="{side:g}" height="{side:g}"'
-            squares.append(f'<rect {size} fill="{_SOLID[owner]}"/>')
+            squares.append(f'<rect {size} fill="{_Look.solid[owner]}"/>')
         yield _group("ownership", 'opacity="0.85"', squares)
 
     def _labels(self) -> Iterator[str]:
@@ -273,9 +280,9 @@ class BoardDrawing:
             x, y = _centre(point, self.width)
             stone = self._stone_at(point)
             if stone == EMPTY:
-                texts.append(_circle(x, y, _LABEL_DISC, f' fill="{_WOOD}"'))  # hides the lines
-            fill = _SOLID[WHITE if stone == BLACK else BLACK]
-            texts.append(_text(x, y, min(_LABEL_FONT, _LABEL_ROOM / len(label)), label, f' fill="{fill}"'))
+                texts.append(_circle(x, y, _Look.label_disc, f' fill="{_Look.wood}"'))  # hides the lines
+            fill = _Look.solid[WHITE if stone == BLACK else BLACK]
+            texts.append(_text(x, y, min(_Look.label_font, _Look.label_room / len(label)), label, f' fill="{fill}"'))
         yield _group("labels", f'{_FONT} font-weight="bold"', texts)
 
     def _shapes(self) -> Iterator[str]:
@@ -285,19 +292,19 @@ class BoardDrawing:
             point = self._point(given)
             if point != PASS:
                 x, y = _centre(point, self.width)
-                stroke = _SOLID[WHITE if self._stone_at(point) == BLACK else BLACK]
-                place = f'transform="translate({x} {y}) scale({_SHAPE})"'
+                stroke = _Look.solid[WHITE if self._stone_at(point) == BLACK else BLACK]
+                place = f'transform="translate({x} {y}) scale({_Look.shape})"'
                 shapes.append(f'<path class="{name}" d="{SHAPES[name]}" {place} stroke="{stroke}"/>')
         if shapes:
-            yield _group("marks", f'fill="none" stroke-width="{_SHAPE_WIDTH / _SHAPE:.3g}"', shapes)
+            yield _group("marks", f'fill="none" stroke-width="{_Look.shape_width / _Look.shape:.3g}"', shapes)
 
     def _last_move(self) -> Iterator[str]:
         """Yields a ring on the stone of the last move, unless it has a label or a mark."""
         point = self._point(self.last_move)
         if point == PASS or self._stone_at(point) == EMPTY or point in map(self._point, (*self.labels, *self.marks)):
             return
-        ring = f' fill="none" stroke="{_SOLID[opponent(self._stone_at(point))]}" stroke-width="{_RING_WIDTH}"'
-        yield _group("last-move", "", [_circle(*_centre(point, self.width), _RING, ring)])
+        ring = f' fill="none" stroke="{_Look.solid[opponent(self._stone_at(point))]}" stroke-width="{_Look.ring_width}"'
+        yield _group("last-move", "", [_circle(*_centre(point, self.width), _Look.ring, ring)])
 
     def _candidates(self) -> Iterator[str]:
         discs = []
@@ -306,46 +313,27 @@ class BoardDrawing:
             if point == PASS:
                 continue
             x, y = _centre(point, self.width)
-            stroke, width = _CANDIDATE_EDGES[candidate.is_best]
+            stroke, width = _Look.candidate_edges[candidate.is_best]
             edge = f'stroke="{stroke}" stroke-width="{width}"'
-            discs.append(_circle(x, y, _STONE, f' fill="{escape(candidate.colour)}" {edge}'))
+            discs.append(_circle(x, y, _Look.stone, f' fill="{escape(candidate.colour)}" {edge}'))
             if len(candidate.text) == 1:
-                discs.append(_text(x, y, _CANDIDATE_FONTS[0], candidate.text[0]))
+                discs.append(_text(x, y, _Look.candidate_fonts[0], candidate.text[0]))
             elif candidate.text:
-                lines = zip(_CANDIDATE_LINES, _CANDIDATE_FONTS[1:], candidate.text, strict=False)
+                lines = zip(_Look.candidate_lines, _Look.candidate_fonts[1:], candidate.text, strict=False)
                 discs += [_text(x, y + place, size, text) for place, size, text in lines]
         yield _group("candidates", f'{_FONT} fill="#141414"', discs)
 
 
 def drawing_script() -> str:
     """Returns the script that draws positions in a drawing: the module `drawing.js` with the measures and colours."""
-    look = {
-        "cell": _CELL,
-        "margin": _MARGIN,
-        "stone": _STONE,
-        "ring": _RING,
-        "ringWidth": _RING_WIDTH,
-        "shape": _SHAPE,
-        "shapeWidth": _SHAPE_WIDTH,
-        "shapes": SHAPES,
-        "leastOwnership": _LEAST_OWNERSHIP,
-        "labelDisc": _LABEL_DISC,
-        "labelFont": _LABEL_FONT,
-        "labelRoom": _LABEL_ROOM,
-        "candidateFonts": _CANDIDATE_FONTS,
-        "candidateLines": _CANDIDATE_LINES,
-        "candidateEdges": [_CANDIDATE_EDGES[False], _CANDIDATE_EDGES[True]],
-        "baseline": _BASELINE,
-        "wood": _WOOD,
-        "solid": {str(colour): fill for colour, fill in _SOLID.items()},
-    }
+    look = {name: value for name, value in vars(_Look).items() if not name.startswith("_")}
     return f"const look = {json.dumps(look)};\n{(files(__package__) / 'drawing.js').read_text('utf-8')}"
 
 
 def _centre(point: int, width: int) -> tuple[int, int]:
     """Returns the place of a point in the drawing."""
     column, row = xy(point, width)
-    return _MARGIN + _CELL * column, _MARGIN + _CELL * row
+    return _Look.margin + _Look.cell * column, _Look.margin + _Look.cell * row
 
 
 def _group(name: str, attributes: str, parts: Iterable[str]) -> str:
@@ -357,10 +345,9 @@ def _circle(x: float, y: float, radius: float, attributes: str = "") -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"{attributes}/>'
 
 
-def _text(x: float, y: float, size: float, text: str, attributes: str = "", *, sized: bool = True) -> str:
-    """Returns a text in the middle of a place; its group gives the size if it is not `sized` itself."""
-    font = f' font-size="{size:g}"' if sized else ""
-    return f'<text x="{x:g}" y="{y + _BASELINE * size:g}"{font}{attributes}>{escape(text)}</text>'
+def _text(x: float, y: float, size: float, text: str, attributes: str = "") -> str:
+    """Returns a text in the middle of a place."""
+    return f'<text x="{x:g}" y="{y + _Look.baseline * size:g}" font-size="{size:g}"{attributes}>{escape(text)}</text>'
 
 
 _STONES = {BLACK: "X", WHITE: "O"}

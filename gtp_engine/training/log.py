@@ -1,8 +1,7 @@
-"""The log of a run: its Elo, and what it shows: a table, a sentence about what was reached, curves for TensorBoard."""
+"""The log of a run: its Elo, and what it shows: a table and a sentence about what was reached."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arena.elo import Tally, finite_elo, wilson_interval
@@ -176,41 +175,3 @@ def elo_fields(lines: Sequence[Mapping[str, Any]], against: int, tally: Tally) -
     found = {"elo": base + gain, "elo_low": base + gain - below, "elo_high": base + gain + above}
     facts = {"against": against, "score": round(tally.score, 3), "match_games": tally.games}
     return facts | {name: round(elo, 1) for name, elo in found.items()}
-
-
-class EventFiles:
-    """Writes the numbers in a log's lines, by cycle or else by samples; TensorBoard shows the run's duration as time.
-
-    The files are written again when a run starts or resumes, so that no line is missing or duplicated after a kill.
-    """
-
-    def __init__(self, folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-        self._writer = None
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            return
-        for old in folder.glob("events.out.tfevents.*"):
-            old.unlink()
-        self._writer = SummaryWriter(str(folder))
-        for line in lines:
-            self.add(line)
-
-    def add(self, line: Mapping[str, Any]) -> None:
-        """Writes the numbers of a line."""
-        if self._writer is None:
-            return
-        step = "cycle" if "cycle" in line else "samples"
-        for name, value in _numbers(line):
-            if name not in (step, "seconds"):
-                self._writer.add_scalar(name, value, line[step], walltime=line["seconds"])
-        self._writer.flush()
-
-
-def _numbers(line: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, float]]:
-    """Yields names and values of the numbers; those in tables are named `table/name`."""
-    for name, value in line.items():
-        if isinstance(value, Mapping):
-            yield from _numbers(value, f"{parent}{name}/")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield f"{parent}{name}", value

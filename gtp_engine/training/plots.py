@@ -1,33 +1,26 @@
 """The curves of runs: what their logs contain over time, samples, games or cycles, as SVG for a page.
 
-Each run has one colour in all plots, and each quantity of a plot one line style.
+Each run has one colour in all plots, and each quantity of a plot one kind of line.
 """
 
-import io
 import itertools
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from ..base.chart import Axis, Chart
 from ..base.errors import UserError
 from .log import value_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Lines = Sequence[Mapping[str, Any]]
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, on a light or a dark page.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-Style: TypeAlias = Literal["-", "--", ":", "-."]
-_STYLES: tuple[Style, ...] = ("-", "--", ":", "-.")
-_INK = "#010203"  # stands for the page's own text colour while a plot is drawn
-_SIZE = (5.0, 3.0)  # inches
-# What a matplotlib SVG says about itself and its size: in the page, the style says how large it is.
-_HEADER = re.compile(r'(<svg[^>]*?) (?:height="[^"]*"|width="[^"]*")')
+_DASHES = ("", "6 3", "1.5 2.5", "7 2.5 1.5 2.5")  # of lines, for each quantity of a plot
+_DOTS, _DIAMETER = 60, 5  # a line of so many points at most has dots, of so many pixels
+_DOT = 16  # pixels of radius in the plot of calibration, for all positions
+_MARGIN = 0.05  # of a plot above and below its values
 _SCORE_UNIT = "half squared points, then linear"
 _LABELS = {"top1": "first choice", "top5": "first five", "black_wins": "Black wins"}
 
@@ -39,26 +32,20 @@ class Plot(NamedTuple):
     unit: str  # of its vertical axis
     names: tuple[str, ...]
     factor: float = 1.0  # what the values are multiplied by
-    is_log: bool = False  # whether its vertical axis is logarithmic
-
-
-def _of_score(table: str) -> tuple[str, ...]:
-    return f"{table}.score", f"{table}.stdev", f"{table}.lead"
 
 
 _PLOTS = (
     Plot("Strength, with 95% interval", "Elo over network 0", ("elo",)),
     Plot("Policy loss", "nats", ("losses.policy", "losses.opponent")),
     Plot("Value loss", "nats", ("losses.value",)),
-    Plot("Losses of score, its deviation and lead", _SCORE_UNIT, _of_score("losses"), is_log=True),
+    Plot("Loss of the score", _SCORE_UNIT, ("losses.score",)),
+    Plot("Losses of the score's deviation and the lead", _SCORE_UNIT, ("losses.stdev", "losses.lead")),
     Plot("Ownership loss", "nats", ("losses.ownership",)),
-    Plot(
-        "Unseen games: policy loss and entropies",
-        "nats",
-        ("validation.policy", "validation.target_entropy", "validation.policy_entropy"),
-    ),
+    Plot("Unseen games: policy loss", "nats", ("validation.policy", "validation.target_entropy")),
+    Plot("Unseen games: entropy of the policy", "nats", ("validation.policy_entropy",)),
     Plot("Unseen games: value loss", "nats", ("validation.value",)),
-    Plot("Unseen games: losses of the score", _SCORE_UNIT, _of_score("validation"), is_log=True),
+    Plot("Unseen games: loss of the score", _SCORE_UNIT, ("validation.score",)),
+    Plot("Unseen games: losses of deviation and lead", _SCORE_UNIT, ("validation.stdev", "validation.lead")),
     Plot("Unseen games: ownership loss", "nats", ("validation.ownership",)),
     Plot("Unseen games: accuracy", "%", ("validation.top1", "validation.top5", "validation.winner"), 100),
     Plot("Unseen games: calibration error", "% of win rate", ("validation.calibration_error",), 100),
@@ -75,11 +62,12 @@ _PLOTS = (
 
 
 class _Axis(NamedTuple):
-    """A horizontal axis: its name in the page, its label, and the value of a line of the log."""
+    """A horizontal axis: its name in the page, its label, and the field of the log's lines, in a unit."""
 
     name: str
     label: str
-    value: Callable[[Mapping[str, Any]], float]
+    field: str
+    unit: float = 1
 
 
 def curves(runs: Mapping[str, Lines]) -> str:
@@ -113,21 +101,20 @@ def calibration(runs: Mapping[str, Lines]) -> str:
     if not any(last):
         return ""
 
-    def draw(axes: "Axes") -> None:
-        axes.plot([0, 100], [0, 100], ":", color=_INK, linewidth=1)
-        for parts, colour in zip(last, itertools.cycle(COLOURS), strict=False):
-            if parts:
-                expected, true, shares = 100 * np.array(parts).T
-                axes.plot(expected, true, "-", color=colour, linewidth=1)
-                axes.scatter(expected, true, 4 * shares, color=colour, alpha=0.6, linewidth=0)
-
-    drawn = _svg("win rate of the network, %", "points won, %", draw)
+    values = [0, 100]
+    chart = Chart(Axis.of(values, "win rate of the network, %"), Axis.of(values, "points won, %"))
+    chart.line([(0, 0), (100, 100)], f'stroke="currentColor" stroke-dasharray="{_DASHES[2]}"')
+    for parts, colour in zip(last, itertools.cycle(COLOURS), strict=False):
+        if parts:
+            chart.line([(100 * expected, 100 * won) for expected, won, _ in parts], f'stroke="{colour}"')
+        for expected, won, share in parts:
+            chart.dot(100 * expected, 100 * won, _DOT * math.sqrt(share), f'fill="{colour}" opacity=".6"')
     about = (
         "<p>The win rates of the last measurement on unseen games, in ten parts: well calibrated ones lie on the "
         "dotted line. The larger a dot, the more positions it stands for; those of a game share its result, so that "
         "small dots stray by chance.</p>"
     )
-    return f'<h2>Calibration</h2>{about}<div class="calibration">{_figure("", drawn)}</div>'
+    return f'<h2>Calibration</h2>{about}<div class="calibration">{_figure("", chart.to_svg())}</div>'
 
 
 def _figure(title: str, drawn: str) -> str:
@@ -154,14 +141,9 @@ def _plots(runs: Mapping[str, Lines]) -> list[Plot]:
 def _axes(runs: Mapping[str, Lines]) -> list[_Axis]:
     lines = [line for of_run in runs.values() for line in of_run]
     unit, seconds = ("hours", 3600) if max(line["seconds"] for line in lines) > 7200 else ("minutes", 60)
-    axes = [
-        _Axis("time", unit, lambda line: line["seconds"] / seconds),
-        _Axis("samples", "samples", lambda line: line["samples"]),
-    ]
-    for name, field in (("games", "games_in_all"), ("cycles", "cycle")):
-        if all(field in line for line in lines):
-            axes.append(_Axis(name, name, lambda line, field=field: line[field]))  # type: ignore[misc]
-    return axes
+    axes = [_Axis("time", unit, "seconds", seconds), _Axis("samples", "samples", "samples")]
+    axes += [_Axis("games", "games", "games_in_all"), _Axis("cycles", "cycles", "cycle")]
+    return [axis for axis in axes if all(axis.field in line for line in lines)]
 
 
 def _shown(runs: Mapping[str, Lines], plot: Plot) -> list[str]:
@@ -170,63 +152,40 @@ def _shown(runs: Mapping[str, Lines], plot: Plot) -> list[str]:
 
 
 def _points(lines: Lines, plot: Plot, name: str) -> list[tuple[Mapping[str, Any], float]]:
-    """Returns the lines that have a value, and the value."""
+    """Returns the lines that have a finite value, and the value."""
     values = ((line, value_of(line, name)) for line in lines)
-    return [(line, plot.factor * value) for line, value in values if value is not None]
+    return [(line, plot.factor * value) for line, value in values if value is not None and math.isfinite(value)]
 
 
 def _draw(runs: Mapping[str, Lines], plot: Plot, axis: _Axis) -> str:
     """Returns a plot as SVG."""
-    styles = dict(zip(plot.names, _STYLES, strict=False))
-
-    def draw(axes: "Axes") -> None:
-        from matplotlib.ticker import MaxNLocator, ScalarFormatter
-
-        for lines, colour in zip(runs.values(), itertools.cycle(COLOURS), strict=False):
-            for name, style in styles.items():
-                points = _points(lines, plot, name)
-                x, values = [axis.value(line) for line, _ in points], [value for _, value in points]
-                axes.plot(x, values, style, color=colour, marker=".", linewidth=1.5)
-                if name == "elo" and points:
-                    low = np.minimum(values, [line.get("elo_low", value) for line, value in points])
-                    high = np.maximum(values, [line.get("elo_high", value) for line, value in points])
-                    errors = np.subtract(values, low), np.subtract(high, values)
-                    axes.errorbar(x, values, errors, fmt="none", color=colour, capsize=3, linewidth=1)
-                    axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-        if plot.is_log:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(ScalarFormatter())
-            axes.yaxis.set_minor_formatter(ScalarFormatter())
-        if axis.name != "time":
-            axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-
-    shown = _shown(runs, plot)
-    return _svg(axis.label, plot.unit, draw, [(_label(name), styles[name]) for name in shown] if shown[1:] else ())
+    names = _shown(runs, plot)
+    drawn = [
+        (colour, dashes, [(line[axis.field] / axis.unit, value, *_ends(line, name, value)) for line, value in found])
+        for lines, colour in zip(runs.values(), itertools.cycle(COLOURS), strict=False)
+        for name, dashes in zip(names, _DASHES, strict=False)
+        if (found := _points(lines, plot, name))
+    ]
+    every = [point for *_, points in drawn for point in points]
+    low, high = min(low for *_, low, _ in every), max(high for *_, high in every)
+    room = _MARGIN * (high - low)
+    x = Axis.of([x for x, *_ in every], axis.label, is_whole=axis.name != "time")
+    chart = Chart(x, Axis.of([low - room, high + room], plot.unit, 6))
+    for colour, dashes, points in drawn:
+        if names == ["elo"]:
+            edge = [(x, low) for x, _, low, _ in points] + [(x, high) for x, _, _, high in reversed(points)]
+            chart.area(edge, f'fill="{colour}" opacity=".2"')
+        curve = [(x, value) for x, value, *_ in points]
+        chart.line(curve, f'stroke="{colour}" stroke-width="1.5" stroke-dasharray="{dashes}"')
+        if len(curve) <= _DOTS:
+            chart.dots(curve, f'stroke="{colour}" stroke-width="{_DIAMETER}"')
+    looks = [f'stroke="currentColor" stroke-dasharray="{dashes}"' for dashes in _DASHES]
+    return chart.to_svg(list(zip(map(_label, names), looks, strict=False)) if names[1:] else ())
 
 
-def _svg(xlabel: str, ylabel: str, draw: "Callable[[Axes], None]", legend: Iterable[tuple[str, Style]] = ()) -> str:
-    """Returns what `draw` draws as SVG; the legend's entries have a text and a line style."""
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-    inked = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color")
-    look: Any = {"svg.fonttype": "none", "font.size": 9, "axes.facecolor": "none", **dict.fromkeys(inked, _INK)}
-    with matplotlib.rc_context(look):
-        figure = Figure(figsize=_SIZE, layout="constrained", facecolor="none")
-        axes = figure.subplots()
-        draw(axes)
-        axes.set(xlabel=xlabel, ylabel=ylabel)
-        axes.grid(alpha=0.2)
-        axes.spines[["top", "right"]].set_visible(False)
-        handles = [Line2D([], [], color=_INK, linestyle=style, label=text) for text, style in legend]
-        if handles:  # above the plot, where it covers nothing
-            figure.legend(handles=handles, loc="outside upper left", ncols=len(handles), frameon=False)
-        content = io.StringIO()
-        figure.savefig(content, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    text = content.getvalue()
-    text = text[text.index("<svg") :].replace(_INK, "currentColor")
-    return _HEADER.sub(r"\1", _HEADER.sub(r"\1", text, count=1), count=1)
+def _ends(line: Mapping[str, Any], name: str, value: float) -> tuple[float, float]:
+    """Returns the ends of the interval of a value, which an Elo has; otherwise the value itself."""
+    return line.get(f"{name}_low", value), line.get(f"{name}_high", value)
 
 
 def _label(name: str) -> str:

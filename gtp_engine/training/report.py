@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,6 @@ from .settings_toml import to_toml, toml_value
 _ROWS = 40  # of the log: the first and the last ones of a longer log
 _BOARDS = 3  # that show a third of the game each
 _NUMBERED = 99  # larger numbers do not fit on a stone
-_STYLE = """
-:root{color-scheme:light dark}
-body{font:15px/1.5 system-ui,sans-serif;max-width:1500px;margin:2em auto;padding:0 1.5em}
-h1{font-size:1.5em}h2{font-size:1.2em;margin-top:2em}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-td,th{padding:.15em .8em;text-align:right;border-bottom:1px solid #8884}
-td.text,th.text{text-align:left;font-family:ui-monospace,monospace;font-size:.9em}
-.wide{overflow-x:auto}
-.swatch{display:inline-block;width:.9em;height:.9em;border-radius:.2em;margin-right:.5em;vertical-align:-.1em}
-.axes input{margin-left:1em}
-.curves{display:none;grid-template-columns:repeat(auto-fill,minmax(400px,1fr));gap:1.2em}
-figure{margin:0}.curves figcaption{font-weight:600}
-.curves svg,.calibration svg{width:100%;height:auto;display:block}.calibration figure{max-width:500px}
-.boards{display:flex;flex-wrap:wrap;gap:1.2em}.boards figure{width:300px}.boards+.wide{margin:1em 0}
-pre{white-space:pre-wrap}
-"""
 
 
 def write_report(folders: Sequence[RunFolder], path: Path) -> None:
@@ -75,8 +60,9 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
         shown = _held_back_game(folder) if settings[name].command == "learn" else _newest_game(folder)
         parts += [f"<h2>{swatch}{escape(name)}</h2>", shown, table_of_log(runs[name])]
         parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
-    # matplotlib and the legend's squares use style attributes.
-    write_text(path, web_page(title, "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))
+    # The squares of runs have style attributes, and the curves a style element.
+    style = (files(__package__) / "report.css").read_text("utf-8")
+    write_text(path, web_page(title, "\n".join(filter(None, parts)), style=style, style_attributes=None))
 
 
 def _boards(caption: str, game: Game) -> str:

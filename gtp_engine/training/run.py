@@ -24,7 +24,6 @@ from ..search.evaluate.devices import find_device
 from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches
 from .ddp import ProcessGroup
 from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at, start_followers
-from .log import EventFiles
 from .losses import calibration_error, take_calibration
 from .progress import Limit, Observer, Stopped
 from .run_folder import RunFolder
@@ -80,7 +79,6 @@ class Run(ABC):
             except UserError as error:
                 raise UserError(f"{folder.state_file}: {error}") from error
         folder.write_log(self.state)  # without lines that are newer than the state
-        self._events = EventFiles(folder.events, self.state.lines)
         self._learned, self._learning_seconds = 0, 0.0  # since the last line of the log, in this process
 
     def _first_model(self) -> Model:
@@ -236,7 +234,6 @@ class Run(ABC):
         self._learned, self._learning_seconds = 0, 0.0
         self.state.lines.append(line)
         self.folder.write_log(self.state)
-        self._events.add(line)
         self.observer.line(line)
 
 

@@ -8,7 +8,6 @@
 - `games/`: game records as samples (`data.sgf_dataset`); `labels/`: a teacher's outputs (`distillation.labels`)
 - `shards/`, `sgf/`: the games of self-play, as samples and as game records (`storage`)
 - `log.jsonl`: the log, a line for each report or cycle, written from the state
-- `tensorboard/`: the same for TensorBoard (`log.EventFiles`)
 - `lock`: locked while a program trains in the folder (`files.folder_lock`)
 
 Every file is written atomically. Games count once their shard exists, everything else once it is in the state.
@@ -66,8 +65,8 @@ class RunFolder:
         self.settings_file, self.state_file, self.log_file = (
             path / name for name in ("settings.toml", "state.pt", "log.jsonl")
         )
-        self.networks, self.games, self.labels, self.shards, self.records, self.events = (
-            path / name for name in ("networks", "games", "labels", "shards", "sgf", "tensorboard")
+        self.networks, self.games, self.labels, self.shards, self.records = (
+            path / name for name in ("networks", "games", "labels", "shards", "sgf")
         )
 
     @property

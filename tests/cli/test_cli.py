@@ -14,7 +14,7 @@ from gtp_engine.clients.cli import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = "expected a number of seconds above 0, such as 2 or 0.5"
-HEAVY = ("torch", "numba", "numpy", "rich", "matplotlib", "sgfmill")
+HEAVY = ("torch", "numba", "numpy", "rich", "sgfmill")
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -20,9 +21,9 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, read_sgf, shown_result
 from gtp_engine.search.report import MoveReport, SearchReport
-from gtp_engine.study.curves import graphs, spread
 from gtp_engine.study.game_review import GameReview, PlayerFigures
 from gtp_engine.study.move_review import MoveReview, Phase
+from gtp_engine.study.page.curves import graphs, spread
 from gtp_engine.study.page.page import figures_of_games, review_page, turning_points
 from gtp_engine.study.page.words import script_data, wording
 
@@ -190,7 +191,8 @@ def test_results_rules_and_leads_are_words_in_other_languages() -> None:
     assert spanish.rules("{}") == "{}"
     leads = {0.04: "even", -0.049: "even", 3.25: "B+3.2", -1: "W+1.0", 0.051: "B+0.1"}
     assert {lead: english.text.lead(lead) for lead in leads} == leads
-    assert [spanish.filters()["tick"](value) for value in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
+    ticks = graphs(game_of(MOVES), [], "es")["lead"].y.ticks
+    assert [ticks[lead] for lead in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
 
 
 def test_a_game_without_mistakes_and_a_game_of_one_move() -> None:
@@ -339,15 +341,27 @@ def test_labels_of_the_graph_do_not_overlap() -> None:
 def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
     review = game_of(MOVES)
     numbered = [point.mistake for point in turning_points(review)]
-    lead, winrate = graphs(review, numbered)
-    marks = {mark.move.number: (mark.move.move.colour, mark.label) for mark in lead.marks}
-    assert marks == {1: (BLACK, 1), 3: (BLACK, 2), 4: (WHITE, 3)}, "each player missed E5"
-    places = {mark.move.number: (mark.x, mark.y) for mark in winrate.marks}
-    assert places[3] == (75.0, pytest.approx(100 - 100 * review.winrates[3]))
-    assert lead.curve.count("L") == 4 and lead.curve.startswith("0.00 ")
-    assert [(place, phase) for place, phase in graphs(game_of([*MOVES] * 4), [])[0].phases] == [
-        (pytest.approx(100 * 11 / 16), Phase.MIDDLE_GAME)
-    ]
+    charts = graphs(review, numbered, section="game-1")
+    lead, winrate = (ElementTree.fromstring(chart.stretched(100, "")) for chart in charts.values())
+    marks = [mark for mark in lead if mark.tag == "a"]
+    found = {mark.get("data-move"): (mark.get("class"), mark.get("href"), mark.findtext("text")) for mark in marks}
+    assert found == {
+        "1": ("mark black", "#game-1-point-1", "1"),
+        "3": ("mark black", "#game-1-point-2", "2"),
+        "4": ("mark white", "#game-1-point-3", "3"),
+    }, "each player missed E5"
+    third = next(mark for mark in winrate if mark.get("data-move") == "3")
+    circle = third.find("circle")
+    assert circle is not None and circle.get("cx") == "75.00%"
+    assert float(circle.attrib["cy"].rstrip("%")) == pytest.approx(100 - 100 * review.winrates[3], abs=0.01)
+    curve = next(path for path in lead.iter("path") if path.get("class") == "curve").attrib["d"]
+    assert curve.count("L") == 4 and curve.startswith("M0.00 ")
+
+
+def test_the_graph_of_leads_names_the_phases() -> None:
+    lead = graphs(game_of([*MOVES] * 4), [])["lead"].stretched(100, "")
+    assert re.findall(r'class="phase" x1="([\d.]+)%"', lead) == ["68.75"], "after 11 of 16 moves"
+    assert ">Middle game<" in lead and "Endgame" not in lead
 
 
 def test_figures_add_up() -> None:
@@ -422,7 +436,7 @@ def luminance(colour: str) -> float:
 
 
 def test_labels_of_the_graphs_are_readable_on_their_ground_in_light_and_dark() -> None:
-    styles = (FOLDER / "review.css").read_text("utf-8")
+    styles = "".join((FOLDER / name).read_text("utf-8") for name in ("graph.css", "review.css"))
     label = re.search(r"\.graph \.value {.*stroke: var\(--plot\); stroke-width: (\d+)px", styles)
     assert label and int(label[1]) >= 6  # half of it lies around the letters
     assert ".graph text { font-size: 11px; fill: var(--ink); }" in styles

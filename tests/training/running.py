@@ -1,4 +1,4 @@
-"""Checks of whole runs: the folder of a finished run, processes, and what TensorBoard shows."""
+"""Checks of whole runs: the folder of a finished run, and processes."""
 
 import json
 from itertools import pairwise
@@ -45,12 +45,3 @@ def children_of(pid: int) -> list[int]:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-
-
-def curves(folder: Path) -> dict[str, list[tuple[int, float, float]]]:
-    """Step, time and value of all points, by the curve's name."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    found = EventAccumulator(str(folder)).Reload()
-    names = found.Tags()["scalars"]
-    return {name: [(point.step, point.wall_time, point.value) for point in found.Scalars(name)] for name in names}

@@ -1,22 +1,21 @@
 """What a run tells about itself: how long a cycle takes, how strong its networks are, its curves and its summary."""
 
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import miniature
 import pytest
-from running import curves
 
 from gtp_engine.arena.elo import Tally, elo_difference
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.messages import duration_text
 from gtp_engine.go.game import Game
 from gtp_engine.nets.library import default_networks
-from gtp_engine.training.log import EventFiles, cells, cycles_left, elo_fields, summary
+from gtp_engine.training.log import cells, cycles_left, elo_fields, summary
 from gtp_engine.training.new_run import RECORDS, settings_from_options
 from gtp_engine.training.plots import COLOURS, _with_network_0, calibration
 from gtp_engine.training.progress import Limit
@@ -141,13 +140,13 @@ def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path
     text = (tmp_path / "report.html").read_text()
     cells = re.findall(r'<td class="text">(.*?)</td>', text)
     assert cells == ["learn.learning_rate", "0.005", "0.0025", "learn.samples", "6400", "12800"]
-    plots = [plot for plot in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if "matplotlib.axis_1" in plot]
+    plots = re.findall(r"<figure>.*?(<svg.*?</svg>)</figure>", text.partition('<div class="boards">')[0], re.DOTALL)
     titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
     assert len(plots) == len(titles) == 4 * len(set(titles)) and "Strength, with 95% interval" in titles
     for plot in plots:
-        assert set(re.findall(r"#[0-9a-f]{6}(?=[;\"])", plot)) <= set(COLOURS[:2]), "colours belong to runs"
-        assert not re.match(r"<svg[^>]* (width|height)=", plot), "the page decides how large it is"
-        assert all(f"stroke: {colour}" in plot for colour in COLOURS[:2])
+        ElementTree.fromstring(plot)
+        assert set(re.findall(r"#[0-9a-f]{6}", plot)) == set(COLOURS[:2]), "colours belong to runs"
+        assert 'fill="currentColor"' in plot, "texts are readable on a dark page, too"
     assert "one&lt;i&gt;" in text and "<i>" not in text
     assert "<td>+364</td><td>+200</td><td>+528</td>" in text
     write_report([two], tmp_path / "report.html")
@@ -163,13 +162,13 @@ def test_strength_begins_with_network_0_where_the_log_tells_when_it_was_made() -
         assert _with_network_0([unknown]) == [unknown]
 
 
-def test_the_last_calibration_of_each_run_is_drawn_and_scores_have_a_logarithmic_axis(tmp_path: Path) -> None:
-    measured = {"calibration": [[0.2, 0.1, 0.5], [0.8, 0.9, 0.5]], "calibration_error": 0.1, "score": 20.0}
+def test_the_last_calibration_of_each_run_is_drawn_and_deviations_have_a_plot(tmp_path: Path) -> None:
+    measured = {"calibration": [[0.2, 0.1, 0.5], [0.8, 0.9, 0.5]], "calibration_error": 0.1, "stdev": 2.0}
     line = CYCLE | {"cycle": 1, "validation": measured}
     write_report([folder_with(tmp_path / "one", [line])], tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
-    assert {"Unseen games: losses of the score", "Unseen games: calibration error"} <= set(titles)
+    assert {"Unseen games: losses of deviation and lead", "Unseen games: calibration error"} <= set(titles)
     assert text.count("points won, %") == 1 and "<th>calibration error</th>" in text and "<td>10.0%</td>" in text
     assert calibration({"one": [CYCLE]}) == ""
 
@@ -208,28 +207,6 @@ def test_captions_have_the_moves_that_show_no_number() -> None:
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", boards := _boards("a game", game))
     assert captions == ["moves 1 to 2", "moves 3 to 5; 3 A1", "moves 6 to 7; 6 pass, 7 pass"]
     assert boards.startswith("<p>a game</p>")
-
-
-LINES = [
-    {"cycle": 1, "seconds": 60, "network": "0001.bin.gz", "accepted": True, "losses": {"policy": 3.5}},
-    {"cycle": 2, "seconds": 130, "network": "0002.bin.gz", "accepted": True, "losses": {"policy": 3.0}, "elo": 80.5},
-]
-
-
-def test_a_resumed_run_repeats_no_point_and_runs_without_cycles_count_samples(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
-    EventFiles(tmp_path, []).add(LINES[0])
-    EventFiles(tmp_path, LINES[:1]).add(LINES[1])  # killed, and resumed
-    assert curves(tmp_path) == {"losses/policy": [(1, 60, 3.5), (2, 130, 3.0)], "elo": [(2, 130, 80.5)]}
-    line = {"samples": 640, "seconds": 9.5, "losses": {"policy": 3.0}, "validation": {"top1": 0.25}}
-    EventFiles(tmp_path / "records", []).add(line)
-    assert curves(tmp_path / "records") == {"losses/policy": [(640, 9.5, 3.0)], "validation/top1": [(640, 9.5, 0.25)]}
-
-
-def test_without_tensorboard_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    EventFiles(tmp_path / "tensorboard", LINES).add(LINES[0])
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("kept", [None, 0, 1000])

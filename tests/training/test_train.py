@@ -1,7 +1,6 @@
 """The training loop: a miniature run learns, resumes after any interruption, and reports errors."""
 
 import errno
-import json
 import math
 import os
 import random
@@ -21,7 +20,7 @@ import pytest
 import torch
 from in_process import invoke
 from making import Kept, finished_game
-from running import check_whole, children_of, curves
+from running import check_whole, children_of
 
 from gtp_engine.arena.elo import elo_difference
 from gtp_engine.arena.network_match import play_networks
@@ -94,17 +93,6 @@ def test_a_miniature_run_ends_with_a_network_that_beats_its_start(tmp_path: Path
     settings = {"games": 60, "visits": 8, "width": 5, "komi": 0.5, "seed": 1, "precision": "float32"}
     result = play_networks(finished.network(3), finished.network(0), **settings)
     assert result.tally.score > 0.6
-
-
-def test_tensorboard_shows_each_cycle_once(finished: RunFolder) -> None:
-    pytest.importorskip("tensorboard")
-    lines = [json.loads(line) for line in finished.log_file.read_text().splitlines()]
-    points = [(line["cycle"], pytest.approx(line["losses"]["policy"])) for line in lines]
-    for _ in range(2):
-        shown = curves(finished.path / "tensorboard")
-        assert [(step, value) for step, _, value in shown["losses/policy"]] == points
-        assert "elo" not in shown and "evaluations_per_s" in shown
-        train(finished.path)  # resumes, and finds that all cycles are done
 
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder) -> None:

@@ -38,7 +38,7 @@ CGOS_RULES = '{"suicide":false}'
 
 # KaTrain runs its line in a shell and ends only that: `exec` replaces the shell by the engine.
 _REPLACE_SHELL = "" if sys.platform == "win32" else "exec "
-LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
+LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "tomlkit")
 
 
 @dataclass(frozen=True)

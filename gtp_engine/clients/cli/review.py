@@ -99,7 +99,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
       gtp_engine review game.sgf
       gtp_engine review game.sgf --html review.html
       gtp_engine review game.sgf --minutes 5 --sgf reviewed.sgf
-      gtp_engine review game.sgf --visits 200 --plot curve.png --player black --moves 50-
+      gtp_engine review game.sgf --visits 200 --plot curve.svg --player black --moves 50-
       gtp_engine review my_games --visits 200 --player my_name --json games.json
       gtp_engine review old.sgf --komi 0 --rules japanese
     """
@@ -107,7 +107,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
 
     found, errors = read_records(options.files)
     tasks = _tasks(found, options, errors)
-    output.check(options.files, len(tasks))
+    output.check(options.files)
     stopped = False
     if tasks:
         reviewer = Reviewer(search, options.minutes, known=context.obj)
@@ -180,7 +180,7 @@ def _review_all(
     from ...go.sgf import SgfError
     from .review_display import follow, show_game, show_total
 
-    reviews: dict[int, GameReview] = {}
+    reviews: list[GameReview] = []
     results: dict[Path, str] = {}
     is_shown = not output.uses_standard
     saved = time.monotonic()
@@ -194,7 +194,7 @@ def _review_all(
                 continue
             errors += filter(None, [step.error])
             if step.review.moves:
-                reviews[number] = step.review
+                reviews.append(step.review)
             if is_shown and reviewer.stopped:
                 click.echo(_where_stopped(step, task))
             if is_shown and step.review.moves:
@@ -202,16 +202,16 @@ def _review_all(
             if reviewer.stopped:
                 break
             if time.monotonic() > saved + _SAVED_EVERY:
-                output.save(reviews, len(tasks))
+                output.save(reviews)
                 saved = time.monotonic()
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
-            results = output.save(reviews, len(tasks))
+            results = output.save(reviews)
     errors += filter(None, results.values())
     if len(reviews) > 1 and is_shown:
-        show_total([*reviews.values()], player)
+        show_total(reviews, player)
     if reviews:
-        output.print([*reviews.values()])
+        output.print(reviews)
     output.report(results)
 
 

@@ -4,7 +4,6 @@ import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from ...base.languages.texts import DEFAULT, LANGUAGES
 from ...base.log import NOTICE
 from ...base.messages import plural, printable
 from ...base.settings import setting
-from .options import FILE, FILE_OR_STANDARD
+from .options import FILE_OR_STANDARD
 from .outputs import STANDARD, check_outputs, report_written
 
 logger = logging.getLogger(__name__)
@@ -112,7 +111,7 @@ class OutputOptions:
         html: Write a page for the browser, one file for all games.
         json: Write all facts of the review as JSON.
         csv: Write a table of the moves as CSV.
-        plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
+        plot: Draw the curves as SVG, one file for all games.
         language: Language of the page (--html), by its code.
         force: Overwrite existing files.
     """
@@ -122,7 +121,7 @@ class OutputOptions:
     html: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     csv: Path | None = setting(None, accepts=FILE_OR_STANDARD)
-    plot: Path | None = setting(None, accepts=FILE)
+    plot: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
     force: bool = setting(False)
 
@@ -141,6 +140,10 @@ class OutputOptions:
                 from ...study.review_data import to_json
 
                 return to_json(reviews)
+            case "plot":
+                from ...study.page.curves import picture
+
+                return picture(reviews)
         from ...study.review_data import to_csv
 
         return to_csv(reviews)
@@ -148,7 +151,7 @@ class OutputOptions:
     @property
     def _texts(self) -> dict[str, Path]:
         """The files that are wanted, by the names of `_text`; `STANDARD` for standard output."""
-        given = {"sgf": self.sgf, "html": self.html, "json": self.json, "csv": self.csv}
+        given = {name: getattr(self, name) for name in ("sgf", "html", "json", "csv", "plot")}
         return {name: path for name, path in given.items() if path is not None}
 
     @property
@@ -156,18 +159,11 @@ class OutputOptions:
         """Whether one of the files is standard output."""
         return STANDARD in self._texts.values()
 
-    def _picture(self, number: int, games: int) -> Path | None:
-        """Returns the picture of a game, if pictures are wanted: curve.png, or curve-1.png and so on."""
-        return self.plot if self.plot is None or games == 1 else self.plot.with_stem(f"{self.plot.stem}-{number}")
-
-    def check(self, places: Sequence[Path], games: int) -> None:
+    def check(self, places: Sequence[Path]) -> None:
         """Raises an error before the work begins if a file could not be saved after it, or is one of the records."""
-        if self.plot is not None:
-            from ...study.curves import check_picture
-
-            check_picture(self.plot)
-        outputs = [*self._texts.values(), *(self._picture(number, games) for number in range(1, games + 1))]
-        paths = [path for path in outputs if path is not None]
+        if self.plot is not None and self.plot != STANDARD and self.plot.suffix.lower() != ".svg":
+            raise UserError(f"{self.plot}: the curves are drawn as SVG, which browsers show; the name must end in .svg")
+        paths = [*self._texts.values()]
         resolved = [path.resolve() for path in paths]  # also spelt differently, or through links
         for path, place in zip(paths, resolved, strict=True):
             if resolved.count(place) > 1:
@@ -175,7 +171,7 @@ class OutputOptions:
                 raise click.UsageError(f"only one output can go to {name}")
         check_outputs(paths, [file for place in places for file in _records_in(place)], force=self.force)
 
-    def save(self, reviews: "Mapping[int, GameReview]", games: int) -> dict[Path, str]:
+    def save(self, reviews: "Sequence[GameReview]") -> dict[Path, str]:
         """Writes the files, each of them even if another one fails; not what goes to standard output.
 
         Returns the error of each file, "" if it was written.
@@ -183,12 +179,11 @@ class OutputOptions:
         results = {}
         for name, path in self._texts.items():
             if path != STANDARD:
-                results[path] = _error_of(partial(write_text, path, self._text(name, [*reviews.values()])))
-        for number, review in reviews.items():
-            if (picture := self._picture(number, games)) is not None:
-                from ...study.curves import plot_curve
-
-                results[picture] = _error_of(partial(plot_curve, review, picture))
+                results[path] = ""
+                try:
+                    write_text(path, self._text(name, reviews))
+                except OSError as error:
+                    results[path] = f"cannot save {error_text(error)}"
         return results
 
     def print(self, reviews: "Sequence[GameReview]") -> None:
@@ -202,11 +197,3 @@ class OutputOptions:
         for path, error in results.items():
             if not error:
                 report_written(path, is_page=path == self.html, err=self.uses_standard)
-
-
-def _error_of(write: Callable[[], object]) -> str:
-    try:
-        write()
-    except OSError as error:
-        return f"cannot save {error_text(error)}"
-    return ""

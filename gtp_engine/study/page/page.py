@@ -17,9 +17,9 @@ from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...nets.library import mean_errors
 from ...search.report import SearchReport
-from ..curves import graphs
 from ..game_review import GameReview, PlayerFigures, accuracy
 from ..move_review import CLASSES, LEAST_WINRATE, Mistake, MoveReview, Phase, Worth, least_cost, loss_class
+from .curves import graphs
 from .words import Wording, script_data, stones_of, wording
 
 _WORST_OF_ALL = 10  # mistakes of all games that the index lists
@@ -59,7 +59,7 @@ def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
     return web_page(
         text("game.pageTitle", title=title),
         body,
-        style=_file("review.css"),
+        style=_file("graph.css") + _file("review.css"),
         script=drawing_script().replace("export ", "") + _file("review.js"),
         style_attributes=[SVG_STYLE],
         language=language,
@@ -102,7 +102,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "source": Path(review.record.source).name,  # the folder is nobody's business who is sent the page
         "moves": text("game.oneMove" if first == last else "game.moves", first=first, last=last),
         "board": BoardDrawing(stones_of(before), last_move=before.last_move, title=start, name=name).to_svg(),
-        "graphs": graphs(review, [point.mistake for point in turning]),
+        "graphs": graphs(review, [point.mistake for point in turning], language, name),
         "turning": turning,
         "players": review.figures(language).values(),
         "least": least_cost(review.by),

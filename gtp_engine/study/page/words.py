@@ -18,7 +18,7 @@ from ..move_review import LONGEST_VARIATION, MoveReview, Phase, Worth, class_lab
 from ..rank_estimate import rank_name
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_PHASES = {
+PHASES = {
     Phase.OPENING: "phase.opening",
     Phase.MIDDLE_GAME: "phase.middleGame",
     Phase.ENDGAME: "phase.endgame",
@@ -81,8 +81,7 @@ class Wording:
             "result": self.result,
             "rules": self.rules,
             "colour": lambda move: self.text(colour_name(move.move.colour)),
-            "tick": lambda lead: self.text.lead(lead, digits=0) if lead else "0",
-            "phase": lambda phase: self.text(_PHASES[phase]),
+            "phase": lambda phase: self.text(PHASES[phase]),
             "class_label": lambda number: class_label(number, self.text.language),
             "line": lambda names: "  ".join(f"{number} {name}" for number, name in enumerate(names, start=1)),
             "points": points,
