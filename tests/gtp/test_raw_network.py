@@ -125,7 +125,7 @@ def test_a_board_that_is_too_large(tiny: Conversation) -> None:
     assert tiny.ask("genmove b")
     log = tiny.log()
     assert log.count("tiny plays on boards up to 19x19: larger ones are played by rollouts") == 1
-    assert "gtp_engine: tiny: cpu, float32, 1 thread, batches of 8\n" in log
+    assert "gtp_engine: tiny: cpu, float32, 1 thread, batches of 4\n" in log
 
 
 @pytest.mark.parametrize(

@@ -267,8 +267,8 @@ def test_a_list_of_mistakes_says_what_orders_it() -> None:
           console.log(`[${elements["#review-stage"].textContent}; ${elements["#mistakes-order"].textContent}]`);
         }"""
     assert " ".join(in_language("en", script, "mistakes.js")) == (
-        "[The moves that mattered most: choose one to see it; Moves that cost less than 1% of the win rate come after "
-        "all others, however many points they lost: they hardly changed who wins.] [The review has found no mistakes; ]"
+        "[The moves that mattered most: choose one to see it; Moves that cost less than 1% of the win rate come "
+        "last, however many points they lost: they hardly changed who wins.] [The review has found no mistakes; ]"
     )
 
 
