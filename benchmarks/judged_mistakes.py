@@ -55,7 +55,7 @@ class Case:
 def packed(study: Study) -> Lines:
     """Returns a study without its positions."""
     return [
-        (line.line, line.ownership, line.lead, line.winrate, line.gain_if_ignored, line.threat)
+        (line.line, line.ownership, line.lead, line.gain_if_ignored, line.threat)
         for line in (study.played, study.better)
     ]
 

@@ -153,17 +153,18 @@ def judged_cases(
     for name, game, case, keep in cases:
         own = searches(max(game.width, game.height))
         studies = own_studies(game, case, own)
+        first, second = studies
         sceptical = min(studies, key=lambda study: study.points_loss)
         told: Told = []
-        if sceptical.points_loss >= LEAST_POINTS:
+        if second.points_loss >= LEAST_POINTS:
             facts = [as_seen_by(sceptical, fact) for fact in facts_about(own, studies)]
             facts += find_tempting(own, second_look(game, case, own), studies) if facts else ()
-            told = [(fact, sceptical.reason(fact).text) for fact in facts]
+            told = [(fact, first.reason(fact).text) for fact in facts]
         judged = judgement(game, case, judge, [fact for fact, _ in told]) if told else None
         if judge is not None:
             keep()
         if judged is not None or not told:
-            yield name, told, judged, sceptical.points_loss
+            yield name, told, judged, first.points_loss
 
 
 def own_studies(game: Game, case: Case, searches: Searches) -> tuple[Study, Study]:
@@ -214,7 +215,7 @@ class Tally:
     """Counts mistakes with and without reasons, and sentences that hold or fail."""
 
     def __init__(self) -> None:
-        self.mistakes = self.doubted = self.costly = self.explained = self.named = 0
+        self.mistakes = self.costly = self.explained = self.named = 0
         self.told: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
@@ -230,9 +231,7 @@ class Tally:
         self.mistakes += 1
         by_judge = f", {judged.study.points_loss:.1f} by the judge" if judged else ""
         print(f"{name}: {loss:.1f} points lost{by_judge}", flush=True)
-        if loss < LEAST_POINTS:
-            self.doubted += 1
-        elif loss >= _COSTLY:
+        if loss >= _COSTLY:
             self.costly += 1
             self.explained += bool(told)
             self.named += any(fact.name not in _POINTS for fact, _ in told)
@@ -246,7 +245,7 @@ class Tally:
     def show(self, group: str) -> None:
         """Prints the shares."""
         total, failed = self.told.total(), self.failed.total()
-        print(f"\n{group}: {self.mistakes} mistakes, {self.doubted} of them none by the longer searches")
+        print(f"\n{group}: {self.mistakes} mistakes")
         print(f"that cost {_COSTLY:g} points or more, with a reason: {share(self.explained, self.costly)}")
         print(f"with one that names stones: {share(self.named, self.costly)}")
         print(f"sentences: {total}, that fail: {share(failed, total)}")

@@ -18,7 +18,6 @@ def variation(
     *,
     rest: float = 0.0,
     lead: float = 0.0,
-    winrate: float = 0.5,
     gain: float | None = None,
 ) -> Variation:
     """A line of vertices or points; `owned` has the ownership of vertices in a text, `rest` that of all others."""
@@ -30,7 +29,7 @@ def variation(
         for vertex in vertices.split():
             point = game.point(vertex)
             ownership[point // (game.width + 1) - 1, point % (game.width + 1) - 1] = value
-    return Variation(points, games, ownership, lead, winrate, gain)
+    return Variation(points, games, ownership, lead, gain)
 
 
 def study(played: Variation, better: Variation) -> Study:

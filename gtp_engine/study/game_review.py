@@ -1,6 +1,5 @@
 """The facts of reviewed games, and how well each player played: tables, files and pictures only present them."""
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +10,6 @@ from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
-from .agreed_values import agreed_worths
 from .move_review import (
     CLASSES,
     LEAST_WINRATE,
@@ -25,6 +23,7 @@ from .move_review import (
     counted_once,
     find_mistakes,
     loss_class,
+    worth,
 )
 from .rank_estimate import RankEstimate
 
@@ -261,12 +260,8 @@ class GameReview:
     @cached_property
     def worths(self) -> tuple[Worth, ...]:
         """What the positions before the first reviewed move and after each are worth; mistakes differ by their cost."""
-        return agreed_worths(self.moves, {miss.number for mistake in self.mistakes for miss in mistake.misses})
-
-    def around(self, move: MoveReview) -> tuple[Worth, Worth]:
-        """Returns what the positions before and after a reviewed move are worth."""
-        place = bisect_left(self.moves, move.number, key=lambda each: each.number)
-        return self.worths[place], self.worths[place + 1]
+        reports = [*(move.before for move in self.moves[:1]), *(move.after for move in self.moves)]
+        return tuple(map(worth, reports))
 
     @property
     def winrates(self) -> list[float]:

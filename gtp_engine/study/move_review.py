@@ -62,11 +62,10 @@ class Worth(NamedTuple):
 class MoveReview:
     """One move of a record.
 
-    The cost of a move is the amount by which the value of the game falls from the position before it to the position
-    after it. Both values come from searches with the same limits, or from those that have told of the move before
-    (`known_reports`), so the cost is the drop in the game's curve, unless longer searches of the move and of the better
-    one have found a different cost (`reasons.explain`). A move that the search prefers costs nothing even if the value
-    falls, since no better one is known.
+    The cost of a move is the amount by which the game's curve falls with it: the value of the position before it minus
+    that of the position after it. Both come from searches with the same limits, or from those that have told of the
+    move before (`known_reports`). A move that the search prefers costs nothing even if the value falls, since no better
+    one is known.
 
     A mistake counts once: a player loses by it what its most costly move has cost, and nothing by the others.
 
@@ -80,7 +79,6 @@ class MoveReview:
             the move costs nothing, and is not judged.
         ends_game: Whether it is one of the passes that end the record, at least two. Both players agreed that nothing
             was left to play, so the move costs nothing.
-        longer: What longer searches have found the move to be worth, and the better one; None without any.
         ladder: The stones that a ladder catches, if that is the first reason why the move is a mistake.
         repeats: The number of the most costly move of the same mistake (`Mistake.worst`), with which it counts; None
             for that move itself, and for moves that are not mistakes.
@@ -93,7 +91,6 @@ class MoveReview:
     is_checked: bool = False
     has_setup: bool = False
     ends_game: bool = False
-    longer: tuple[Worth, Worth] | None = None
     ladder: frozenset[int] = frozenset()
     repeats: int | None = None
 
@@ -130,30 +127,16 @@ class MoveReview:
         return worth(self.after).lead
 
     def drop(self, by: Unit) -> float:
-        """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises."""
-        if self.has_setup or self.ends_game:
-            return 0.0
-        return self.fall(worth(self.after), worth(self.before), by)
-
-    def fall(self, played: Worth, better: Worth, by: Unit) -> float:
-        """Returns by how much less one position is worth to the mover than another, as `drop`.
+        """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises.
 
         It is rounded to the tenth of a point or of a percent that is shown: what is told has to agree with what is
         compared, such as the least cost of a mistake.
         """
-        fall = round(better.lead - played.lead, 1) if by == "points" else round(better.winrate - played.winrate, 3)
-        return fall if self.before.to_move == BLACK else -fall
-
-    @property
-    def compared(self) -> tuple[Worth, Worth]:
-        """What the move is worth, and the better one: they differ by the cost."""
-        return self.longer or (worth(self.after), worth(self.before))
+        return 0.0 if self.has_setup or self.ends_game else _fall(self.before, self.after, self.move.colour, by)
 
     def cost(self, by: Unit) -> float:
         """Returns what the move by itself has cost, as `drop`; 0 if the search would have played it too."""
-        if self.move.point == self.best:
-            return 0.0
-        return max(0.0, self.drop(by) if self.longer is None else self.fall(*self.longer, by))
+        return 0.0 if self.move.point == self.best else max(0.0, self.drop(by))
 
     @property
     def winrate_loss(self) -> float:
@@ -227,6 +210,13 @@ def with_minus(loss: float) -> str:
 def worth(report: SearchReport) -> Worth:
     """Returns what the position of a search is worth."""
     return Worth(report.lead, report.winrate) if report.to_move == BLACK else Worth(-report.lead, 1 - report.winrate)
+
+
+def _fall(first: SearchReport, second: SearchReport, colour: int, by: Unit) -> float:
+    """Returns by how much less the second position is worth to a player than the first one, as `MoveReview.drop`."""
+    before, after = worth(first), worth(second)
+    fall = round(before.lead - after.lead, 1) if by == "points" else round(before.winrate - after.winrate, 3)
+    return fall if colour == BLACK else -fall
 
 
 @dataclass(frozen=True)
@@ -335,7 +325,7 @@ class _Misses:
 
     def mistake(self, by: Unit) -> Mistake:
         """Returns the mistake."""
-        worst = max(self.moves, key=lambda miss: (miss.cost(by), miss.is_checked))
+        worst = max(self.moves, key=lambda miss: (miss.is_checked, miss.cost(by)))
         return Mistake(tuple(self.moves), worst, any(miss.cost("winrate") >= LEAST_WINRATE for miss in self.moves))
 
 
@@ -351,8 +341,7 @@ def _leave_open(misses: _Misses, review: MoveReview, by: Unit) -> bool:
     """Whether a move leaves the same point open as the moves of a mistake, and enough was given back in between."""
     if review.best not in misses.points or review.number - misses.last.number > LONGEST_GAP:
         return False
-    # Not by the longer searches, which not all of the moves have had.
-    given_back = review.fall(worth(misses.last.after), worth(review.before), by)
+    given_back = _fall(review.before, misses.last.after, review.move.colour, by)
     return given_back >= max(least_cost(by), _LEAST_GIVEN_BACK * min(misses.last.drop(by), review.drop(by)))
 
 

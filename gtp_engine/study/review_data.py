@@ -9,27 +9,26 @@ from typing import Any
 from ..base import VERSION
 from ..go.coords import colour_name
 from .game_review import GameReview, PlayerFigures, PlayStatistics
-from .move_review import CLASSES, Mistake, MoveReview, Phase, Worth
+from .move_review import CLASSES, Mistake, MoveReview, Phase
 from .rank_estimate import RankEstimate, rank_name
 
 _DIGITS = 4  # after the decimal point
 
-# What is known about each move and the value after it, by the name of its field; the columns of a table, but for the
-# better line.
-_MOVE: dict[str, Callable[[MoveReview, Worth], Any]] = {
-    "move": lambda move, _: move.number,
-    "player": lambda move, _: colour_name(move.move.colour),
-    "phase": lambda move, _: move.phase.label,
-    "played": lambda move, _: move.vertex(move.move.point),
-    "best": lambda move, _: move.vertex(move.best),
-    "place": lambda move, _: move.place,
-    "better_line": lambda move, _: [move.vertex(point) for point in move.better_line],
-    "black_winrate": lambda _, value: _rounded(value.winrate),
-    "black_lead": lambda _, value: _rounded(value.lead),
-    "winrate_lost": lambda move, _: _rounded(move.winrate_loss),
-    "points_lost": lambda move, _: _rounded(move.points_loss),
-    "repeats": lambda move, _: move.repeats,
-    "checked": lambda move, _: move.is_checked,
+# What is known about each move, by the name of its field; the columns of a table, but for the better line.
+_MOVE: dict[str, Callable[[MoveReview], Any]] = {
+    "move": lambda move: move.number,
+    "player": lambda move: colour_name(move.move.colour),
+    "phase": lambda move: move.phase.label,
+    "played": lambda move: move.vertex(move.move.point),
+    "best": lambda move: move.vertex(move.best),
+    "place": lambda move: move.place,
+    "better_line": lambda move: [move.vertex(point) for point in move.better_line],
+    "black_winrate": lambda move: _rounded(move.winrate),
+    "black_lead": lambda move: _rounded(move.lead),
+    "winrate_lost": lambda move: _rounded(move.winrate_loss),
+    "points_lost": lambda move: _rounded(move.points_loss),
+    "repeats": lambda move: move.repeats,
+    "checked": lambda move: move.is_checked,
 }
 COLUMNS = ("file", "black", "white", *(name for name in _MOVE if name != "better_line"))
 
@@ -60,7 +59,7 @@ def to_csv(reviews: Sequence[GameReview]) -> str:
     writer.writeheader()
     for review in reviews:
         game = {"file": review.record.source, "black": review.record.black, "white": review.record.white}
-        writer.writerows(game | _fields(review, move) for move in review.own_moves)
+        writer.writerows(game | _fields(move) for move in review.own_moves)
     return text.getvalue()
 
 
@@ -85,7 +84,7 @@ def _game(review: GameReview) -> dict[str, Any]:
         "seed": conditions.seed,
         "players": {colour_name(colour): _player(figures) for colour, figures in review.figures().items()},
         "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
-        "moves": [_fields(review, move) for move in review.own_moves],
+        "moves": [_fields(move) for move in review.own_moves],
     }
 
 
@@ -126,9 +125,8 @@ def _mistake(review: GameReview, mistake: Mistake) -> dict[str, Any]:
     }
 
 
-def _fields(review: GameReview, move: MoveReview) -> dict[str, Any]:
-    played = review.around(move)[1]
-    return {name: found(move, played) for name, found in _MOVE.items()}
+def _fields(move: MoveReview) -> dict[str, Any]:
+    return {name: found(move) for name, found in _MOVE.items()}
 
 
 def _rounded(value: Any) -> Any:

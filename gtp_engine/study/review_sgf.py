@@ -8,13 +8,13 @@ lead in points, which it draws as graphs.
 from dataclasses import replace
 
 from ..base import VERSION
-from ..go.coords import BLACK, PASS, colour_letter, colour_name, opponent, sgf_point
+from ..go.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..go.game import Move
 from ..go.sgf import GameRecord, Properties, TreeNode
 from ..go.sgf.values import escaped
 from ..search.report import SearchReport
 from .game_review import GameReview, Reason, left_out_note
-from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, Worth, loss_class, order_note
+from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, loss_class, order_note, worth
 
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
@@ -36,7 +36,7 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
     record = _main_line(review.record)
     nodes = [record.root, *(node for node in record.main_line if node.move is not None)]  # by the number of the move
     for move in review.moves:
-        _add_properties(nodes[move.number], _values(review.around(move)[1]))
+        _add_properties(nodes[move.number], _values(move.after))
     commented = set()
     for order, mistake in enumerate(review.mistakes):
         if order >= LISTED and not _MARKS[loss_class(mistake.worst.points_loss)]:
@@ -45,17 +45,16 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
             commented.add(miss.number)
             _add_mistake(nodes[miss.number], mistake, miss, is_hotspot=order < LISTED)
             if miss is mistake.worst:
-                better, played = review.around(miss)
-                _add_better_line(record, nodes[miss.number], miss, better)
-                _add_comment(nodes[miss.number], move_comment(miss, played))
+                _add_better_line(record, nodes[miss.number], miss)
+                _add_comment(nodes[miss.number], move_comment(miss))
                 reasons = review.reasons.get(miss.number, ())
                 _add_comment(nodes[miss.number], "\n".join(_reason_text(miss, reason) for reason in reasons))
     for move in review.moves if comment_all else ():
         if move.number not in commented:
-            _add_comment(nodes[move.number], move_comment(move, review.around(move)[1]))
+            _add_comment(nodes[move.number], move_comment(move))
     if review.moves:
         if review.moves[0].number == 1:
-            _add_properties(record.root, _values(review.worths[0]))
+            _add_properties(record.root, _values(review.moves[0].before))
         _add_comment(record.root, summary(review))
     return record
 
@@ -74,9 +73,9 @@ def _kept(node: TreeNode) -> Properties:
     return {name: values for name, values in node.properties.items() if name in _KEPT}
 
 
-def move_comment(review: MoveReview, played: Worth) -> str:
+def move_comment(review: MoveReview) -> str:
     """Returns the comment on a move: what it is worth and, if it cost something, a better line."""
-    text = _valued(review.after, played).as_comment()
+    text = review.after.as_comment()
     if review.repeats is not None:
         return f"{text}\n{_again_line(review)}"
     if not review.has_cost:
@@ -142,29 +141,23 @@ def _add_mistake(node: TreeNode, mistake: Mistake, miss: MoveReview, *, is_hotsp
     _add_properties(node, marks)
 
 
-def _add_better_line(record: GameRecord, node: TreeNode, miss: MoveReview, value: Worth) -> None:
+def _add_better_line(record: GameRecord, node: TreeNode, miss: MoveReview) -> None:
     """Adds the line that should have been played, and what it is worth, as a variation."""
     before, colour = miss.before, miss.move.colour
     parent = node.parent
     for number, point in enumerate(miss.better_line[:LONGEST_VARIATION]):
         parent = record.add(parent or record.root, move=Move((colour, opponent(colour))[number % 2], point))
         if number == 0:
-            _add_properties(parent, {"TE": "1"} | _values(value))
+            _add_properties(parent, {"TE": "1"} | _values(before))
             # The value of the position, from which the cost is counted, and not that of the move's own fewer visits.
-            parent.comment = replace(_valued(before, value), moves=()).as_comment()
+            parent.comment = replace(before, moves=()).as_comment()
 
 
-def _values(value: Worth) -> dict[str, str]:
+def _values(report: SearchReport) -> dict[str, str]:
     """Returns the properties of a position's value."""
+    value = worth(report)
     points = f"{round(value.lead, 2) + 0:.2f}"  # without a minus in front of a zero
     return {"V": points, "SBKV": f"{100 * value.winrate:.2f}", "SBKS": points}
-
-
-def _valued(report: SearchReport, value: Worth) -> SearchReport:
-    """Returns a search with this value of its position."""
-    if report.to_move == BLACK:
-        return replace(report, lead=value.lead, winrate=value.winrate)
-    return replace(report, lead=-value.lead, winrate=1 - value.winrate)
 
 
 def _add_properties(node: TreeNode, texts: dict[str, str]) -> None:

@@ -26,8 +26,8 @@ from .game_review import Conditions, GameReview, Reason
 from .known_reports import KnownReports
 from .move_review import LISTED, MoveReview, Unit, least_cost
 from .rank_estimate import estimate_ranks
-from .reasons.explain import REASON_WORK, explain, find_purpose, next_to_explain
-from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, not_checked, review_moves, search_again
+from .reasons.explain import REASON_WORK, caught_in_a_ladder, explain, find_purpose, next_to_explain
+from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
 MINUTES = Range(0, above=True)
 _MEASURED = Limits(visits=128, seconds=0.3)  # before the review, to know the speed
@@ -187,33 +187,22 @@ class Reviewer:
     def _reasons(
         self, searches: Searches, positions: Positions, plan: Plan, step: ReviewStep, task: ReviewTask
     ) -> Iterator[ReviewStep]:
-        """Explains the worst mistakes and yields a step for each: what is listed whatever time is left.
-
-        If too many of them turn out to be none it ends nevertheless.
-        """
+        """Explains the worst mistakes and yields a step for each: what is listed whatever time is left."""
         total = step.total
-        while not self.stopped and (step.done < 2 * task.listed or not plan.is_over):
+        while not self.stopped:
             limited = replace(searches, limits=plan.limits)
-            if len(step.review.mistakes) < task.listed:  # one turned out to be none: another may take its place
+            if len(step.review.mistakes) < task.listed:  # two were the same ladder: another may take a place
                 looks = look_again(limited, positions, step.review.moves, task.by, task.player, task.listed)
                 step = yield from _looked(looks, plan, step)
             most = task.listed if plan.is_over else task.most
             worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
             if worst is None:
                 break
-            number = worst.number
-            if not worst.is_checked:  # the most costly move of the mistake, now that another one costs less
-                looks = search_again(limited, positions, step.review.moves, not_checked(worst))
-                step = yield from _looked(looks, plan, step)
-                continue
-            found = explain(limited, positions[number - 1], worst, task.by)
+            found = explain(limited, positions[worst.number - 1], worst)
             plan.advance(REASON_WORK)
-            reasons = {**step.review.reasons, number: found.reasons if found else ()}
-            moves = step.review.moves
-            if found:
-                known = replace(moves[number - moves[0].number], longer=found.longer, ladder=found.ladder)
-                moves = tuple(known if move.number == number else move for move in moves)
-            step = step.next(plan, moves=moves, reasons=reasons)
+            told = replace(worst, ladder=caught_in_a_ladder(found))
+            moves = tuple(told if move.number == worst.number else move for move in step.review.moves)
+            step = step.next(plan, moves=moves, reasons={**step.review.reasons, worst.number: found})
             yield (step := replace(step, total=max(total, step.done)))
 
     def _purposes(self, searches: Searches, positions: Positions, review: GameReview) -> dict[int, tuple[Reason, ...]]:

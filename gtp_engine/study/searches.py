@@ -225,33 +225,19 @@ def look_again(
         All moves with what is known so far, after each position.
     """
     most = most_looked_at_again(len(moves) + 1)
-    checked = {number for move in moves for number in (move.number - 1, move.number)}
-    checked -= {number for move in moves for number in not_checked(move)}
-    known = tuple(moves)
-    while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
-        for number, moves in zip(numbers, search_again(searches, positions, known, numbers), strict=False):
-            checked.add(number)
-            yield (known := tuple(moves))
-        if not checked.issuperset(numbers):  # the review was stopped
-            return
-
-
-def search_again(
-    searches: Searches, positions: Positions, moves: Sequence[MoveReview], numbers: Sequence[int]
-) -> Iterator[tuple[MoveReview, ...]]:
-    """Searches these positions for the second look and yields all moves after each, as `look_again`."""
+    ends = [end for move in moves for end in ((move.number - 1, move.before), (move.number, move.after))]
+    checked = {number for number, report in ends if report.ownership is not None}
     seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
     longer = replace(searches.times(SECOND_LOOK_FACTOR), seed=seed)
-    # Who owns the points after each move tells why one is a mistake (`reasons.explain`).
-    for number, report in zip(numbers, _reports(longer, positions, numbers, owned=True), strict=False):
-        moves = tuple(_updated(move, number, report) for move in moves)
-        yield moves
-
-
-def not_checked(move: MoveReview) -> list[int]:
-    """Returns which of the positions before and after a move have had no second look, whose reports have owners."""
-    ends = (move.number - 1, move.before), (move.number, move.after)
-    return [number for number, report in ends if report.ownership is None]
+    known = tuple(moves)
+    while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
+        # Who owns the points after each move tells why one is a mistake (`reasons.explain`).
+        for number, report in zip(numbers, _reports(longer, positions, numbers, owned=True), strict=False):
+            known = tuple(_updated(move, number, report) for move in known)
+            checked.add(number)
+            yield known
+        if not checked.issuperset(numbers):  # the review was stopped
+            return
 
 
 def _updated(move: MoveReview, number: int, report: SearchReport) -> MoveReview:
@@ -259,7 +245,7 @@ def _updated(move: MoveReview, number: int, report: SearchReport) -> MoveReview:
     if number not in (move.number - 1, move.number):
         return move
     looked = replace(move, after=report) if number == move.number else replace(move, before=report)
-    return replace(looked, is_checked=not not_checked(looked))
+    return replace(looked, is_checked=looked.before.ownership is not None and looked.after.ownership is not None)
 
 
 def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most: int) -> list[MoveReview]:

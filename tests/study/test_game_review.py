@@ -20,12 +20,10 @@ from gtp_engine.study.game_review import GameReview, accuracy, left_out_note, st
 from gtp_engine.study.move_review import (
     MoveReview,
     Phase,
-    Worth,
     class_label,
     find_mistakes,
     loss_class,
     order_note,
-    worth,
 )
 from gtp_engine.study.page.curves import picture
 from gtp_engine.study.review_data import to_csv, to_json
@@ -131,8 +129,8 @@ def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_
     assert spans(moves) == [("1-3", 3), ("5", 5), ("4", 4)]
     assert order_note(find_mistakes(moves)).startswith("The last one cost less")
     first_checked = [replace(again[0], is_checked=True), again[1]]
-    assert spans(first_checked) == [("1-3", 3)], "the dearest move counts, whichever has been checked"
-    assert game_of(first_checked, is_checked=True).mistakes[0].worst.points_loss == 10.0
+    assert spans(first_checked) == [("1-3", 1)], "of the moves that have been checked"
+    assert game_of(first_checked, is_checked=True).mistakes[0].worst.points_loss == 5.0
     alike = [again[0], replace(again[0], number=3, is_checked=True)]
     assert spans(alike) == [("1-3", 3)], "of equal ones that which has been checked"
 
@@ -178,9 +176,6 @@ def test_a_point_that_stays_open_is_one_mistake_whatever_it_is_worth() -> None:
     assert (black.moves, black.again, black.lost) == (7, 6, 29)
     dearer = review(BLACK, D4, E5, (0.5, 0.5), (-4.6, 24.6), number=3)
     assert spans([loss(1, BLACK, D4, E5, 9), dearer]) == [("3", 3), ("1", 1)], "White has given back 4.4 of 9"
-    longer = replace(loss(1, BLACK, D4, E5, 0), longer=(Worth(-9.0, 0.5), Worth(0.0, 0.5)))
-    nothing = review(BLACK, D4, E5, (0.5, 0.5), (0.4, 8.4), number=3)
-    assert spans([longer, nothing]) == [("1", 1), ("3", 3)], "what longer searches found nobody has given back"
     assert spans([loss(1, BLACK, D4, E5, 9), replace(dearer, before=moves[0].before)]) == [("1-3", 3)]
 
 
@@ -220,7 +215,7 @@ def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() 
     moves[:2] = [replace(move, is_checked=True) for move in moves[:2]]
     listed = [[mistake.span for mistake in game_of(moves, is_checked=done).mistakes] for done in (True, False)]
     assert listed == [["1-3", "2"], ["4", "1-3", "2"]]
-    assert find_mistakes(moves)[1].worst.number == 3, "it is the same mistake, and costs what the dearer move does"
+    assert find_mistakes(moves)[1].worst.number == 1, "the dearer move has not been checked"
 
 
 def test_a_ko_that_is_taken_in_between_is_missed_once() -> None:
@@ -310,8 +305,8 @@ def test_a_move_that_repeats_a_mistake_says_so() -> None:
     first, _, again = game.moves
     assert repr(again) == "<MoveReview: 3 black G7 (the same mistake as move 1; E5 is better)>"
     assert (again.cost("points"), again.points_loss, again.repeats) == (3, 0, 1)
-    assert "The same mistake as move 1: E5 was better." in move_comment(again, Worth(-3.0, 0.5))
-    settled = replace(game, moves=(replace(first, longer=(Worth(0, 0.5), Worth(0, 0.5))), again))
+    assert "The same mistake as move 1: E5 was better." in move_comment(again)
+    settled = replace(game, moves=(replace(first, after=loss(1, BLACK, D4, E5, 0.0).after), again))
     assert settled.moves[1].points_loss == 3, "the first one turned out to cost nothing"
 
 
@@ -342,45 +337,32 @@ def costs_seen(values: Sequence[float]) -> list[float]:
 
 
 def test_the_curve_and_the_files_fall_by_the_costs_of_the_list() -> None:
-    better = (E5, E5, F6, F6, G7)
+    better = (E5, E5, F6, F6)
     moves = [loss(number, 2 - number % 2, D4, best, 8.0, 0.3) for number, best in enumerate(better, 1)]
-    longer = {
-        1: (Worth(-2.0, 0.4), Worth(1.0, 0.5)),  # 3 points, of the 8
-        2: (Worth(-4.0, 0.5), Worth(-4.5, 0.4)),  # half a point
-        4: (Worth(2.0, 0.6), Worth(2.5, 0.7)),  # the move played is better
-    }
-    checked = [replace(move, is_checked=True, longer=longer.get(move.number)) for move in moves]
-    game = game_of([*checked[:4], replace(checked[4], is_checked=False)], is_checked=True)
-    assert [mistake.worst.number for mistake in game.mistakes] == [3, 1, 2]
-    assert costs_seen(game.leads)[:4] == [3.0, 0.5, 8.0, -0.5]
-    assert costs_seen(game.winrates)[:3] == [0.1, 0.1, 0.3]
-    assert game.leads[5] == worth(moves[4].after).lead  # no mistake after the second look: its own value
+    chained = [replace(after, before=before.after) for before, after in pairwise(moves)]
+    game = game_of([moves[0], *chained])
+    costs = {mistake.worst.number: mistake.worst.points_loss for mistake in game.mistakes}
+    falls = costs_seen(game.leads)
+    assert costs and all(falls[number - 1] == pytest.approx(cost) for number, cost in costs.items())
     data = json.loads(to_json([game]))["games"][0]
     for written in (
         [float(node.text("V")) for node in annotated(game).main_line],
         [game.leads[0], *(move["black_lead"] for move in data["moves"])],
     ):
         assert written == pytest.approx(game.leads, abs=0.006)
-    assert [mistake["points_lost"] for mistake in data["mistakes"]] == [8.0, 3.0, 0.5]
-
-
-def test_a_mistake_alone_has_the_values_of_its_longer_searches() -> None:
-    longer = (Worth(-2.0, 0.4), Worth(1.0, 0.5))
-    game = game_of([loss(1, BLACK, E5, E5, 0), replace(loss(2, BLACK, D4, E5, 8.0), longer=longer)])
-    assert game.worths[1:] == (longer[1], longer[0])
 
 
 # SGF.
 
 
 def test_comment() -> None:
-    assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), Worth(-4.0, 0.3)) == (
+    assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0))) == (
         "Black's win rate: 30.0%\nLead: W+4.0\nVisits: 20\nMain line: F6 F6\n"
         "D4 loses 4.0 points and 20.0% of the win rate; E5 was better.\nBetter line: E5 F6"
     )
-    assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)), Worth(-4.0, 0.3))
+    assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
     too_little_to_show = loss(1, BLACK, D4, E5, 0.04, 0.0004)
-    assert "Better" not in move_comment(too_little_to_show, Worth(0.0, 0.5))
+    assert "Better" not in move_comment(too_little_to_show)
     assert "better" not in repr(too_little_to_show)
 
 

@@ -66,7 +66,7 @@ def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_lesson(
     lesson = after_game(task, SETTINGS, known).start().result()
     again, told = (each.mistakes[0].worst for each in (lesson, last_moves))
     assert (again.number, again.is_checked) == (17, True)
-    assert (again.compared, again.better_line) == (told.compared, told.better_line)
+    assert (again.points_loss, again.better_line) == (told.points_loss, told.better_line)
     assert lesson.reasons[17] == last_moves.reasons[17]
 
 

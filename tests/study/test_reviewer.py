@@ -15,7 +15,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.base.languages.texts import Phrase
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.coords import BLACK, WHITE, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, write_sgf
 from gtp_engine.search.evaluate.evaluator import Evaluator
@@ -24,8 +24,7 @@ from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.request import Limits
 from gtp_engine.study import reviewer
 from gtp_engine.study.game_review import GameReview, Reason
-from gtp_engine.study.move_review import MoveReview, Worth
-from gtp_engine.study.reasons.explain import Explanation
+from gtp_engine.study.move_review import MoveReview
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
 
@@ -201,73 +200,32 @@ def test_an_analysis_values_a_pass_by_the_count_without_dead_stones() -> None:
     assert report.winrate > 0.9
 
 
-def reviewed_with_a_cheaper_second_move(
-    monkeypatch: pytest.MonkeyPatch, second_look: float
-) -> tuple[GameReview, list[list[int]]]:
-    """Reviews a mistake made by two moves, of which the dearest one proves cheaper than the other one seems.
+def test_mistakes_that_turn_out_to_be_the_same_ladder_make_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = [
+        loss(1, BLACK, D4, E5, 8.0, 0.2),
+        loss(2, WHITE, F6, F6, 0.0),
+        loss(3, BLACK, G7, D4, 5.0, 0.2),
+        loss(4, WHITE, E5, F6, 2.0, 0.1),
+    ]
+    looks = iter([[replace(move, is_checked=move.number != 4) for move in moves], None])
+    asked, stone = list[list[int]](), parse_vertex("C3", 9, 9)
 
-    Args:
-        second_look: What the other one, which has had no second look so far, costs by that.
+    def look_again(*arguments: Any) -> Iterator[list[MoveReview]]:
+        known = next(looks) or [replace(move, is_checked=True) for move in arguments[2]]
+        asked.append([move.number for move in known if move.is_checked])
+        yield known
 
-    Returns:
-        The review, and the positions of each further second look.
-    """
-    dearest, other = loss(1, BLACK, D4, E5, 8.0, 0.2), loss(3, BLACK, G7, E5, 5.0, 0.2)
-    first = [replace(dearest, is_checked=True), loss(2, WHITE, F6, F6, 0.0), other]
-    second = [*first[:2], replace(loss(3, BLACK, G7, E5, second_look, second_look / 25), is_checked=True)]
-    asked, costs = list[list[int]](), {1: 2.0, 3: 4.0}
+    def explain(_: object, __: object, move: MoveReview) -> tuple[Reason, ...]:
+        name, stones = ("caught", {stone}) if move.move.colour == BLACK else ("runs", {stone})
+        return (Reason(Phrase(f"reason.{name}"), (), frozenset(stones)),)
 
-    def search_again(*arguments: Any) -> Iterator[list[MoveReview]]:
-        asked.append(arguments[3])
-        known = {move.number: move.longer for move in arguments[2]}
-        yield [replace(move, longer=known[move.number]) for move in second]
-
-    def explain(_: object, __: object, move: MoveReview, *___: object) -> Explanation:
-        return Explanation((Worth(-costs[move.number], 0.4), Worth(0.0, 0.5)), ())
-
-    found = {"review_moves": iter([dearest, *first[1:]]), "look_again": iter([first])}
-    for name, values in found.items():
-        monkeypatch.setattr(reviewer, name, lambda *_, values=values: values)
-    monkeypatch.setattr(reviewer, "search_again", search_again)
+    monkeypatch.setattr(reviewer, "review_moves", lambda *_: iter(moves))
+    monkeypatch.setattr(reviewer, "look_again", look_again)
     monkeypatch.setattr(reviewer, "explain", explain)
-    return review(read_sgf(b"(;SZ[9];B[df];W[fd];B[gc])"), SETTINGS), asked
-
-
-def test_a_mistake_costs_what_its_dearest_move_costs_after_the_longer_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    done, asked = reviewed_with_a_cheaper_second_move(monkeypatch, 5.0)
-    (mistake,) = done.mistakes
-    assert (mistake.span, mistake.worst.number, mistake.worst.points_loss) == ("1-3", 3, 4.0)
-    assert asked == [[2, 3]] and mistake.worst.is_checked and [*done.reasons] == [1, 3]
-
-
-def test_a_further_second_look_counts_even_if_it_leaves_nothing_to_explain(monkeypatch: pytest.MonkeyPatch) -> None:
-    done, asked = reviewed_with_a_cheaper_second_move(monkeypatch, 0.0)
-    (mistake,) = done.mistakes
-    assert (mistake.worst.number, mistake.worst.points_loss) == (1, 2.0)
-    assert asked == [[2, 3]] and done.moves[2].is_checked and [*done.reasons] == [1]
-
-
-def test_the_list_is_filled_up_after_the_time_too_if_a_mistake_turns_out_to_be_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real, none = reviewer.explain, list[int]()
-    told = [Reason(Phrase(f"reason.{name}"), (), frozenset({D4})) for name in ("caught", "runs")]
-
-    def explain(searches: Any, position: Game, move: MoveReview, by: Any) -> Explanation | None:
-        if none:
-            return real(searches, position, move, by)
-        none.append(move.number)
-        return Explanation((Worth(0.0, 0.5), Worth(0.0, 0.5)), (*told,))
-
-    monkeypatch.setattr(reviewer, "explain", explain)
-    played = Game(5, komi=0.5)
-    for name in ["C3", "D3", "C2", "D2", "A1", "C1", "A2", "B1", "C4", "D4", "pass", "C5"]:
-        played.play(played.to_move, name)
-    short = Reviewer(EngineSettings("none", threads=1, seed=1), 0.00001)
-    *_, last = short.steps(ReviewTask(GameRecord.from_game(played), most=1))
+    short = Reviewer(SETTINGS)
+    *_, last = short.steps(ReviewTask(read_sgf(b"(;SZ[9];B[df];W[fd];B[gc];W[ee])"), most=2))
     short.close()
-    first, *_ = last.review.mistakes
-    assert first.worst.number not in none and first.worst.is_checked
-    assert [*last.review.reasons] == [*none, first.worst.number]
-    assert last.review.moves[none[0] - 1].ladder == {D4}
-    assert not Explanation(first.worst.compared, (told[1],)).ladder, "running is another mistake"
+    assert asked == [[1, 2, 3], [1, 2, 3, 4]]
+    assert [(mistake.span, mistake.worst.number) for mistake in last.review.mistakes] == [("1-3", 1), ("4", 4)]
+    assert [move.ladder for move in last.review.moves] == [{stone}, set(), {stone}, set()], "running is another mistake"
+    assert [*last.review.reasons] == [1, 3, 4]

@@ -16,7 +16,7 @@ from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.known_reports import KnownReports
-from gtp_engine.study.move_review import LISTED, MoveReview, Worth
+from gtp_engine.study.move_review import LISTED, MoveReview
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
 
@@ -233,7 +233,7 @@ def test_another_move_is_looked_at_if_one_of_the_list_turns_out_to_be_no_mistake
     looked = searches(moves, {})
     known = last(look_again(looked, Numbers(), moves, listed=1))
     assert looked.asked == [2, 3] and not list(look_again(looked, Numbers(), known, listed=1))
-    none = replace(known[2], longer=(Worth(0.0, 0.5), Worth(0.0, 0.5)))
+    none = replace(known[2], after=replace(known[2].after, lead=-known[2].before.lead))
     last(look_again(looked, Numbers(), [*known[:2], none, *known[3:]], listed=1))
     assert looked.asked == [2, 3, 4], "no position is looked at twice"
 

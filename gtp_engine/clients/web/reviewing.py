@@ -206,8 +206,8 @@ class Reviewing(Part):
                 self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
         if job.step is not None and job.stage in ("done", "stopped"):
             for move in job.step.review.moves:
-                for number, value in enumerate(job.step.review.around(move), move.number - 1):
-                    self.values.agree(job.positions[number], value)
+                for number, report in enumerate((move.before, move.after), move.number - 1):
+                    self.values.agree(job.positions[number], report)
 
     def mistake(self) -> "Mistake | None":
         """Returns the mistake that the move of the node that is shown is; None if it is not listed as one.

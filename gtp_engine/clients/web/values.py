@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from ...go.coords import BLACK, PASS, vertex
 from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
-
-if TYPE_CHECKING:
-    from ...study.move_review import Worth
+from ...study.move_review import worth
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
@@ -52,9 +49,7 @@ class Values:
 
         It also holds for the node that led to the position: the move, if only comments or empty nodes stand in between.
         """
-        is_black = report.to_move == BLACK
-        winrate = report.winrate if is_black else 1 - report.winrate
-        lead = report.lead if is_black else -report.lead
+        lead, winrate = worth(report)
         losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
         best = report.moves[0].vertex if report.moves else ""
         value = Value(report.to_move, winrate, lead, report.visits, best, losses)
@@ -67,11 +62,12 @@ class Values:
         """Keeps a value whatever was known before."""
         self._values[node] = value
 
-    def agree(self, node: TreeNode, worth: "Worth") -> None:
+    def agree(self, node: TreeNode, report: SearchReport) -> None:
         """Gives a position that was searched the value that a review tells."""
+        value = worth(report)
         for each in (node, node.first_with_position):
             if (known := self.get(each)) is not None:
-                self.set(each, replace(known, winrate=worth.winrate, lead=worth.lead))
+                self.set(each, replace(known, winrate=value.winrate, lead=value.lead))
 
     def get(self, node: TreeNode) -> Value | None:
         """Returns what is known about a position; None if it has not been searched for the player to move."""

@@ -18,7 +18,7 @@ from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..game_review import GameReview, PlayerFigures, accuracy
-from ..move_review import CLASSES, LEAST_WINRATE, Mistake, MoveReview, Phase, Worth, least_cost, loss_class
+from ..move_review import CLASSES, LEAST_WINRATE, Mistake, MoveReview, Phase, least_cost, loss_class
 from .curves import graphs
 from .words import Wording, script_data, stones_of, wording
 
@@ -194,23 +194,22 @@ def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) 
     first += [mistake for mistake in others if loss_class(mistake.worst.points_loss) >= _DOUBTFUL]
     chosen = sorted(first, key=lambda mistake: mistake.worst.number)
     words = wording(language)
-    return [_turning_point(mistake, review.around(mistake.worst), name, words) for mistake in chosen]
+    return [_turning_point(mistake, name, words) for mistake in chosen]
 
 
-def _turning_point(mistake: Mistake, around: tuple[Worth, Worth], name: str, words: Wording) -> TurningPoint:
+def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
     move = mistake.worst
     follow_up = move.after.moves[0].pv if move.after.moves else ()
 
-    def diagram(kind: str, line: Sequence[int], value: Worth) -> Diagram:
+    def diagram(kind: str, line: Sequence[int], report: SearchReport) -> Diagram:
         title = words.text(f"diagram.{kind}", number=move.number, vertex=words.vertex(move.move.point, move))
         svg = _line_drawing(move.before, line[:_MOVES_SHOWN], title, f"{name} {kind}")
-        return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(value))
+        return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(report))
 
-    better, played = around
     return TurningPoint(
         mistake,
-        diagram("played", (move.move.point, *follow_up), played),
-        diagram("better", move.before.best.pv, better),
+        diagram("played", (move.move.point, *follow_up), move.after),
+        diagram("better", move.before.best.pv, move.before),
     )
 
 

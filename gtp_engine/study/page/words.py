@@ -14,7 +14,7 @@ from ...go.coords import BLACK, PASS, WHITE, colour_name, xy
 from ...go.sgf import read_result
 from ...search.report import SearchReport
 from ..game_review import GameReview
-from ..move_review import LONGEST_VARIATION, MoveReview, Phase, Worth, class_label
+from ..move_review import LONGEST_VARIATION, MoveReview, Phase, class_label, worth
 from ..rank_estimate import rank_name
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -38,8 +38,9 @@ class Wording:
         """Returns the name of a point on the board of a move, or the word for a pass."""
         return self.text("script.pass") if point == PASS else move.vertex(point)
 
-    def value(self, value: Worth) -> str:
+    def value(self, report: SearchReport) -> str:
         """Returns what a position is worth: "B+3.5, Black's win rate 60%"."""
+        value = worth(report)
         return self.text("script.value", lead=self.text.lead(value.lead), winrate=percent(value.winrate))
 
     def verdict(self, move: MoveReview) -> str:
@@ -135,7 +136,7 @@ def script_data(review: GameReview, language: str = DEFAULT) -> dict[str, Any]:
         "before": before,
         "worst": review.mistakes[0].worst.number - before if review.mistakes else 0,
         "stones": _stones(first.before),
-        "positions": [_position(*each, words) for each in zip(reports, review.worths, strict=True)],
+        "positions": [_position(report, words) for report in reports],
         "moves": moves,
         "comments": {place: text for place, text in _comments(review, before).items() if 0 <= place <= len(moves)},
     }
@@ -173,7 +174,7 @@ def _comments(review: GameReview, before: int) -> dict[int, str]:
     return comments
 
 
-def _position(report: SearchReport, value: Worth, words: Wording) -> list[Any]:
+def _position(report: SearchReport, words: Wording) -> list[Any]:
     """Returns what a position is worth, whose turn it is, and the moves to consider with their lines."""
     moves = {move.point: move for move in report.moves}
     candidates = []
@@ -182,4 +183,4 @@ def _position(report: SearchReport, value: Worth, words: Wording) -> list[Any]:
         lead = move.lead if report.to_move == BLACK else -move.lead
         line = _names(move.pv[: _OTHERS_MOVES if number else LONGEST_VARIATION], report.width)
         candidates.append([words.text.lead(lead), drawn.colour, *drawn.text, line])
-    return [words.value(value), report.to_move, candidates]
+    return [words.value(report), report.to_move, candidates]

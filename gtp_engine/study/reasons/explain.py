@@ -4,14 +4,14 @@ The sentences are in no language yet: the name of a text and what is filled in, 
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...base.errors import UserError
 from ...go.coords import PASS, opponent
 from ...go.game import Game, Move
 from ...search.report import SearchReport
 from ..game_review import Reason
-from ..move_review import LISTED, Mistake, MoveReview, Unit, Worth, least_cost
+from ..move_review import LEAST_POINTS, LISTED, Mistake, MoveReview
 from ..searches import Searches
 from .facts import (
     EARLY_PASS,
@@ -35,7 +35,7 @@ from .variation import Fact, Study, Variation, best_variation, searched_line, va
 EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30
 # A finding of the second look is stated only if two more searches confirm it: of the positions two moves later, after
 # the move played and after the better one. They have this many times the visits of the first look, half of those of the
-# second. The smaller of the two losses counts.
+# second.
 LINE_FACTOR = 4
 REASON_WORK = 2 * LINE_FACTOR  # in searches of the first look
 # The second search has to see this share of what a fact says.
@@ -60,26 +60,6 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """What the longer searches have found about a mistake.
-
-    Attributes:
-        longer: What the move is worth by them, and what the better one is.
-        reasons: Why it is a mistake, the most telling first, and then what other likely moves would lose; none if it
-            costs too little to be one.
-    """
-
-    longer: tuple[Worth, Worth]
-    reasons: tuple[Reason, ...]
-
-    @property
-    def ladder(self) -> frozenset[int]:
-        """The stones that a ladder catches, if that is the first reason."""
-        first = self.reasons[:1]
-        return frozenset(*(each.points for each in first if each.sentence.name in ("reason.catches", "reason.caught")))
-
-
 def next_to_explain(mistakes: Sequence[Mistake], explained: Collection[int]) -> MoveReview | None:
     """Returns the most costly move that is worth explaining and has not been; None if there is none.
 
@@ -95,28 +75,33 @@ def next_to_explain(mistakes: Sequence[Mistake], explained: Collection[int]) -> 
     return None
 
 
-def explain(searches: Searches, game: Game, move: MoveReview, by: Unit = "points") -> Explanation | None:
-    """Returns what longer searches find about a mistake; None if they are stopped.
+def explain(searches: Searches, game: Game, move: MoveReview) -> tuple[Reason, ...]:
+    """Returns why a move is a mistake, the most telling first, and then what other likely moves would lose.
 
     Args:
         searches: How to search.
         game: The position before the move.
         move: The move, which the second look has checked.
-        by: What the cost of a mistake is measured in.
+
+    Returns:
+        The reasons; none if the searches that have to confirm them find no loss, or are stopped.
     """
     first = study_in(game, move)
     second = seen_deeper(searches, first)
-    if second is None:
-        return None
+    if second is None or second.points_loss < LEAST_POINTS:
+        return ()
     studies = (first, second)
-    sceptical = min(studies, key=lambda study: study.points_loss if by == "points" else study.winrate_loss)
-    longer = sceptical.worth
-    if replace(move, longer=longer).cost(by) < least_cost(by):
-        return Explanation(longer, ())
+    sceptical = min(studies, key=lambda study: study.points_loss)
     facts = [as_seen_by(sceptical, fact) for fact in facts_about(searches, studies)]
     if facts:
         facts += find_tempting(searches, move.before, studies)
-    return Explanation(longer, tuple(sceptical.reason(fact) for fact in facts))
+    return tuple(first.reason(fact) for fact in facts)
+
+
+def caught_in_a_ladder(reasons: Sequence[Reason]) -> frozenset[int]:
+    """Returns the stones that a ladder catches, if that is the first reason."""
+    first = reasons[:1]
+    return frozenset(*(each.points for each in first if each.sentence.name in ("reason.catches", "reason.caught")))
 
 
 def find_purpose(searches: Searches, game: Game, move: Move) -> tuple[Reason, ...]:
@@ -130,10 +115,8 @@ def find_purpose(searches: Searches, game: Game, move: Move) -> tuple[Reason, ..
         move: The move.
     """
     first = None if move.point == PASS else study_of(searches, game, move.colour, PASS, move.point)
-    if first is None or first.points_loss < least_cost("points"):
-        return ()
-    second = seen_deeper(searches, first)
-    if second is None or second.points_loss < least_cost("points"):
+    second = None if first is None or first.points_loss < LEAST_POINTS else seen_deeper(searches, first)
+    if first is None or second is None or second.points_loss < LEAST_POINTS:
         return ()
     studies = (first, second)
     facts = (fact for fact in facts_about(searches, studies) if fact.name != EARLY_PASS)  # nobody has passed

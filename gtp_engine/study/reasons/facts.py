@@ -50,7 +50,8 @@ EARLY_PASS = "passed"
 def find_early_pass(study: Study) -> Iterator[Fact]:
     """Yields that a pass cost points ("passed")."""
     if study.move == PASS and study.points_loss >= LEAST_GAIN:
-        yield as_seen_by(study, Fact(EARLY_PASS, study.better.line, claim=Claim(frozenset(), loss=LEAST_GAIN)))
+        values = {"count": round(study.points_loss)}
+        yield Fact(EARLY_PASS, study.better.line, values=values, claim=Claim(frozenset(), loss=LEAST_GAIN))
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:
@@ -193,14 +194,10 @@ def _side(cell: np.ndarray, shape: tuple[int, ...]) -> Phrase:
 
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:
-    """Returns a fact with the points that a study finds: those of its loss, or what a region brings."""
-    if fact.name == EARLY_PASS:
-        amount = study.points_loss
-    elif fact.name in REGIONS:
-        amount = study.gain(fact.points)
-    else:
+    """Returns a fact with the points that a region brings by a study."""
+    if fact.name not in REGIONS:
         return fact
-    return replace(fact, values={**fact.values, "count": round(amount)})
+    return replace(fact, values={**fact.values, "count": round(study.gain(fact.points))})
 
 
 def find_sente(study: Study) -> Iterator[Fact]:

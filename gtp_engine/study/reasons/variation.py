@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.languages.texts import Phrase, Value
-from ...go.coords import BLACK, EMPTY, PASS, colour_name, opponent, point_at, vertex, xy
+from ...go.coords import EMPTY, PASS, colour_name, opponent, point_at, vertex, xy
 from ...go.game import Game, IllegalMove
 from ...search.report import SearchReport
 from ..game_review import Reason
-from ..move_review import LONGEST_VARIATION, Worth
+from ..move_review import LONGEST_VARIATION
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4
@@ -92,7 +92,6 @@ class Variation:
         games: The position before the line and after each of its moves.
         ownership: float32 [height, width] in -1..1, + for the player of the first move, after that move.
         lead: This player's lead after the first move, in points.
-        winrate: This player's win rate after the first move, 0 to 1.
         gain_if_ignored: The points that this player gains if the opponent answers with a pass; None if unknown.
         threat: The points of the moves after this pass.
     """
@@ -101,7 +100,6 @@ class Variation:
     games: tuple[Game, ...]
     ownership: np.ndarray
     lead: float
-    winrate: float
     gain_if_ignored: float | None = None
     threat: tuple[int, ...] = ()
 
@@ -117,8 +115,8 @@ class Variation:
 
     def seen_by(self, report: SearchReport) -> "Variation":
         """Returns the line with the values that a search with ownership of `deeper` found."""
-        ownership, lead, winrate = _values(report, opponent(self.games[1].to_move))
-        return replace(self, ownership=ownership, lead=lead, winrate=winrate)
+        ownership, lead = _values(report, opponent(self.games[1].to_move))
+        return replace(self, ownership=ownership, lead=lead)
 
     def owned(self, points: frozenset[int]) -> float:
         """Returns the mean ownership of points, in -1..1, + for the player of the first move."""
@@ -164,18 +162,6 @@ class Study:
     def points_loss(self) -> float:
         """The points that the move played costs, by the searches of the two lines; below 0 if it is the better one."""
         return self.better.lead - self.played.lead
-
-    @property
-    def winrate_loss(self) -> float:
-        """The win rate that the move played costs, likewise, -1 to 1."""
-        return self.better.winrate - self.played.winrate
-
-    @property
-    def worth(self) -> tuple[Worth, Worth]:
-        """What the move played is worth, and what the better one is."""
-        values = ((line.lead, line.winrate) for line in (self.played, self.better))
-        played, better = (Worth(*each) if self.colour == BLACK else Worth(-each[0], 1 - each[1]) for each in values)
-        return played, better
 
     def change(self, points: frozenset[int]) -> float:
         """Returns by how much more the player owns points after the better move, as a mean from -2 to 2."""
@@ -251,23 +237,26 @@ def variation_after(game: Game, colour: int, first: int, after: SearchReport) ->
 
 
 def best_variation(game: Game, before: SearchReport) -> Variation:
-    """Returns the main line that a search of the position before it found, with the ownership of each move."""
+    """Returns the main line that a search of a position found, with the owners after its first move.
+
+    Its lead is that of the position, from which the costs of other moves are counted.
+    """
     best = before.moves[0]
     assert best.ownership is not None
     line = searched_line(before) or (best.point,)
-    return _variation(game, before.to_move, line, (best.ownership, best.lead, best.winrate))
+    return _variation(game, before.to_move, line, (best.ownership, before.lead))
 
 
-def _variation(game: Game, colour: int, line: tuple[int, ...], values: tuple[np.ndarray, float, float]) -> Variation:
+def _variation(game: Game, colour: int, line: tuple[int, ...], values: tuple[np.ndarray, float]) -> Variation:
     games = play_line(game, colour, line[:LONGEST_VARIATION])
     return Variation(line[: len(games) - 1], games, *values)
 
 
-def _values(report: SearchReport, colour: int) -> tuple[np.ndarray, float, float]:
-    """Returns ownership, lead and win rate for a colour."""
+def _values(report: SearchReport, colour: int) -> tuple[np.ndarray, float]:
+    """Returns ownership and lead for a colour."""
     assert report.ownership is not None
-    sign, winrate = (1, report.winrate) if report.to_move == colour else (-1, 1 - report.winrate)
-    return sign * report.ownership, sign * report.lead, winrate
+    sign = 1 if report.to_move == colour else -1
+    return sign * report.ownership, sign * report.lead
 
 
 def searched_line(report: SearchReport) -> tuple[int, ...]:
