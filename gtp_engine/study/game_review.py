@@ -47,7 +47,6 @@ class Conditions:
         again: The least visits of the second look at what seemed to be mistakes, if they followed from a budget of
             time; 0 if the review ended before it.
         took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
-        is_longer: Whether it has searched longer what `why` or the lesson told of the same game.
     """
 
     network: str
@@ -58,7 +57,6 @@ class Conditions:
     komi: float
     again: int | None = None
     took: float | None = None
-    is_longer: bool = False
 
     @property
     def search(self) -> str:
@@ -74,8 +72,7 @@ class Conditions:
     @property
     def text(self) -> str:
         """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
-        longer = "; longer than for why or the lesson, whose figures may differ" if self.is_longer else ""
-        return f"{self.search}; rules {self.rules}, komi {self.komi:g}{longer}"
+        return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """The reports of positions that have been searched, for further reviews of the same game.
 
 `why`, the lesson and the review of a game search the same positions. What has told of a mistake is not searched again:
-else it would have another figure each time, for nothing but chance. Only a review looks for longer at what `why` or the
-lesson has told by fewer visits than its own. Other positions are searched again, but only for much longer.
+else it would have another figure each time, for nothing but chance. Only what asks for much longer searches looks anew.
 """
 
 from collections import defaultdict, deque
@@ -22,21 +21,11 @@ class KnownReports:
 
     Attributes:
         spared: The visits that were asked for and did not have to be made.
-        is_outdone: Whether a review has looked for longer at something that `why` or the lesson had told.
     """
 
     def __init__(self) -> None:
         self.spared = 0
-        self.is_outdone = False
         self._found = defaultdict[Hashable, list[SearchReport]](list)
-        self._told = defaultdict[Hashable, list[SearchReport]](list)  # by `why` and the lesson
-        self._is_short = False
-
-    def for_lesson(self) -> "KnownReports":
-        """Returns the same reports for `why` or the lesson, which add only what they tell of mistakes."""
-        shared = KnownReports()
-        shared._found, shared._told, shared._is_short = self._found, self._told, True
-        return shared
 
     def complete(
         self,
@@ -67,29 +56,18 @@ class KnownReports:
 
         for report in search(unknown()):
             yield from known()
-            request, position, _ = waiting.popleft()
-            if request.ownership or not self._is_short:
-                (self._told if self._is_short else self._found)[position].append(report)
+            _, position, _ = waiting.popleft()
+            self._found[position].append(report)
             yield report
         yield from known()
 
     def _suitable(self, position: Hashable, request: SearchRequest) -> SearchReport | None:
-        """Returns a search of a position that has what is asked for, and only that; None without any.
-
-        With owners, for which only the second look and the reasons ask, it is the one that has told of a mistake
-        before; without them the longest.
-        """
-        asked = request.limits.visits or 0
-        told = [report for report in self._told[position] if _has_owners(report, request)]
-        long_enough = [report for report in told if self._is_short or report.visits >= asked]
-        suitable = [*(report for report in self._found[position] if _has_owners(report, request)), *long_enough]
-        if request.ownership:
-            self.is_outdone |= bool(told and not suitable)
-            return next(iter(suitable), None)
+        """Returns the longest search of a position that has what is asked for, and only that; None without any."""
+        suitable = (report for report in self._found[position] if _has_owners(report, request))
         longest = max(suitable, key=lambda report: report.visits, default=None)
-        if longest is None or longest.visits < _ENOUGH * asked:
+        if longest is None or longest.visits < _ENOUGH * (request.limits.visits or 0):
             return None
-        return replace(longest, ownership=None)
+        return longest if request.ownership else replace(longest, ownership=None)
 
 
 def _has_owners(report: SearchReport, request: SearchRequest) -> bool:

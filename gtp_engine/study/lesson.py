@@ -90,7 +90,7 @@ def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports |
     """Returns the lesson about a finished game: the `MISTAKES` that have cost the player of the task most."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
-    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known and known.for_lesson())
+    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known)
 
 
 def lesson_seconds(width: int, height: int, moves: int) -> float:
@@ -102,7 +102,7 @@ def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports |
     """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
     task = ReviewTask(GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True)
-    return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known and known.for_lesson())
+    return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
 
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:

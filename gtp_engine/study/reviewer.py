@@ -258,8 +258,7 @@ class Reviewer:
             return review.conditions
         looks = (report for move in review.moves for report in (move.before, move.after))
         again = min((report.visits for report in looks if report.ownership is not None), default=0)
-        is_longer = self._known is not None and self._known.is_outdone
-        return replace(review.conditions, again=again, took=plan.elapsed, is_longer=is_longer)
+        return replace(review.conditions, again=again, took=plan.elapsed)
 
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""

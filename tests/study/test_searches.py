@@ -87,20 +87,9 @@ def test_what_is_known_is_not_searched_again_unless_for_longer() -> None:
     assert owned.visits == 12 and owned.ownership is not None, "the longer search does not know the owners"
     (longest,) = reports(10, games[0])
     assert (longest.visits, longest.ownership) == (30, None)
-    assert reports(500, games[0], ownership=True)[0].visits == 12, "what has told of a mistake tells of it again"
-    options["known"] = known.for_lesson()
-    assert [report.visits for report in reports(500, *games[:2])] == [500, 500]
-    (told,) = reports(15, games[1], ownership=True)
-    options["known"] = known
-    assert reports(10, games[0])[0].visits == 30, "the first look of a lesson is too short for others"
-    (again,) = reports(15, games[1], ownership=True)
-    assert again.ownership is told.ownership and not known.is_outdone, "but what it tells stays if it is long enough"
-    (longer,) = reports(16, games[1], ownership=True)
-    assert longer.visits == 16 and known.is_outdone
-    options["known"] = known.for_lesson()
-    (found,) = reports(500, games[1], ownership=True)
-    assert found.ownership is longer.ownership, "a lesson tells what a review has found"
-    options["known"] = known
+    assert reports(48, games[0], ownership=True)[0].visits == 12, "what has told of a mistake tells of it again"
+    (longer,) = reports(49, games[0], ownership=True)
+    assert longer.visits == 49 and reports(12, games[0], ownership=True)[0].ownership is longer.ownership
     games[0].set_komi(0.5)
     assert reports(10, games[0])[0].visits == 10
 

@@ -196,21 +196,6 @@ def test_a_game_against_the_engine_ends_with_a_lesson(pupil: Desk, tasks: list[R
     assert read_sgf(file).result == "W+R"
 
 
-def test_a_review_says_that_it_has_searched_longer_than_the_lesson(
-    pupil: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gtp_engine.study.budget.FLOOR", 4)
-    monkeypatch.setattr("gtp_engine.study.lesson.lesson_seconds", lambda *_: 0.01)
-    lose(pupil)
-    end_of_lesson(pupil)
-    assert pupil.state["review"]["mistakes"] and not pupil.state["review"]["isLonger"]
-    monkeypatch.setattr("gtp_engine.study.budget.FLOOR", 16)
-    monkeypatch.setattr("gtp_engine.study.reviewer.usual_seconds", lambda *_: 0.01)
-    pupil.send("review")
-    end_of_lesson(pupil)
-    assert not pupil.state["review"]["isLesson"] and pupil.state["review"]["isLonger"]
-
-
 @pytest.mark.parametrize("way", ["retry", "undo"])
 def test_a_mistake_that_was_told_costs_the_same_when_the_game_goes_on(pupil: Desk, way: str) -> None:
     def told() -> dict[int, tuple[object, ...]]:

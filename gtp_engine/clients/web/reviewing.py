@@ -246,7 +246,6 @@ class Reviewing(Part):
             return {"review": None, "hasAside": has_aside}
         review = {
             "isLesson": job.is_lesson,
-            "isLonger": job.step is not None and job.step.review.conditions.is_longer,
             "stage": job.stage,
             "done": job.step.done if job.step else 0,
             "total": job.step.total if job.step else len(job.moves),

@@ -80,11 +80,10 @@ function sentence({name, values}) {
   return said[0].toLocaleUpperCase() + said.slice(1);
 }
 
-function stageText({stage, done, total, mistakes, isLesson, isLonger}) {
+function stageText({stage, done, total, mistakes, isLesson}) {
   const values = {done: number(done), total: number(total)};
   const names = {moves: "reviewMoves", again: "reviewAgain", compiling: "compiling", reasons: "reviewReasons", stopped: "reviewStopped"};
-  const said = text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
-  return isLonger ? `${said}. ${text("longerThanLesson")}` : said;
+  return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
 function mistakeText({number: move, colour, move: played, points, best}) {
