@@ -4,7 +4,6 @@ import numpy as np
 from reference_board import ReferenceBoard, read_diagram
 from reference_life import plain_area
 
-from gtp_engine.engine.status import Status, status_of
 from gtp_engine.go.coords import BLACK, WHITE, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, Rules
@@ -36,12 +35,6 @@ def seen_ownership(text: str, game: Game, certainty: float = 0.9) -> np.ndarray:
             colour = {"X": 1.0, "O": -1.0, "x": -1.0, "o": 1.0}.get(cell, 1.0 if min(living)[1] == "X" else -1.0)
             owned[y, x] = certainty * colour
     return owned if game.to_move == BLACK else -owned
-
-
-def drawn_status(text: str, game: Game, certainty: float = 0.9) -> Status:
-    """The status where nothing depends on who moves first."""
-    owned = seen_ownership(text, game, certainty)
-    return status_of(game, owned, owned)
 
 
 def played(

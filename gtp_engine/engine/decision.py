@@ -7,32 +7,25 @@ from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..go.coords import BLACK, PASS, index_of_point, opponent
 from ..go.game import Game
 from ..go.regions import cells_of, find_liberties, find_regions, points_of
 from ..search.parameters import SearchParameters
-from ..search.report import MoveReport, SearchReport
+from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 from .rank_play import choose_at
 from .ranks import Strength
-from .status import Status, count_played, has_filled_up, status_of
+from .status import count_played, find_dead, has_filled_up, in_their_own_turn
 from .worker import SearchWorker
 
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
 # that the search hardly loses time.
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
-# The visits of a look: with fewer the ownership that rollouts find is noise. Chosen by judgement.
-_LEAST_VISITS = 64
-# The visits of each of the two searches that judge a pass. In ten positions, eight of them at the end of games on
-# 19x19, 8, 16 and 32 visits of the network that judges found the same.
-_JUDGING_VISITS = 16
-# What a move may lose, in points and win rate, and still count as good as another: rollouts are noisy. Chosen by
-# judgement. In 12 games of rollouts against GNU Go a pass whatever it costs gave away 262 points and a game.
-_SAME_LEAD, _SAME_WINRATE = 1.0, 0.05
-# The win rate down to which a lost count is not accepted. If it always was, a network lost one of 40 games against GNU
-# Go under Japanese rules that it won otherwise, at 58 %; of 40 under Chinese rules none.
-_NO_HOPE = 0.05
+# What a pass may cost, in points and win rate, and still be preferred to a move. Half a point is KataGo's bonus for
+# passes (`rootEndingBonusPoints`); a neutral point is worth one. The win rate is by judgement.
+_SAME_LEAD, _SAME_WINRATE = 0.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -75,9 +68,10 @@ class _Choice:
         if style.strength is not None:
             visits = style.strength.visits(None if style.deterministic else worker.random)
             limits = replace(request.limits, visits=min(visits, request.limits.visits or visits))
-            self._request = replace(request, limits=limits, ownership=True)
-        self._after_pass, self._has_filled_up = self._game.passes > 0, has_filled_up(self._game)
-        self._is_rollout = worker.is_rollout(self._game)
+            self._request = replace(request, limits=limits)
+        self._has_filled_up = has_filled_up(self._game)
+        self._passed = self._game.copy()  # the game after a pass
+        self._passed.play(self._game.to_move, PASS)
 
     @property
     def _to_capture(self) -> bool:
@@ -86,83 +80,89 @@ class _Choice:
 
     @property
     def _needs_count(self) -> bool:
-        """Whether a pass ends the game with a count that the tree does not know."""
-        return self._after_pass and not self._to_capture
+        """Whether a pass ends the game with a count that the search does not know."""
+        return self._passed.is_over and not self._to_capture
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
-        may_be_over = self._after_pass or self._has_filled_up
-        at_once = self._request.limits.seconds == 0 and not self._after_pass
-        if self._request.root_moves == ANY_MOVE and (self._style.cleanup or (may_be_over and not at_once)):
-            choice, report = self._choose_at_the_end()
-            needs_judge = choice == PASS and not (self._style.cleanup or self._is_rollout or self._request.is_stopped)
-            return self._judged_pass(report) if needs_judge else choice, report
+        may_be_over = self._game.passes > 0 or self._has_filled_up or self._style.cleanup
+        at_once = self._request.limits.seconds == 0 and not self._game.passes
+        if self._request.root_moves == ANY_MOVE and may_be_over and not at_once:
+            return self._choose_at_the_end()
         report = self._search(self._request)
         return self._pick(report), report
 
     def _choose_at_the_end(self) -> tuple[int, SearchReport]:
-        """Chooses in a position where the game may be over.
-
-        A pass needs both players' ownership, with either to move first; most moves are clear without the second one.
-        Of 40 games of a network and 12 of rollouts against GNU Go on 9x9, 3 would have been lost without it.
-        """
-        self._request = replace(self._request, ownership=True)
-        report = self._search(self._request_at_the_end())
-        # After a pass the tree may only answer with a move, so the end is judged though it was stopped.
-        if self._request.is_stopped and not self._needs_count:
-            return self._pick(report), report
-        moving = report.ownership
-        if moving is None or not moving.any() or (self._is_rollout and report.visits < _LEAST_VISITS):
-            # There is none, or it is of too few rollouts: a further look may know more.
-            looks = self._look(self._request, self._worker), report
-            moving = max(looks, key=lambda one: -1 if one.ownership is None else one.visits).ownership
-        assert moving is not None
+        """Chooses in a position where the game may be over: a pass that costs nothing is preferred to any move."""
+        self._request = self._request_at_the_end()
+        report = self._search(self._request)
         choice = self._pick(report)
-        status = status_of(self._game, moving, moving)
-        if choice in status.undecided and not self._should_pass(status, report):
+        # After a pass the search may only have answered with a move, so the end is judged though it was stopped.
+        is_stopped = self._request.is_stopped and not self._needs_count
+        if is_stopped or not (choice == PASS or self._game.passes or _is_pass_as_good(report, choice)):
             return choice, report
-        after_pass = self._look(_with_opponent_to_move(self._request), self._worker)
-        if self._request.is_stopped and not self._needs_count:
-            return choice, report
-        assert after_pass.ownership is not None
-        status = status_of(self._game, moving, -after_pass.ownership)
-        if self._should_pass(status, report):
-            return PASS, report
-        return self._play_on(choice, report, after_pass, status) if self._has_filled_up else choice, report
+        before = report
+        if self._judge is not self._worker or report.visits < self._judge.least_visits(self._game):
+            before = self._look(self._request)
+        after = self._look(_with_opponent_to_move(self._request))
+        if not self._is_pass_free(before, after):
+            return (self._instead_of_pass(report, before, -after.lead) if choice == PASS else choice), report
+        return self._capture(report, before, after) if self._to_capture else PASS, report
 
-    def _judged_pass(self, report: SearchReport) -> int:
-        """Returns a pass, or a move in its place if a judge finds that the pass gives points away.
+    def _is_pass_free(self, before: SearchReport, after: SearchReport) -> bool:
+        """Returns whether a pass costs nothing, by searches with either player to move, or wins the game as it stands.
 
-        The player's own judgement may be that of a weak network, or of single evaluations. The judge searches with
-        either player to move, so that what it misjudges in the whole position does not matter.
+        Args:
+            before: The position, with ownership.
+            after: The same with the opponent to move.
         """
-        if self._after_pass and self._to_capture and lead_as_it_stands(self._game) > 0:
-            return PASS
-        request = self._request_at_the_end()
-        if self._style.strength is not None:
-            request = replace(request, limits=replace(request.limits, visits=_JUDGING_VISITS))
-        opponents = self._judge.with_dead(_with_opponent_to_move(request))
-        both = replace(request, dead=opponents.dead), opponents
-        before, after = (self._look(each, self._judge, _JUDGING_VISITS) for each in both)
-        if not before.moves or before.moves[0].point == PASS or costs_nothing(before, after):
-            return PASS
-        assert before.ownership is not None and after.ownership is not None
-        status = status_of(self._game, before.ownership, -after.ownership)
-        open_points = self._limited(report, status.undecided)
-        choice = self._pick(open_points if open_points.priors.any() else without_pass(report))
-        return before.moves[0].point if choice == PASS else choice
+        winrate = 1 - after.winrate
+        if self._passed.is_over:
+            lead = self._count(before, after)
+            if lead > 0 and self._game.rules.stones_stand:
+                return True
+            winrate = 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
+        return -after.lead >= before.lead - _SAME_LEAD and winrate >= before.winrate - _SAME_WINRATE
 
-    def _should_pass(self, status: Status, report: SearchReport) -> bool:
-        return should_pass(self._game, status, report.winrate, cleanup=self._style.cleanup)
+    def _count(self, before: SearchReport, after: SearchReport) -> float:
+        """Returns the lead of the player to move if the game ends with a pass."""
+        dead = set[int]() if self._to_capture else find_dead(self._passed, lambda: np.mean(_owners(before, after), 0))
+        points = self._passed.score(dead).points
+        return points if self._game.to_move == BLACK else -points
+
+    def _instead_of_pass(self, report: SearchReport, before: SearchReport, lead: float) -> int:
+        """Returns the move in the place of a pass that would lose points: one that gains some, if there is any.
+
+        Args:
+            report: The player's search.
+            before: The judge's.
+            lead: The player's lead after the pass.
+        """
+        gaining = frozenset(move.point for move in before.moves if move.point != PASS and move.lead > lead + _SAME_LEAD)
+        limited = self._limited(report, gaining)
+        choice = self._pick(limited if limited.priors.any() else without_pass(report))
+        others = (move.point for move in before.moves if move.point != PASS)
+        return next(others, PASS) if choice == PASS else choice
+
+    def _capture(self, report: SearchReport, before: SearchReport, after: SearchReport) -> int:
+        """Returns a move that captures dead stones of the opponent, or prepares it; a pass if there are none."""
+        if not self._style.cleanup and self._passed.is_over and self._count(before, after) > 0:
+            return PASS
+        dead = find_dead(self._game, lambda: in_their_own_turn(self._game, *_owners(before, after)))
+        prisoners = frozenset(point for point in dead if self._game.stone_at(point) != self._game.to_move)
+        if not prisoners:
+            return PASS
+        return self._limited(report, capturing_moves(self._game, prisoners)).choose(0.0, self._worker.random)
 
     def _request_at_the_end(self) -> SearchRequest:
-        """Returns the request without a second pass, which would end the game with dead stones counted as alive."""
+        """Returns the request with the dead stones, and without a pass whose count the search does not know."""
         limits, root_moves = self._request.limits, ANY_MOVE
         if limits.seconds:
             limits = replace(limits, seconds=limits.seconds - 2 * self._seconds_of_look())
         if self._needs_count:
             root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))
-        return replace(self._request, limits=limits, root_moves=root_moves)
+        request = replace(self._request, limits=limits, root_moves=root_moves, ownership=True)
+        return request if self._style.cleanup or self._style.strength else self._judge.with_dead(request)
 
     def _search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
@@ -187,47 +187,15 @@ class _Choice:
         temperature = 0.0 if style.deterministic else parameters.temperature_after(len(self._game.moves))
         return report.choose(temperature, random)
 
-    def _look(self, request: SearchRequest, worker: SearchWorker, most: int = _LEAST_VISITS) -> SearchReport:
-        """Searches a position shortly, even without time left or after a stop; a network's evaluation may be enough."""
-        visits = most if self._is_rollout else min(most, request.limits.visits or most)
-        if visits == 1:
-            return worker.glance(request, deterministic=self._style.deterministic)
+    def _look(self, request: SearchRequest) -> SearchReport:
+        """Searches a position shortly with the judge, even without time left or after a stop."""
         is_timed = request.limits.seconds is not None or request.is_stopped
+        visits = self._judge.least_visits(self._game)
         limits = Limits(visits, self._seconds_of_look() if is_timed else None)
-        return worker.look(replace(request, limits=limits, stop=None))
+        return self._judge.look(self._judge.with_dead(replace(request, limits=limits, stop=None)))
 
     def _seconds_of_look(self) -> float:
         return min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * (self._request.limits.seconds or np.inf))
-
-    def _play_on(self, choice: int, report: SearchReport, after_pass: SearchReport, status: Status) -> int:
-        """Returns the search's choice, unless it passes too early or makes a needless move.
-
-        A network makes none, except after a pass, since the tree does not know the count that follows.
-        """
-        needs_reason = self._is_rollout or self._after_pass
-        if choice in status.undecided or not (needs_reason or choice == PASS):
-            return choice
-        if report.moves:
-            useful = useful_move(report, status) if self._is_rollout else None
-            instead = PASS if useful is None else useful.point
-        else:
-            limited = self._limited(report, status.undecided)
-            # Among many undecided points each may be less probable than a pass, and all of them together more so.
-            is_split = limited.priors.sum() > report.priors[-1]
-            instead = self._pick(limited) if status.undecided and (needs_reason or is_split) else PASS
-        if instead != PASS:
-            return instead
-        if self._to_capture and status.prisoners:
-            return self._limited(report, capturing_moves(self._game, status.prisoners)).choose(0.0, self._worker.random)
-        # With one visit nothing is known about a move where nothing is undecided.
-        if not report.moves or (self._is_rollout and not self._needs_count and costs_nothing(report, after_pass)):
-            return PASS
-        if not self._needs_count:
-            return choice
-        # The best move has to promise more points than the count after a pass. Otherwise a player who is behind fills
-        # its own territory, up to the last eye, for as long as the search doubts a little that the game is lost.
-        least = status.score + (_SAME_LEAD if self._is_rollout else _SAME_LEAD / 2)
-        return choice if has_hope(self._game, status, report.winrate) and report.moves[0].lead > least else PASS
 
     def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
         """Returns a report with moves on these points only."""
@@ -244,6 +212,12 @@ def _with_opponent_to_move(request: SearchRequest) -> SearchRequest:
     return replace(request, game=game, root_moves=ANY_MOVE)
 
 
+def _owners(before: SearchReport, after: SearchReport) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Returns Black's ownership with Black and with White to move, by searches with either player to move."""
+    black, white = (before, after) if before.to_move == BLACK else (after, before)
+    return black.ownership_of(BLACK), white.ownership_of(BLACK)
+
+
 def without_pass(report: SearchReport) -> SearchReport:
     """Returns a report as if a pass were not allowed."""
     priors = report.priors.copy()
@@ -253,48 +227,14 @@ def without_pass(report: SearchReport) -> SearchReport:
     return replace(report, moves=moves, priors=priors / total if total else priors)
 
 
-def should_pass(game: Game, status: Status, winrate: float, *, cleanup: bool = False) -> bool:
-    """Returns whether to pass, whatever move the search prefers.
-
-    If stones count as they stand, that is when this count wins after the opponent's pass, or when nothing is left to
-    play or to capture. Otherwise it is when nothing is left to play, or after the opponent's pass when the count
-    without dead stones wins even if everything undecided is lost (friendly passing). A lost count is not accepted while
-    the search's win rate is not too low. In a cleanup no dead stones of the opponent may be left to capture.
-    """
-    to_capture = cleanup or game.rules.stones_stand
-    if game.passes > 0 and not cleanup:
-        lead = status.worst
-        if to_capture:
-            lead = lead_as_it_stands(game)
-        if lead > 0:
-            return True
-    return not (status.undecided or (to_capture and status.prisoners) or has_hope(game, status, winrate))
-
-
-def lead_as_it_stands(game: Game) -> float:
-    """Returns the lead of the player to move by the count of all stones on the board."""
-    return game.score().points if game.to_move == BLACK else -game.score().points
-
-
-def has_hope(game: Game, status: Status, winrate: float) -> bool:
-    """Returns whether a lost count is not to be accepted: the search sees a way to win, or a pass came early."""
-    return status.score < 0 and (winrate > _NO_HOPE or not has_filled_up(game))
-
-
-def useful_move(report: SearchReport, status: Status) -> MoveReport | None:
-    """Returns the best move on an undecided point if the search cannot tell it from the best of all, or else None."""
-
-    def is_useful(move: MoveReport) -> bool:
-        best = report.moves[0]
-        as_good = move.lead >= best.lead - _SAME_LEAD and move.winrate >= best.winrate - _SAME_WINRATE
-        return move.point in status.undecided and as_good and move.visits >= 2
-
-    return next(filter(is_useful, report.moves), None)
-
-
-def costs_nothing(before: SearchReport, after: SearchReport) -> bool:
-    """Returns whether a pass loses nothing, by searches of the position and of the same with the opponent to move."""
-    return -after.lead >= before.lead - _SAME_LEAD and 1 - after.winrate >= before.winrate - _SAME_WINRATE
+def _is_pass_as_good(report: SearchReport, choice: int) -> bool:
+    """Returns whether a search, or the policy without one, takes a pass for as good as a move."""
+    if not report.moves:
+        return report.priors[-1] >= report.priors[index_of_point(choice, report.width, report.height)]
+    found, chosen = report.move_at(PASS), report.move_at(choice)
+    if found is None or chosen is None:
+        return False
+    return found.lead >= chosen.lead - _SAME_LEAD and found.winrate >= chosen.winrate - _SAME_WINRATE
 
 
 def capturing_moves(game: Game, prisoners: frozenset[int]) -> frozenset[int]:

@@ -13,7 +13,7 @@ from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
-from .status import status_of
+from .status import agreed_dead
 
 
 def use_rules() -> None:
@@ -39,9 +39,10 @@ def use_search() -> None:
 
 
 def use_count() -> None:
-    """Judges the groups of an empty board."""
-    neutral = np.zeros((5, 5))
-    status_of(Game(5), neutral, neutral)
+    """Counts a small board with a stone of each colour."""
+    game = Game(5)
+    game.set_up([point_at(x, 1, 5) for x in range(5)], [point_at(x, 3, 5) for x in range(5)])
+    agreed_dead(game, np.zeros((5, 5)))
 
 
 def main() -> None:

@@ -1,18 +1,17 @@
-"""The status of groups: which stones are alive, dead or in seki, and what is still undecided.
+"""The status of groups: which stones are alive, dead or in seki.
 
 Passing, counting, analyses, reviews and the status lists of clients ask here; the targets of self-play take proven
 stones only. What is pass-alive is certain; of the rest the ownership decides that a search or a network finds, float
 [height, width] in -1..1.
 
-During a game every chain is judged by itself, and whatever depends on who moves first is undecided. After two passes
-nobody has anything left to gain, so the stones make sense together: a region is one player's or a few neutral points.
-Judged chain by chain, a large group that a network doubts may come out half alive. So the dead stones are chosen
-together then: of the ways to settle the board, the one that explains the ownership best. If few empty points are left,
-doubtful stones are read instead (`seki_reading`).
+During a game every chain is judged by itself, with its owner to move first. After two passes nobody has anything left
+to gain, so the stones make sense together: a region is one player's or a few neutral points. Judged chain by chain, a
+large group that a network doubts may come out half alive. So the dead stones are chosen together then: of the ways to
+settle the board, the one that explains the ownership best. If few empty points are left, doubtful stones are read
+instead (`seki_reading`).
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
 from ..go.game import Game
 from ..go.life import dead_stones, proven_owners, seki_stones
 from ..go.regions import Cell, cells_of, find_liberties, find_regions, points_of
-from ..go.scoring import enclosed, living_stones
+from ..go.scoring import enclosed
 from ..go.symmetry import ALL_SYMMETRIES
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, root_position_of
@@ -33,10 +32,6 @@ from .seki_reading import uncapturable_stones
 _EARLIEST_END = 0.3
 # The share before which no stone is dead if both players pass. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
-# A region with a mean ownership nearer to 0 is undecided. In 52 games against GNU Go on 9x9, 0.3 and 0.7 changed no
-# result of a network or of rollouts; with 0.3 rollouts gave away points, and with 0.7 and 0.9 games took longer.
-_DECIDED = 0.5
-
 # The figures of the settlement: on 204 games between strong amateurs with stones in doubt, it counts 133 as recorded,
 # without groups 109, and with a constant likelihood of neutral points 129. Within a factor of two of each other the
 # numbers hardly matter.
@@ -68,36 +63,6 @@ def may_have_dead_stones(game: Game) -> bool:
     nobody has attacked.
     """
     return count_played(game) >= _EARLIEST_DEAD * game.area
-
-
-@dataclass(frozen=True)
-class Status:
-    """The status of a position's groups, for the player to move; scores are that player's lead in points."""
-
-    score: float  # the score if the game ended now and the dead stones were removed
-    worst: float  # the same with everything undecided given to the opponent
-    dead: frozenset[int]  # the dead stones of both players
-    prisoners: frozenset[int]  # the opponent's dead stones
-    # The empty points in regions that are undecided, or that lie between both players' living stones.
-    undecided: frozenset[int]
-
-
-def status_of(game: Game, moving: NDArray[np.floating], passing: NDArray[np.floating]) -> Status:
-    """Returns the status of the groups of a game that is not over.
-
-    Args:
-        moving: The ownership if the player to move moves first, + for that player.
-        passing: The ownership if the opponent does; for the same player.
-    """
-    sign = 1 if game.to_move == BLACK else -1
-    first, second = (moving, passing) if game.to_move == BLACK else (-passing, -moving)
-    dead = frozenset[int]()
-    if may_have_dead_stones(game):
-        dead = frozenset(dead_stones(game, in_their_own_turn(game, first, second)))
-    score = sign * game.score(dead).points
-    loss, undecided = _undecided(game, living_stones(game.stones(), dead), (moving, passing))
-    prisoners = frozenset(point for point in dead if game.stone_at(point) != game.to_move)
-    return Status(score, score - loss, dead, prisoners, undecided)
 
 
 def in_their_own_turn(
@@ -162,31 +127,6 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, profile: str = "") -
 def dead_at_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> set[int]:
     """Returns the points of the stones that are removed for the count of a finished game, by a network."""
     return find_dead(game, lambda: np.mean(evaluated_ownership(game, evaluator, profile), 0))
-
-
-def _undecided(
-    game: Game, living: NDArray[np.int8], ownerships: tuple[NDArray[np.floating], ...]
-) -> tuple[float, frozenset[int]]:
-    """Returns what the player to move loses if the opponent gets all undecided regions, and the empty points there.
-
-    The ownerships are with either player to move first, for the player to move.
-    """
-    stones, me = game.stones(), game.to_move
-    loss = 0.0
-    found: set[Cell] = set()
-    for region in find_regions(living):
-        owner = region.colour
-        if owner == EMPTY and len(region.borders) == 1:
-            owner = next(iter(region.borders))
-        means = [float(np.mean([ownership[cell] for cell in region.cells])) for ownership in ownerships]
-        if owner != EMPTY and all((mean if owner == me else -mean) >= _DECIDED for mean in means):
-            continue
-        # A point counted for the player is worth two when it changes hands, a neutral one is worth one.
-        loss += len(region.cells) * (2 if owner == me else 1 if owner == EMPTY else 0)
-        found.update(cell for cell in region.cells if stones[cell] == EMPTY)
-        if region.colour != EMPTY:
-            found |= find_liberties(region.cells, stones)
-    return loss, frozenset(points_of(found, game.width))
 
 
 def find_dead(game: Game, find_ownership: Callable[[], NDArray[np.floating]]) -> set[int]:

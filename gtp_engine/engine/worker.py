@@ -154,6 +154,10 @@ class SearchWorker:
         """Returns whether the game's board is evaluated by rollouts, which are noisy."""
         return self.evaluator_on(game.width, game.height).is_rollout
 
+    def least_visits(self, game: Game) -> int:
+        """Returns how many visits a search on the game's board needs so that decisions may rest on it."""
+        return self.evaluator_on(game.width, game.height).least_visits
+
     def search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
         evaluator, request = self._fitted(request)

@@ -6,49 +6,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, drawn_status, game_of
+from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, game_of, seen_ownership
 
-from gtp_engine.engine.decision import (
-    PlayStyle,
-    _Choice,
-    capturing_moves,
-    choose_move,
-    costs_nothing,
-    has_hope,
-    is_hopeless,
-    should_pass,
-    useful_move,
-)
-from gtp_engine.engine.ranks import Strength
+from gtp_engine.engine.decision import PlayStyle, _Choice, capturing_moves, choose_move, is_hopeless
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.engine.status import Status, find_dead
+from gtp_engine.engine.status import find_dead
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.points import index_of_point
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[SearchWorker]:
     worker = SearchWorker(EngineSettings("none", threads=1, seed=7))
-    yield worker
-    worker.close()
-
-
-class ReliableWorker(SearchWorker):
-    """Treats rollouts as being as reliable as a network."""
-
-    def is_rollout(self, game):
-        return False
-
-
-@pytest.fixture
-def sure() -> Iterator[SearchWorker]:
-    worker = ReliableWorker(EngineSettings("none", threads=1, seed=7))
     yield worker
     worker.close()
 
@@ -191,80 +166,11 @@ class StoppingWorker(SearchWorker):
         return super().look(request)
 
 
-def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker, sure):
-    """A move that seems to gain nothing over a pass, on settled ground, after equal searches."""
-    asked = request(Game(7))
-    report = worker.search(asked)
-    after_pass = replace(report, lead=-report.lead, winrate=1 - report.winrate)
-    settled = Status(0.0, 0.0, frozenset(), frozenset(), frozenset())
-    sure.search(asked)
-    best = report.moves[0].point
-    assert _Choice(worker, asked, PlayStyle())._play_on(best, report, after_pass, settled) == PASS
-    assert _Choice(sure, asked, PlayStyle())._play_on(best, report, after_pass, settled) == best
-
-
-def test_with_one_visit_what_is_open_is_played(worker, sure):
+def test_with_one_visit_what_is_open_is_played(worker):
     """A board with little left to play for is not a reason to pass."""
     game = game_of(BETWEEN_BOTH, "chinese")
-    for player in (worker, sure):
-        point, report = choose_move(player, request(game, 1), PlayStyle(deterministic=True))
-        assert point != PASS and not report.moves
-
-
-def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
-    """The policy prefers a point that is not open, and nothing else is known about it."""
-    game = game_of(BETWEEN_BOTH, "chinese")
-    asked = request(game, 1)
-    report = worker.glance(asked, deterministic=True)
-    priors = np.full_like(report.priors, 0.001)
-    priors[0] = 0.9
-    report = replace(report, priors=priors)
-    status = Status(0.0, 0.0, frozenset(), frozenset(), frozenset({parse_vertex("E7", 7, 7)}))
-    chosen = _Choice(worker, asked, PlayStyle(deterministic=True))._play_on(point_at(0, 0, 7), report, report, status)
-    assert game.vertex(chosen) == "E7"
-
-
-def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_them_together(sure):
-    """With a network: seven open points share what the policy gives them."""
-    game = game_of(
-        """
-        X . X . O . .
-        . X X . O O .
-        X X . . O . O
-        . X X . O O .
-        X . X . O . .
-        X X X . O O O
-        . X X . O . O
-        """,
-        "chinese",
-    )
-    asked = request(game, 1)
-    report = sure.glance(asked)
-    open_points = frozenset(parse_vertex(f"D{row}", 7, 7) for row in range(1, 8))
-    status = Status(0.0, -7.0, frozenset(), frozenset(), open_points)
-    for share, of_pass in ((0.1, 0.2), (0.05, 0.5)):
-        priors = np.full_like(report.priors, 0.001)
-        priors[[index_of_point(point, 7, 7) for point in open_points]] = share
-        priors[-1] = of_pass
-        likely = replace(report, priors=np.where(report.priors > 0, priors, 0))
-        for style in (PlayStyle(Strength(0.5)), PlayStyle(deterministic=True)):
-            ending = _Choice(sure, asked, style)
-            choices = {ending._play_on(PASS, likely, likely, status) for _ in range(20)}
-            assert choices <= open_points if of_pass < 7 * share else choices == {PASS}
-
-
-def test_with_one_visit_the_policy_decides_what_is_captured(worker):
-    game = game_of(PRISONERS, "tromp-taylor")
-    asked = request(game, 1)
-    report = worker.glance(asked)
-    status = drawn_status(PRISONERS, game)
-    moves = sorted(capturing_moves(game, status.prisoners))
-    assert len(moves) > 1
-    for point in moves:
-        priors = np.full_like(report.priors, 0.001)
-        priors[index_of_point(point, 7, 7)] = 0.5
-        likely = replace(report, priors=priors)
-        assert _Choice(worker, asked, PlayStyle())._play_on(PASS, likely, likely, status) == point
+    point, report = choose_move(worker, request(game, 1), PlayStyle(deterministic=True))
+    assert point != PASS and not report.moves
 
 
 def test_without_time_nothing_is_looked_into_but_a_pass():
@@ -277,40 +183,6 @@ def test_without_time_nothing_is_looked_into_but_a_pass():
     for limits in (at_once, Limits(seconds=0.0), Limits(visits=10**9, seconds=0.0)):
         assert choose_move(watched, replace(request(game), limits=limits), PlayStyle())[0] == PASS
     watched.close()
-
-
-def test_no_search_of_a_network_has_more_visits_than_asked_for():
-    """Those that look for the end of the game, too; of rollouts they need more."""
-
-    class WatchedWorker(ReliableWorker):
-        most = 0
-
-        def look(self, request):
-            self.most = max(self.most, request.limits.visits)
-            return super().look(request)
-
-    sure = WatchedWorker(EngineSettings("none", threads=1, seed=7))
-    for passes in (0, 1):
-        game = game_of(PRISONERS, "chinese", to_move=WHITE)
-        if passes:
-            game.play(BLACK, PASS)
-        for visits in (1, 10, 100):
-            sure.most = 0
-            choose_move(sure, request(game, visits), PlayStyle())
-            assert sure.most <= visits
-            assert not passes or bool(sure.most) == (visits > 1)  # whether to pass takes a search, if there may be one
-
-
-def test_the_answer_to_a_pass_must_gain_points(sure):
-    """Who is behind does not fill the own territory as long as the search doubts a little that the game is lost."""
-    game = after_a_pass(game_of(SETTLED, komi=20.5))
-    asked = request(game, 50)
-    report = replace(sure.look(asked), winrate=0.2)
-    best = report.moves[0]
-    status = Status(-4.0, -4.0, frozenset(), frozenset(), frozenset())
-    for lead, chosen in ((-3.8, PASS), (-3.0, best.point)):
-        promising = replace(report, moves=(best._replace(lead=lead), *report.moves[1:]))
-        assert _Choice(sure, asked, PlayStyle())._play_on(best.point, promising, report, status) == chosen
 
 
 def test_a_pass_is_no_answer_to_a_threat():
@@ -394,61 +266,68 @@ def after_a_pass(game: Game) -> Game:
     return game
 
 
-def passes(drawing: str, game: Game, certainty: float = 0.9, winrate: float = 0.0, *, cleanup: bool = False) -> bool:
-    return should_pass(game, drawn_status(drawing, game, certainty), winrate, cleanup=cleanup)
+def found(drawing: str, game: Game, lead: float, winrate: float, certainty: float = 0.9) -> SearchReport:
+    """The report of a search that sees these owners of the points and these values for the player to move."""
+    owned = seen_ownership(drawing, game, certainty)
+    return replace(report_of(game, winrate, lead), ownership=owned)
 
 
-def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass():
-    assert passes(PRISONERS, after_a_pass(game_of(PRISONERS, "tromp-taylor", komi=-30.0, to_move=WHITE)))
+def is_free(
+    worker: SearchWorker, drawing: str, game: Game, before: tuple[float, float], after: tuple[float, float]
+) -> bool:
+    """Whether a pass is free, by the lead and the win rate of its player before it and after it."""
+    opposite = game.copy()
+    opposite.to_move = 3 - game.to_move
+    looks = found(drawing, game, *before), found(drawing, opposite, -after[0], 1 - after[1])
+    return _Choice(worker, request(game), PlayStyle())._is_pass_free(*looks)
 
 
-def test_a_pass_is_answered_where_the_count_wins_whatever_comes():
-    assert not passes(BETWEEN_BOTH, game_of(BETWEEN_BOTH))
-    assert passes(BETWEEN_BOTH, after_a_pass(game_of(BETWEEN_BOTH, komi=-9.5, to_move=WHITE)))
-    assert not passes(BETWEEN_BOTH, after_a_pass(game_of(BETWEEN_BOTH, komi=20.5, to_move=WHITE)))
+def test_a_pass_is_free_if_neither_points_nor_chances_are_lost(worker):
+    game = game_of(SETTLED)
+    assert is_free(worker, SETTLED, game, (0.5, 0.5), (0.0, 0.46))
+    assert not is_free(worker, SETTLED, game, (0.5, 0.5), (-0.2, 0.5))
+    assert not is_free(worker, SETTLED, game, (0.5, 0.5), (0.5, 0.44))
 
 
-def test_undecided_stones_keep_the_game_open():
-    assert not passes(SETTLED, after_a_pass(game_of(SETTLED, to_move=WHITE)), certainty=0.2)
+def test_a_pass_that_ends_the_game_has_the_chances_of_the_count(worker):
+    """By the count Black is 0.5 points ahead, or 13.5 behind."""
+    won, lost = (after_a_pass(game_of(SETTLED, komi=komi, to_move=WHITE)) for komi in (6.5, 20.5))
+    assert is_free(worker, SETTLED, won, (0.5, 0.9), (0.5, 0.9))
+    assert not is_free(worker, SETTLED, won, (3.0, 0.99), (0.5, 0.99)), "it would win, too, but points are lost"
+    assert is_free(worker, SETTLED, lost, (-13.5, 0.01), (-13.5, 0.01))
+    assert not is_free(worker, SETTLED, lost, (-13.5, 0.3), (-13.5, 0.3)), "the search sees a way to win"
 
 
-def test_a_lost_count_is_not_accepted_while_the_search_sees_a_way_to_win():
-    lost = game_of(SETTLED, komi=20.5)
-    status = drawn_status(SETTLED, lost)
-    assert status.score < 0
-    assert [has_hope(lost, status, winrate) for winrate in (0.01, 0.3)] == [False, True]
-    assert [passes(SETTLED, lost, winrate=winrate) for winrate in (0.01, 0.3)] == [True, False]
-    assert passes(SETTLED, game_of(SETTLED, komi=0), winrate=0.3)
+def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass(worker):
+    game = after_a_pass(game_of(PRISONERS, "tromp-taylor", komi=-30.0, to_move=WHITE))
+    assert is_free(worker, PRISONERS, game, (50.0, 1.0), (20.0, 0.6))
 
 
-def test_a_useful_move_is_on_undecided_ground_and_as_good_as_the_best(worker):
-    game = game_of(BETWEEN_BOTH)
-    status = drawn_status(BETWEEN_BOTH, game)
-    report = worker.look(request(game))
-    inside, between = (
-        replace_move(report, parse_vertex(name, 7, 7), winrate=winrate, lead=lead)
-        for name, winrate, lead in (("A1", 0.5, 1.0), ("E7", 0.49, 0.8))
-    )
-    assert useful_move(replace(report, moves=(inside, between)), status) == between
-    much_better = inside._replace(lead=4.0)
-    assert useful_move(replace(report, moves=(much_better, between._replace(winrate=0.4))), status) is None
-
-
-def replace_move(report: SearchReport, point: int, **values: float) -> MoveReport:
-    return report.moves[0]._replace(point=point, **values)
-
-
-def test_what_a_pass_costs(worker):
-    report = worker.look(request(game_of(SETTLED)))
-    before = replace(report, winrate=0.5, lead=0.5)
-    assert costs_nothing(before, replace(report, winrate=0.5, lead=0.0))
-    assert not costs_nothing(before, replace(report, winrate=0.9, lead=6.0))
+def test_in_the_place_of_a_pass_that_costs_points_a_move_that_gains_some_is_played(worker):
+    """The judge sees two such moves; the policy takes the more likely one, or the judge's best one if it knows none."""
+    game = game_of(BETWEEN_BOTH, "chinese")
+    likely, best, other = (parse_vertex(name, 7, 7) for name in ("E7", "E1", "A1"))
+    report, judged = report_of(game, 0.5, 0.0), worker.look(request(game))
+    moves = [
+        judged.moves[0]._replace(point=point, lead=lead) for point, lead in ((best, 3.0), (likely, 2.0), (other, 0.2))
+    ]
+    before = replace(judged, moves=tuple(moves))
+    choice = _Choice(worker, request(game), PlayStyle(deterministic=True))
+    priors = report.priors.copy()
+    priors[[index_of_point(point, 7, 7) for point in (likely, other)]] = 0.2, 0.5
+    priors[-1] = 0.3
+    assert choice._instead_of_pass(replace(report, priors=priors), before, 0.0) == likely
+    priors = np.zeros_like(priors)
+    priors[-1] = 1.0
+    assert choice._instead_of_pass(replace(report, priors=priors), before, 0.0) == best
 
 
 def test_captures_begin_with_safe_liberties():
     game = game_of(PRISONERS, "tromp-taylor")
     for _ in range(20):
-        prisoners = drawn_status(PRISONERS, game).prisoners
+        owned = seen_ownership(PRISONERS, game) if game.to_move == BLACK else -seen_ownership(PRISONERS, game)
+        dead = find_dead(game, lambda owned=owned: owned)
+        prisoners = frozenset(point for point in dead if game.stone_at(point) == WHITE)
         if not prisoners:
             break
         game.play(BLACK, min(capturing_moves(game, prisoners)))

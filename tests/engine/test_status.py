@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 from drawn_positions import (
-    BETWEEN_BOTH,
     DEAD_STONES,
     FINISHED,
     PRISONERS,
     SETTLED,
-    drawn_status,
     game_of,
     seen_ownership,
 )
 
 from gtp_engine.engine.seki_reading import can_capture, uncapturable_stones
-from gtp_engine.engine.status import agreed_dead, chain_statuses, find_dead, in_their_own_turn, status_of
+from gtp_engine.engine.status import agreed_dead, chain_statuses, find_dead, in_their_own_turn
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.life import area_map, dead_stones, proven_owners
@@ -189,26 +187,11 @@ def test_only_finished_games_are_judged_together() -> None:
     assert find_dead(game, lambda: pytest.fail("nothing has to be known")) == set()
 
 
-def test_nothing_is_left_on_a_finished_board() -> None:
-    status = drawn_status(SETTLED, game_of(SETTLED))
-    assert (status.score, status.worst) == (28 - 21 - 6.5,) * 2
-    assert not status.undecided and not status.dead
-    assert drawn_status(SETTLED, game_of(SETTLED, to_move=WHITE)).score == 21 + 6.5 - 28
-
-
-def test_dead_stones_are_off_for_the_count() -> None:
+def test_dead_stones_of_both_players_are_found_during_the_game() -> None:
     game = game_of(PRISONERS)
-    status = drawn_status(PRISONERS, game)
-    assert status.dead == points(game, "B1 B4 G3")
-    assert status.prisoners == points(game, "B1 B4")
-    assert status.score == 28 - 21 - 6.5
-
-
-def test_a_point_between_both_is_undecided() -> None:
-    game = game_of(BETWEEN_BOTH)
-    status = drawn_status(BETWEEN_BOTH, game)
-    assert points(game, "E7") <= status.undecided
-    assert status.worst < status.score
+    assert find_dead(game, lambda: seen_ownership(PRISONERS, game)) == points(game, "B1 B4 G3")
+    settled = game_of(SETTLED)
+    assert find_dead(settled, lambda: seen_ownership(SETTLED, settled)) == set()
 
 
 def test_stones_that_live_when_their_owner_moves_are_not_dead() -> None:
@@ -220,17 +203,9 @@ def test_stones_that_live_when_their_owner_moves_are_not_dead() -> None:
         assert (owned[game.stones() == EMPTY] == 0).all()
 
 
-def test_what_depends_on_the_first_move_is_undecided() -> None:
-    game = game_of(SETTLED)
-    owned = seen_ownership(SETTLED, game)
-    status = status_of(game, owned, np.where(owned < 0, owned, -0.9))
-    assert status.score == 28 - 21 - 6.5 and status.worst == -49 - 6.5
-    assert status.undecided
-
-
 def test_the_chains_by_their_status() -> None:
     game = game_of(PRISONERS)
-    statuses = chain_statuses(game, drawn_status(PRISONERS, game).dead)
+    statuses = chain_statuses(game, points(game, "B1 B4 G3"))
     assert sorted(len(chain) for chain in statuses["dead"]) == [1, 1, 1]
     assert not statuses["seki"]
     assert sum(len(chain) for chain in statuses["alive"]) == int(np.count_nonzero(game.stones() != EMPTY)) - 3
