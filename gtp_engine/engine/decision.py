@@ -85,7 +85,8 @@ class _Choice:
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
-        may_be_over = self._game.passes > 0 or self._has_filled_up or self._style.cleanup
+        may_be_won = self._game.passes > 0 and self._game.rules.stones_stand
+        may_be_over = self._has_filled_up or self._style.cleanup or may_be_won
         at_once = self._request.limits.seconds == 0 and not self._game.passes
         if self._request.root_moves == ANY_MOVE and may_be_over and not at_once:
             return self._choose_at_the_end()

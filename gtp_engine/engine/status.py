@@ -52,7 +52,7 @@ def count_played(game: Game) -> int:
 
 
 def has_filled_up(game: Game) -> bool:
-    """Returns whether enough stones were played for the game to be over. Before that nobody passes first."""
+    """Returns whether enough stones were played for the game to be over. Before that nobody passes."""
     return count_played(game) >= _EARLIEST_END * game.area
 
 
