@@ -36,8 +36,7 @@ from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
-from gtp_engine.study.move_review import LEAST_POINTS
-from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
+from gtp_engine.study.reasons.explain import LEAST_TOLD, LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
 from gtp_engine.study.reasons.tempting import find_tempting
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
@@ -156,7 +155,7 @@ def judged_cases(
         first, second = studies
         sceptical = min(studies, key=lambda study: study.points_loss)
         told: Told = []
-        if second.points_loss >= LEAST_POINTS:
+        if min(first.points_loss, second.points_loss) >= LEAST_TOLD:
             facts = [as_seen_by(sceptical, fact) for fact in facts_about(own, studies)]
             facts += find_tempting(own, second_look(game, case, own), studies) if facts else ()
             told = [(fact, first.reason(fact).text) for fact in facts]

@@ -25,6 +25,7 @@ from gtp_engine.search.request import Limits
 from gtp_engine.study import reviewer
 from gtp_engine.study.game_review import GameReview, Reason
 from gtp_engine.study.move_review import MoveReview
+from gtp_engine.study.reasons.explain import LEAST_TOLD
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
 
@@ -87,7 +88,8 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
         played.play(played.to_move, name)
     done = review(played, EngineSettings("none", visits=100, threads=1, seed=1))
     assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
-    assert done.reasons.keys() >= {mistake.worst.number for mistake in done.mistakes}
+    told = {mistake.worst.number for mistake in done.mistakes if mistake.worst.points_loss >= LEAST_TOLD}
+    assert told and done.reasons.keys() >= told
     assert all(not reasons for number, reasons in done.reasons.items() if done.moves[number - 1].cost("points") < 0.5)
     assert done.reasons[11][0].text.startswith("It is too early to pass")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ...base.languages.texts import Value
 from ...go.coords import PASS
 from ...search.report import SearchReport
-from ..searches import Searches
+from ..searches import SECOND_LOOK_FACTOR, Searches
 from .variation import Fact, Study, play_line, variation_after
 
 # The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks,
@@ -21,7 +21,7 @@ def find_tempting(searches: Searches, before: SearchReport, studies: Sequence[St
     The second look and a search of the position after the move have to find the loss, and the smaller one is told.
 
     Args:
-        searches: How to search; one search of each move.
+        searches: How to search; one search of each move, as long as those of the second look.
         before: The second look at the position before the mistake.
         studies: The studies of the mistake.
     """
@@ -32,7 +32,8 @@ def find_tempting(searches: Searches, before: SearchReport, studies: Sequence[St
     losing = [point for point, loss in losses.items() if loss >= _LEAST]
     after = (play_line(first.game, first.colour, (point,))[-1] for point in losing)
     better = min(study.better.lead for study in studies)
-    for point, report in zip(losing, searches.reports(after, ownership=True), strict=False):  # fewer if it is stopped
+    reports = searches.times(SECOND_LOOK_FACTOR).reports(after, ownership=True)
+    for point, report in zip(losing, reports, strict=False):  # fewer if it is stopped
         line = variation_after(first.game, first.colour, point, report)
         if (loss := min(losses[point], better - line.lead)) >= _LEAST:
             values: dict[str, Value] = {"move": first.game.vertex(point), "count": round(loss)}
