@@ -36,10 +36,10 @@ from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
-from gtp_engine.study.reasons.explain import LEAST_TOLD, LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
+from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
 from gtp_engine.study.reasons.tempting import find_tempting
-from gtp_engine.study.reasons.variation import Fact, Study, play_line
+from gtp_engine.study.reasons.variation import LEAST_TOLD, Fact, Study, play_line
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 
 _LEAST_SHARE = 0.5  # of what is stated

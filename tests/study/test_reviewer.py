@@ -25,7 +25,7 @@ from gtp_engine.search.request import Limits
 from gtp_engine.study import reviewer
 from gtp_engine.study.game_review import GameReview, Reason
 from gtp_engine.study.move_review import MoveReview
-from gtp_engine.study.reasons.explain import LEAST_TOLD
+from gtp_engine.study.reasons.variation import LEAST_TOLD
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
 

@@ -28,11 +28,8 @@ from .fates import find_fates
 from .ko_facts import find_ko
 from .ladder_facts import find_ladder_facts
 from .tempting import find_tempting
-from .variation import Fact, Study, Variation, best_variation, searched_line, variation_after
+from .variation import LEAST_TOLD, Fact, Study, Variation, best_variation, searched_line, variation_after
 
-# Points that a mistake costs, by both searches, if its reasons are told. Of 11 sentences about mistakes that cost less
-# b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
-LEAST_TOLD = 2.0
 # The mistakes that are listed are explained, and of the others those that cost more than EXPLAINED_ABOVE points, up to
 # MOST_EXPLAINED in all, which bounds the time.
 EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30

@@ -10,16 +10,11 @@ from ...base.languages.texts import Phrase, Value
 from ...go.coords import PASS, opponent
 from ...go.regions import chain_at, chains_of, find_regions, neighbours
 from .ko_facts import ko_of
-from .variation import LEAST_CAPTURE_CHANGE, Claim, Fact, Study, Variation, cell_of, distance, points_at
+from .variation import CHANGED, LEAST_TOLD, Claim, Fact, Study, Variation, cell_of, distance, points_at
 
-# How much more the player owns the points of one of two chains that are cut or not, in ownership (-1 to 1): chains that
-# live anyway may be apart. This and the other thresholds of facts are chosen, not fitted;
-# `benchmarks/reason_accuracy.py` measures what they let through.
-LEAST_CONNECTION_CHANGE = 0.8
-# Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is neutral.
+# Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is neutral. The
+# thresholds of facts are chosen, not fitted; `benchmarks/reason_accuracy.py` measures what they let through.
 SETTLED, NEUTRAL = 0.9, 0.15
-# Points that the better move gains in a region, or that a pass costs.
-LEAST_GAIN = 2.0
 # The least change of each point of a region (ownership, -1 to 1), and of their sum as a share of the loss.
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Of the gain that any other search has to find too, and of it the part that is one player's territory.
@@ -49,9 +44,8 @@ EARLY_PASS = "passed"
 
 def find_early_pass(study: Study) -> Iterator[Fact]:
     """Yields that a pass cost points ("passed")."""
-    if study.move == PASS and study.points_loss >= LEAST_GAIN:
-        values = {"count": round(study.points_loss)}
-        yield Fact(EARLY_PASS, study.better.line, values=values, claim=Claim(frozenset(), loss=LEAST_GAIN))
+    if study.move == PASS and study.points_loss >= LEAST_TOLD:
+        yield Fact(EARLY_PASS, study.better.line, values={"count": round(study.points_loss)})
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:
@@ -67,9 +61,9 @@ def find_missed_atari(study: Study) -> Iterator[Fact]:
         if chain.colour != study.colour or len(chain.liberties) != 1 or not chain.stones <= taken:
             continue
         is_saved = any(chain.stones <= other.stones and len(other.liberties) > 1 for other in saved)
-        if is_saved and study.change(chain.stones) >= LEAST_CAPTURE_CHANGE:
+        if is_saved and study.change(chain.stones) >= CHANGED:
             stones = {"stones": study.stones(chain.stones, study.colour)}
-            claim = Claim(chain.stones, played=-LEAST_CAPTURE_CHANGE / 2, change=LEAST_CAPTURE_CHANGE)
+            claim = Claim(chain.stones, played=-CHANGED / 2, change=CHANGED)
             yield Fact("atari", study.played.line[:2], chain.stones, stones, claim=claim)
 
 
@@ -102,7 +96,7 @@ def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Ite
         if ends[0] == ends[1] or (ends[0] and ends[1] and ends[0].liberties & ends[1].liberties):
             continue
         weaker = max((first, second), key=lambda chain: study.change(chain.stones))
-        claim = Claim(weaker.stones, change=LEAST_CONNECTION_CHANGE)
+        claim = Claim(weaker.stones, change=CHANGED)
         if claim.holds(study):
             values = {"first": study.stones(first.stones, colour), "second": study.stones(second.stones)}
             name = "cut" if colour == study.colour else "connected"
@@ -144,10 +138,10 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     """
     change, width = study.better.ownership - study.played.ownership, study.game.width
     mask, gain = _largest_region(change)
-    if gain < LEAST_GAIN:
+    if gain < LEAST_TOLD:
         return
     points = points_at(mask)
-    claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), gain=LEAST_GAIN)
+    claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), gain=LEAST_TOLD)
     steps = [_steps(move, points, width) for move in (study.best, study.move)]
     found: list[Fact] = []
     if min(steps) < _FAR and gain >= LEAST_GAIN_SHARE * study.points_loss:

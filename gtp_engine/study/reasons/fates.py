@@ -10,7 +10,7 @@ from ...go.game import Game
 from ...go.regions import Chain, chains_of
 from ...solver.refutations import Outcome
 from ...solver.solution import solve
-from .variation import LEAST_CAPTURE_CHANGE, Claim, Fact, Study, distance, play_line
+from .variation import CHANGED, Claim, Fact, Study, distance, play_line
 
 # Ownership (-1 to 1) from which stones live, and down to which they are dead, in both searches if nothing is proved.
 LIVING = 0.6
@@ -21,11 +21,9 @@ ENDANGERED, _CHANGE = 0.4, 0.4
 _PROVED = 0.2
 # Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
 _LEAST_STONES = 2
-# Stones of a group that is said to be in danger by a change of no more than _CHANGE. Of groups with more, b18c384nbt
+# Stones of a group that is said to be in danger by a change below CHANGED. Of groups with more, b18c384nbt
 # denied 4 of 7, and none of 13 smaller ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
 _MOST_IN_DANGER = 8
-# The change for larger groups, and for those that are dead after one move and may live after the other.
-_CLEAR = 0.8
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
 # Moves of a line, the mistake's included, that end in a capture worth its name: after more of them a group has died.
@@ -63,7 +61,7 @@ def _changed_groups(study: Study) -> list[list[Chain]]:
     chains = [
         chain
         for chain in chains_of(study.game.board[0])
-        if study.change(chain.stones) >= min(LEAST_CAPTURE_CHANGE, _CHANGE)
+        if study.change(chain.stones) >= _CHANGE
     ]
     groups: list[list[Chain]] = []
     for chain in chains:
@@ -122,8 +120,8 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
     endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
     dead = (None, -LIVING) if is_own else (LIVING, None)
-    change = _CHANGE if size <= _MOST_IN_DANGER else _CLEAR
-    kinds = ((sure, None), (sure, None), (endangered, change), (dead, _CLEAR))
+    change = _CHANGE if size <= _MOST_IN_DANGER else CHANGED
+    kinds = ((sure, None), (sure, None), (endangered, change), (dead, CHANGED))
     claims = [Claim(stones, better, played, least, parts=parts) for (better, played), least in kinds]
     is_group = len(stones) >= _LEAST_STONES
     is_on_board = not stones & frozenset().union(*losing.removals()[:2])

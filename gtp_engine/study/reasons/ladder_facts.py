@@ -8,7 +8,7 @@ from ...go.coords import PASS, index_of_point, opponent
 from ...go.game import Game
 from ...go.ladders import find_ladders, new_workspace
 from ...go.regions import Chain, chain_at, chains_of
-from .variation import LEAST_CAPTURE_CHANGE, Claim, Fact, Study, Variation
+from .variation import CHANGED, Claim, Fact, Study, Variation
 
 # Moves after which a ladder that is played out counts as endless: twice the diagonal of the largest board, there and
 # back, is less.
@@ -30,7 +30,7 @@ def find_ladder_facts(study: Study) -> Iterator[Fact]:
     if len(study.played.line) > 1:
         working += _caught_by(study, study.played, "caught", opponent(study.colour), start=1)
     for ladder in working:
-        if study.change(ladder.points) >= LEAST_CAPTURE_CHANGE:
+        if study.change(ladder.points) >= CHANGED:
             yield ladder
     yield from _failed_attack(study)
     yield from _failed_run(study)

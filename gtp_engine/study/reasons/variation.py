@@ -16,10 +16,13 @@ from ..move_review import LONGEST_VARIATION
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4
-# How much more the captor owns the captured stones' points in the line that captures them, in ownership (-1 to 1):
-# without it sacrifices and exchanges, which change nothing, would count as losses. Below it a stronger network refuted
-# most captures of single stones.
-LEAST_CAPTURE_CHANGE = 0.8
+# How much more a player owns points after one move than after the other, in ownership (-1 to 1), if they change owners.
+# Sacrifices and exchanges change nothing, and chains that are cut may live anyway: below it a stronger network refuted
+# most captures of single stones, and small networks misjudged large groups.
+CHANGED = 0.8
+# Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
+# about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
+LEAST_TOLD = 2.0
 _SLACK = 0.4  # of ownership, for a claim of which nothing need be seen: what is said to live or die is as sure as that
 
 
