@@ -67,7 +67,7 @@ def compiles(file: Path) -> bool:
 
 
 def names_in_compiled_code(file: Path) -> set[str]:
-    """The names that compiled functions of a module use, and its constants; all names where functions make LLVM code."""
+    """The names that compiled functions and constants of a module use; all where functions make LLVM code."""
     tree = ast.parse(file.read_text())
     nodes: list[ast.AST] = [tree]
     if file.parent.name != "kernels" or file.name == "network.py":
