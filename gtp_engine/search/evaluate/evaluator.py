@@ -20,7 +20,8 @@ class Evaluator(ABC):
             others wait; 1 if `submit` returns only when its work is done.
         portions: In how many batches the leaves of one search are best evaluated while they are few: 1 for a device
             that takes as long for a few positions as for many.
-        is_rollout: Whether it plays rollouts: its rows have AMAF statistics, and its evaluations are rough.
+        least_visits: How many evaluations it takes until their mean tells the lead and the owners of the points; 1 if
+            a single one does.
         reads_ladders: Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and
             the ladders of earlier boards, and returns the ladders of this one.
         takes_profile: Whether it imitates humans and needs a profile that tells which.
@@ -31,9 +32,17 @@ class Evaluator(ABC):
     largest_board: int
     overlap: int = 1
     portions: int = 1
-    is_rollout: bool = False
+    least_visits: int = 1
     reads_ladders: bool = False
     takes_profile: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_rollout(self) -> bool:
+        """Whether a single evaluation is rough."""
+        return self.least_visits > 1
 
     @abstractmethod
     def submit(

@@ -315,7 +315,7 @@ class RolloutEvaluator(Evaluator):
 
     name = "rollouts"
     largest_board = MAX_SIZE
-    is_rollout = True
+    least_visits = 20  # 80 rollouts, chosen by judgement
 
     def __init__(self, *, threads: int = 1, seed: int | None = None, rollouts: int = ROLLOUTS_PER_EVALUATION) -> None:
         self.batch_size = BATCH_SIZE
