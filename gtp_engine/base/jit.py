@@ -190,11 +190,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
 _PACKAGE = Path(__file__).parents[1]
-# The folders with compiled code, and what else that is made of: other such folders, and files with constants.
+# The folders with compiled code, and what else that is made of: all of another such folder, or single files.
 _PARTS = {
     "go": ("go/coords.py", "go/symmetry.py"),
     "nets/kernels": ("nets/quantisation.py", "nets/schema.py"),
-    "search/evaluate": ("go", "nets/kernels", "nets/config.py"),
+    "search/evaluate": ("go", *(f"nets/{name}.py" for name in ("config", "schema", "kernels/emit", "kernels/scalars"))),
     "search": ("search/evaluate",),
     "solver": ("go",),
     "training/data": ("search/evaluate", "training/data/samples.py"),

@@ -45,7 +45,6 @@ SLOT_STATUS = np.dtype(
         # Written by `survey`.
         ("is_evaluated", np.bool_),  # whether the evaluator has seen the root
         ("is_full", np.bool_),  # whether the arena has no space for `quota` more leaves
-        ("left", np.int64),  # visits to the limit, which counts the root's visits except those of banned moves
         ("in_flight", np.int64),  # leaves under way
         ("quota", np.int64),  # visits that may begin now; 0 or less for none
         ("is_asking", np.bool_),  # whether some are to begin
@@ -147,7 +146,7 @@ def survey(
         node = tree.nodes[search.root.node]
         is_evaluated = node["state"] != UNEVALUATED
         visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
-        left = search.limit - visits
+        left = search.limit - visits  # visits to the limit, for which those of banned moves do not count
         in_flight = int(node["in_flight"])
         if status["may_settle"] and is_evaluated and _is_settled(search, left, now, status):
             status["is_ending"] = True
@@ -155,22 +154,16 @@ def survey(
         if is_evaluated:
             quota = _quota(visits, left, in_flight, search.batch_size or batch_size, portions)
         at_limit = is_evaluated and (left <= 0 or now >= status["ends"])
-        is_asking = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
-        is_done = in_flight == 0 and (at_limit or status["is_ending"])
-        is_due = is_evaluated and now >= status["next_report"] and not (is_done or status["is_ending"])
-        is_full = tree.size[0] + quota > len(tree.nodes)
-        status["is_evaluated"] = is_evaluated
-        status["is_full"] = is_full
-        status["left"] = left
-        status["in_flight"] = in_flight
-        status["quota"] = quota
-        status["is_asking"] = is_asking
-        status["is_done"] = is_done
-        status["is_due"] = is_due
-        asking += is_asking
-        done += is_done
-        due += is_due
-        full += is_full
+        status["is_evaluated"], status["in_flight"], status["quota"] = is_evaluated, in_flight, quota
+        status["is_full"] = tree.size[0] + quota > len(tree.nodes)
+        status["is_asking"] = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
+        status["is_done"] = in_flight == 0 and (at_limit or status["is_ending"])
+        is_over = status["is_done"] or status["is_ending"]
+        status["is_due"] = is_evaluated and now >= status["next_report"] and not is_over
+        asking += status["is_asking"]
+        done += status["is_done"]
+        due += status["is_due"]
+        full += status["is_full"]
     return asking, done, due, full
 
 
