@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gtp_engine.base.jit import njit
-from gtp_engine.go.board import copy_board, new_board
+from gtp_engine.go.board import MAX_POINTS, copy_board, new_board
 from gtp_engine.search.evaluate.rollouts import MAX_CANDIDATES, play_rollout
 
 SECONDS = 0.5  # about, for each repeat
@@ -17,9 +17,10 @@ SECONDS = 0.5  # about, for each repeat
 @njit
 def play_games(boards: np.ndarray, games: int, state: np.ndarray, candidates: np.ndarray) -> None:
     """Plays `games` times from boards[0]; boards[1] is scratch."""
+    amaf_colours = np.empty(MAX_POINTS, np.int8)
     for _ in range(games):
         copy_board(boards[1], boards[0])
-        play_rollout(boards[1], state, candidates)
+        play_rollout(boards[1], state, candidates, amaf_colours)
 
 
 def rates(play: Callable[[int], object], repeats: int) -> list[float]:

@@ -39,6 +39,8 @@ class SearchParameters:
         c_puct_base: The number of visits at which this growth sets in (KataGo's 500; AlphaZero has 19652).
         c_puct_spread: The share, 0 to 1, to which exploration is made proportional to the standard deviation of the
             utilities found so far (KataGo).
+        rave: The number of visits at which a move's own value weighs as much as its RAVE value, with rollouts (Gelly
+            and Silver 2007); 0 turns RAVE off.
         c_uct: The weight of exploration in UCT, in units of utility; UCB1 itself would use 2 sqrt(2) for values in
             -1..1.
         fpu_reduction: The first-play urgency, which is the utility assumed for a move without visits, lies this far
@@ -87,7 +89,7 @@ class SearchParameters:
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
         tree_megabytes: The size in megabytes at which the tree stops growing; while it grows it may take twice as much
             for a moment. With a network a visit takes up to 0.41 kB on 9x9 and 1 kB on 19x19, or 0.5 kB and 1.4 kB with
-            ownership.
+            ownership; with RAVE and ownership it takes 1 kB and 4.1 kB.
 
     Raises:
         UserError: A value is of the wrong type or out of range.
@@ -98,6 +100,7 @@ class SearchParameters:
     c_puct_log: float = setting(0.0, 0, katago="cpuctExplorationLog")
     c_puct_base: float = setting(500.0, 1, katago="cpuctExplorationBase")
     c_puct_spread: float = setting(0.0, 0, 1, katago="cpuctUtilityStdevScale")
+    rave: float = setting(300.0, 0)
     c_uct: float = setting(0.6, 0)
     fpu_reduction: float = setting(0.2, 0, katago="fpuReductionMax")
     root_fpu_reduction: float = setting(0.2, 0, katago="rootFpuReductionMax")

@@ -321,7 +321,8 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     rows = tree.nodes["move"][children]
     ownerships = mean_ownership(totals[rows], counts[rows], shape) if request.moves_ownership else None
     found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
-    _describe(tree, root, active.rule, float(parameters.lcb_stdevs), children, found, whole[0])
+    corrects = parameters.selection == "puct" and not len(tree.amaf)
+    _describe(tree, root, active.rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
     priors = search.root_priors()
     priors[banned] = 0
     return SearchReport(
@@ -389,6 +390,7 @@ def _describe(
     root: Root,
     rule: Rule,
     lcb_stdevs: float,
+    corrects: bool,
     children: np.ndarray,
     found: np.ndarray,
     whole: np.ndarray,
@@ -397,7 +399,7 @@ def _describe(
     _average(tree.nodes[root.node], 1.0, lcb_stdevs, whole)
     for index in range(len(children)):
         _average(tree.nodes[children[index]], -1.0, lcb_stdevs, found[index])
-    if not rule.uct and len(children) > 1:
+    if corrects and len(children) > 1:
         _correct_selection(tree, root, rule, children, found)
 
 
@@ -428,7 +430,7 @@ def _average(record: np.ndarray, sign: float, lcb_stdevs: float, known: np.ndarr
 
 @njit
 def _correct_selection(tree: Tree, root: Root, rule: Rule, children: np.ndarray, found: np.ndarray) -> None:
-    """Sets the weights by which the root's children are chosen from, with PUCT.
+    """Sets the weights by which the root's children are chosen from, with PUCT and a network.
 
     These are what the search would have given them, had it known their utilities from the start: weight that made a
     move look worse afterwards does not speak for it (KataGo's choice of the move to play).

@@ -256,7 +256,7 @@ class Search:
         """Returns a larger arena with the same nodes."""
         size = int(tree.size[0])
         larger = trees.new_tree(capacity, self.game.area, self._layout, ownership=ownership)
-        for name in ("nodes", "priors", "ladders"):
+        for name in ("nodes", "priors", "amaf", "ladders"):
             getattr(larger, name)[:size] = getattr(tree, name)[:size]
         if ownership:
             larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
@@ -392,7 +392,8 @@ class ActiveSearch:
 
 def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout:
     """Returns the layout of the tree that a search with these parameters needs."""
-    return TreeLayout(evaluator.reads_ladders, parameters.value_bias > 0)
+    rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.is_rollout
+    return TreeLayout(rave, evaluator.reads_ladders, parameters.value_bias > 0)
 
 
 def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:

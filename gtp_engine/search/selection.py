@@ -1,4 +1,4 @@
-"""Which move a visit tries next: PUCT or UCT, with the root's noise and forbidden moves.
+"""Which move a visit tries next: PUCT or UCT, with RAVE, the root's noise and forbidden moves.
 
 PUCT (Silver et al., "Mastering the game of Go without human knowledge", 2017, after Rosin 2011) chooses the child with
 the largest Q(a) + c P(a) sqrt(N) / (1 + n(a)), where Q is the mean utility, P the prior, N the weight of all children
@@ -51,6 +51,7 @@ class Rule(NamedTuple):
     root_fpu_reduction: float
     fpu_visited_power: float
     virtual_loss: float
+    rave: float
     forced_playouts: float
 
 
@@ -85,6 +86,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     total = record["children_weight"] + 1.0 + (record["in_flight"] - 1) * rule.virtual_loss
     first_play = _first_play_value(record, rule, node == root.node)
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)
+    raving = len(tree.amaf) > 0
     forcing = rule.forced_playouts > 0.0 and node == root.node and not rule.uct
     best, best_urgency = NO_NODE, -np.inf
     child = record["first_child"]
@@ -97,6 +99,9 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         lost = candidate["in_flight"] * rule.virtual_loss
         weight = candidate["weight"] + lost
         value = (-candidate["utility_sum"] - lost) / weight if weight > 0 else first_play
+        if raving:
+            estimated = rave_estimate(tree.amaf[node], candidate["move"], first_play)
+            value = rave_blend(value, weight, estimated, rule.rave)
         prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
         # The weight is 0 in flight without virtual loss.
         urgency = value + (explore / math.sqrt(max(weight, 0.5)) if rule.uct else explore * prior / (1.0 + weight))
@@ -108,8 +113,12 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         child = candidate["next_sibling"]
     if unvisited == NO_MOVE or rule.uct:
         return best, NO_MOVE
-    prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
-    urgency = first_play + explore * prior
+    if raving:
+        # RAVE gives each move a value of its own, so that the largest prior need not be the best any more.
+        unvisited, urgency = _best_unvisited_by_rave(tree, root, colour, depth, node, first_play, explore)
+    else:
+        prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
+        urgency = first_play + explore * prior
     return (NO_NODE, unvisited) if urgency > best_urgency else (best, NO_MOVE)
 
 
@@ -176,3 +185,73 @@ def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, nod
         if prior > best_prior:
             best, best_prior = move, prior
     return best
+
+
+@borrowing
+def _best_unvisited_by_rave(
+    tree: Tree, root: Root, colour: int, depth: int, node: int, first_play: float, explore: float
+) -> tuple[int, float]:
+    """Returns the move without visits that is best by priors and RAVE, and its urgency."""
+    row = tree.priors[node]
+    at_root = root.noisy and node == root.node
+    best, best_urgency = NO_MOVE, -np.inf
+    for move in range(len(row)):
+        if row[move] == 0 or root.banned_until[colour, move] > depth:
+            continue
+        prior = float(root.priors[move]) if at_root else float(row[move]) / PRIOR_ONE
+        urgency = float(rave_estimate(tree.amaf[node], move, first_play)) + explore * prior
+        if urgency > best_urgency:
+            best, best_urgency = move, urgency
+    return best, best_urgency
+
+
+# To a move's statistics area^2 / 650 rollouts are added that agree with the first-play value, so that one lucky rollout
+# decides nothing: 10 on 9x9 (measured best), 200 on 19x19. A move's share in the result falls with the board's area, so
+# the number of rollouts needed to detect it grows with the square.
+_AREA_SQUARES_A_ROLLOUT = 650.0
+
+
+@inline
+def rave_estimate(amaf: np.ndarray, move: int, first_play: float) -> float:
+    """Returns a move's value by a node's row of `tree.Tree.amaf`; the first-play value for a pass."""
+    if move >= len(amaf):
+        return first_play
+    doubt = len(amaf) * len(amaf) / _AREA_SQUARES_A_ROLLOUT
+    return (amaf[move, 1] + doubt * first_play) / (amaf[move, 0] + doubt)
+
+
+@inline
+def rave_blend(value: float, visits: float, estimated: float, equivalence: float) -> float:
+    """Returns (1 - beta) value + beta estimated, with beta = sqrt(k / (3 n + k)) after n visits (equation 14)."""
+    beta = math.sqrt(equivalence / (3.0 * visits + equivalence))
+    return (1.0 - beta) * value + beta * estimated
+
+
+@borrowing
+def back_up_amaf(nodes: np.ndarray, amaf: np.ndarray, leaf: int, leaf_amaf: np.ndarray, value: float) -> None:
+    """Adds a leaf's AMAF statistics to the leaf and all nodes above it.
+
+    Args:
+        nodes, amaf: Those of the `Tree`.
+        leaf: The leaf's node.
+        leaf_amaf: float32 [2, 2, area] (`evaluate.row`), overwritten: on the way up the path's own moves become the
+            first plays of every rollout, since they were made before it.
+        value: Win minus loss at the leaf, for the side to move there.
+    """
+    area = leaf_amaf.shape[2]
+    side = 0  # index into `leaf_amaf` of the player to move at the node
+    node = leaf
+    while node != NO_NODE:
+        for move in range(area):
+            amaf[node, move, 0] += leaf_amaf[side, 0, move]
+            amaf[node, move, 1] += leaf_amaf[side, 1, move]
+        move = nodes[node]["move"]
+        side = 1 - side
+        value = -value
+        # The mover was the first to play there in all rollouts below, and its opponent in none. Not for a pass.
+        if 0 <= move < area:
+            leaf_amaf[side, 0, move] = 1.0
+            leaf_amaf[side, 1, move] = value
+            leaf_amaf[1 - side, 0, move] = 0.0
+            leaf_amaf[1 - side, 1, move] = 0.0
+        node = nodes[node]["parent"]

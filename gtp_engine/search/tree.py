@@ -66,8 +66,9 @@ _NEW_NODE["state"] = UNEVALUATED
 
 
 class TreeLayout(NamedTuple):
-    """Which optional arrays of a `Tree` a search needs."""
+    """Which optional arrays of a `Tree` a search needs: `amaf`, `ladders` and `biases`."""
 
+    rave: bool = False
     ladders: bool = False
     biases: bool = False
 
@@ -80,6 +81,9 @@ class Tree(NamedTuple):
     # int8 [capacity, area], in units of 1/OWNERSHIP_ONE for the side to move; OWNERSHIP_UNKNOWN at the first point of a
     # node without it.
     ownership: np.ndarray
+    # float32 [capacity, area, 2] (RAVE): the number of rollouts in which the player to move was the first to play at a
+    # point, and the sum of win minus loss over these.
+    amaf: np.ndarray
     # uint8 [capacity, (area+7)//8], one bit per stone that a ladder catches: the evaluator's inputs show these of
     # earlier positions too, and reading ladders is slow.
     ladders: np.ndarray
@@ -93,6 +97,7 @@ def new_tree(capacity: int, area: int, layout: TreeLayout, *, ownership: bool = 
         np.empty(capacity, NODE),
         np.empty((capacity, area + 1), np.uint16),
         np.empty((capacity if ownership else 0, area), np.int8),
+        np.empty((capacity if layout.rave else 0, area, 2), np.float32),
         np.empty((capacity if layout.ladders else 0, (area + 7) // 8), np.uint8),
         new_biases(capacity if layout.biases else 0),
         np.zeros(1, np.int32),
@@ -110,7 +115,7 @@ def empty(tree: Tree) -> None:
 
 def matches(tree: Tree, area: int, layout: TreeLayout) -> bool:
     """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity; no ownership."""
-    kept = TreeLayout(len(tree.ladders) > 0, len(tree.biases) > 0)
+    kept = TreeLayout(len(tree.amaf) > 0, len(tree.ladders) > 0, len(tree.biases) > 0)
     return tree.priors.shape[1] == area + 1 and kept == layout and not len(tree.ownership)
 
 
@@ -133,6 +138,8 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
     node["move"] = move
     if len(tree.ownership):
         tree.ownership[index, 0] = OWNERSHIP_UNKNOWN
+    if len(tree.amaf):
+        tree.amaf[index] = 0.0
     if parent != NO_NODE:
         _append_child(tree.nodes, parent, index)
     return index
@@ -142,8 +149,8 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
 def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
     """Appends a node to its parent's list of children.
 
-    The list is in the order in which the children were made: by descending prior, except if a root's noise or forbidden
-    moves chose otherwise. `averaging` relies on it.
+    The list is in the order in which the children were made: by descending prior, except if a root's noise, RAVE or
+    forbidden moves chose otherwise. `averaging` relies on it.
     """
     last = nodes[parent]["first_child"]
     if last == NO_NODE:
@@ -275,6 +282,8 @@ def _move_node(tree: Tree, node: int, moved: np.ndarray) -> None:
     copy_row(tree.priors[index], tree.priors[node])
     if len(tree.ladders):
         copy_row(tree.ladders[index], tree.ladders[node])
+    if len(tree.amaf):
+        copy_row(tree.amaf[index].reshape(-1), tree.amaf[node].reshape(-1))
     if len(tree.ownership):
         copy_row(tree.ownership[index], tree.ownership[node])
 

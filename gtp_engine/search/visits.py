@@ -27,9 +27,9 @@ from ..go.coords import BLACK, EMPTY
 from ..go.points import point_of_index
 from ..go.scoring import area_margin
 from .averaging import Averaging, Utility, average_children, centred, corrected_utility, slope_of, utility_of, weight_of
-from .evaluate.row import LEAD, LOSS, POLICY, SCORE_ERROR, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, WIN
+from .evaluate.row import LEAD, LOSS, POLICY, SCORE_ERROR, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, WIN, amaf_column
 from .gumbel import select_by_halving
-from .selection import Root, Rule, select
+from .selection import Root, Rule, back_up_amaf, select
 from .tree import (
     EXPANDED,
     NO_MOVE,
@@ -289,7 +289,7 @@ def expand_and_back_up(
         boards: BOARD [n], the positions of a batch.
         leaves: int32 [n], their nodes.
         start, stop: The first row of this search in the batch, and the one after its last.
-        rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`).
+        rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`). AMAF statistics are overwritten.
         ladders: uint8 [n, (area + 7) // 8 or more], one bit per stone that a ladder catches.
     """
     tree, scale, averaging = search.tree, search.scale, search.averaging
@@ -314,6 +314,9 @@ def expand_and_back_up(
         _back_up_leaf(tree, search.root.node, leaf, utility, evaluated, averaging)
         if len(tree.ladders):
             copy_row(tree.ladders[leaf], ladders[index])
+        if len(tree.amaf):
+            amaf = row[amaf_column(area) :].reshape(2, 2, area)
+            back_up_amaf(tree.nodes, tree.amaf, leaf, amaf, win_loss)
     _average_above(tree, leaves[start:stop], averaging)
 
 

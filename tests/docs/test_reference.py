@@ -124,9 +124,14 @@ def test_the_memory_of_a_visit_is_as_stated(generator: ModuleType) -> None:
         arrays = new_tree(nodes, size * size, layout, ownership=ownership)[:-1]
         return sum(array.nbytes for array in arrays) / nodes / 1000
 
-    plain, network = TreeLayout(), TreeLayout(ladders=True, biases=True)
+    plain, network, rave = TreeLayout(), TreeLayout(ladders=True, biases=True), TreeLayout(rave=True)
     alone = "{:.2g} kB on 9x9 and {:.2g} kB on 19x19".format(*(kilobytes(size, network) for size in (9, 19)))
-    owned = "{:.2g} kB and {:.2g} kB".format(*(kilobytes(size, network, ownership=True) for size in (9, 19)))
+    pairs = [
+        "{:.2g} kB and {:.2g} kB".format(*(kilobytes(size, layout, ownership=True) for size in (9, 19)))
+        for layout in (network, rave)
+    ]
     meaning = meanings(SearchParameters)["tree_megabytes"]
-    assert f"a visit takes up to {alone}, or {owned} with ownership" in meaning
-    assert f"| memory for each visit on 19x19 | {kilobytes(19, plain):.1f} kB |" in (DOCS / "results.md").read_text()
+    assert f"a visit takes up to {alone}, or {pairs[0]} with ownership" in meaning
+    assert f"with RAVE and ownership it takes {pairs[1]}" in meaning
+    row = f"{kilobytes(19, plain):.1f} kB; with rollouts, which store RAVE's statistics, {kilobytes(19, rave):.1f} kB |"
+    assert f"| memory for each visit on 19x19 | {row}" in (DOCS / "results.md").read_text()

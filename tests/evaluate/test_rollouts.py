@@ -5,7 +5,7 @@ import pytest
 from drawn_positions import DEAD_STONES, FINISHED, drawn, plain_margin, random_position, reference_of
 
 from gtp_engine.base.jit import random_below
-from gtp_engine.go.board import play
+from gtp_engine.go.board import MAX_POINTS, play
 from gtp_engine.go.coords import BLACK, PASS, WHITE, all_points, index_of_point, point_at, xy
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
@@ -19,7 +19,7 @@ from gtp_engine.search.evaluate.rollout_moves import (
     write_priors,
 )
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator
-from gtp_engine.search.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, row_columns
+from gtp_engine.search.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, amaf_column, row_columns
 
 SIZES = [(2, 2), (5, 3), (9, 9), (7, 11), (19, 19)]
 
@@ -30,6 +30,10 @@ def state(seed: int = 1) -> np.ndarray:
 
 def candidates() -> np.ndarray:
     return np.zeros(rollouts.MAX_CANDIDATES, np.int16)
+
+
+def amaf_colours() -> np.ndarray:
+    return np.full(MAX_POINTS, 9, np.int8)
 
 
 def test_an_eye_has_at_most_one_hostile_diagonal_and_none_at_the_edge() -> None:
@@ -144,7 +148,7 @@ def test_a_rollout_ends_and_its_count_equals_a_slow_one(width: int, height: int)
     numbers = state()
     for seed in range(5):
         board = random_position(width, height, 2, seed).board.copy()
-        moves = rollouts.play_rollout(board[0], numbers, candidates())
+        moves = rollouts.play_rollout(board[0], numbers, candidates(), amaf_colours())
         assert 2 <= moves <= rollouts.MOVE_CAP_PER_POINT * width * height
         owned = np.zeros(width * height, np.int32)
         margin = rollouts.count_area(board[0], owned)
@@ -153,12 +157,22 @@ def test_a_rollout_ends_and_its_count_equals_a_slow_one(width: int, height: int)
             assert margin == plain_margin(board)
 
 
+def test_the_first_colour_at_each_point_is_recorded() -> None:
+    game = random_position(9, 9, 4, 1)
+    board, colours = game.board.copy(), amaf_colours()
+    rollouts.play_rollout(board[0], state(), candidates(), colours)
+    for point in all_points(9, 9):
+        assert colours[point] in (0, BLACK, WHITE)
+        if game.stone_at(point) == 0 and board["stones"][0, point]:
+            assert colours[point]  # a stone was played there
+
+
 def test_rollouts_continue_after_two_passes() -> None:
     game = random_position(9, 9, 4, 1)
     game.play(game.to_move, PASS)
     game.play(game.to_move, PASS)
     board = game.board.copy()
-    assert rollouts.play_rollout(board[0], state(), candidates()) > 20
+    assert rollouts.play_rollout(board[0], state(), candidates(), amaf_colours()) > 20
 
 
 def test_an_atari_is_answered() -> None:
@@ -262,7 +276,7 @@ def evaluate(game: Game, *, rollouts: int = 200) -> EvaluationRow:
 def test_outputs_have_the_promised_form(width: int, height: int) -> None:
     area = width * height
     rows = rows_of(random_position(width, height, 3, 1), rollouts=4, copies=3)
-    assert rows.shape == (3, row_columns(area)) and rows.flags.c_contiguous
+    assert rows.shape == (3, row_columns(area, amaf=True)) and rows.flags.c_contiguous
     for row in rows:
         found = EvaluationRow(row, area)
         assert found.policy.shape == (area + 1,)
@@ -285,6 +299,15 @@ def test_a_finished_game_from_both_sides() -> None:
         assert found.score_stdev == 0
         assert (found.ownership.reshape(9, 9)[:, :5] == sign).all()
         assert (found.ownership.reshape(9, 9)[:, 5:] == -sign).all()
+
+
+def test_amaf_statistics_are_shares_of_the_rollouts_and_their_results() -> None:
+    found = evaluate(random_position(9, 9, 6, 1), rollouts=50).row[amaf_column(81) :].reshape(2, 2, 81)
+    share, won = found[:, 0], found[:, 1]
+    assert (share >= 0).all()
+    assert (share.sum(0) <= 1 + 1e-5).all()  # one player at most is the first at a point
+    assert (abs(won) <= share + 1e-5).all()
+    assert share.sum() > 40
 
 
 def test_a_draw_is_half_a_win() -> None:

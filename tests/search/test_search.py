@@ -16,7 +16,7 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, parse_verte
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search import tree as trees
-from gtp_engine.search.evaluate.rollouts import UniformEvaluator
+from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.evaluate.row import ownership_column
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport, best_first
@@ -275,7 +275,7 @@ def test_a_small_search_takes_little_memory() -> None:
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 1000, 1025])
 def test_a_tree_takes_no_more_memory_than_its_nodes_are_said_to_take(nodes: int) -> None:
-    layout = trees.TreeLayout(ladders=True, biases=True)
+    layout = trees.TreeLayout(rave=False, ladders=True, biases=True)
     arrays = trees.new_tree(nodes, 81, layout, ownership=True)
     assert sum(array.nbytes for array in arrays[:-1]) <= nodes * trees.bytes_per_node(81, layout)
 
@@ -545,6 +545,27 @@ def test_ownership_is_the_mean_over_the_nodes_below() -> None:
 def test_the_same_seed_repeats_the_same_search() -> None:
     first, second = (searched(Game(7), 500, evaluator=HashEvaluator(8), root_noise=0.25)[1] for _ in range(2))
     assert [(m.point, m.visits, m.pv) for m in first.moves] == [(m.point, m.visits, m.pv) for m in second.moves]
+
+
+def test_rave_counts_the_rollouts_of_the_subtree_and_the_moves_of_the_path() -> None:
+    game = Game(5, komi=0.5)
+    search = search_of(game, RolloutEvaluator(seed=1, rollouts=2), rave=100)
+    run(search, Limits(visits=200))
+    tree = search.tree
+    size = int(tree.size[0])
+    plays, wins = tree.amaf[:size, :, 0], tree.amaf[:size, :, 1]
+    visits = tree.nodes["visits"][:size, None]
+    assert (plays <= visits * (1 + 1e-5)).all()  # each visit's rollouts weigh one
+    assert (abs(wins) <= plays + 1e-3).all()
+    children = np.zeros(26, np.int32)
+    for child in children[: trees.children_of(tree, 0, children)]:
+        if tree.nodes["move"][child] < 25:
+            assert plays[0, tree.nodes["move"][child]] >= tree.nodes["visits"][child] * (1 - 1e-5)
+
+
+def test_rave_is_for_evaluators_with_rollouts() -> None:
+    search, _ = searched(Game(5), 50, rave=100)
+    assert len(search.tree.amaf) == 0
 
 
 def test_a_root_policy_temperature_levels_the_priors() -> None:

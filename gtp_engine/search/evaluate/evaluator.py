@@ -77,7 +77,8 @@ class Evaluator(ABC):
         """Waits for a batch and returns its evaluations in the order of its indices.
 
         Returns:
-            C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`.
+            C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`. The
+            search overwrites AMAF statistics when it backs them up.
         """
 
     def clear_cache(self) -> None:

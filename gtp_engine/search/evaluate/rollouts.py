@@ -5,18 +5,17 @@ was put in atari, play MoGo's shapes next to it) and else play anywhere but in t
 patterns.
 """
 
-from concurrent.futures import Future
-from functools import partial
-from typing import TypeAlias
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...base.jit import inline, next_random, njit, random_below
-from ...base.threads import Helpers
 from ...go.board import (
     BOARD,
     BUTTON_BLACK,
     BUTTON_WHITE,
+    MAX_POINTS,
     RECENT,
     TERRITORY_SCORING,
     atari_liberty,
@@ -38,6 +37,7 @@ from .row import (
     UNKNOWN,
     VALUE_ERROR,
     WIN,
+    amaf_column,
     ownership_column,
     row_columns,
 )
@@ -164,7 +164,7 @@ def anywhere(board: np.ndarray, state: np.ndarray) -> int:
 
 
 @njit
-def play_rollout(board: np.ndarray, state: np.ndarray, candidates: np.ndarray) -> int:
+def play_rollout(board: np.ndarray, state: np.ndarray, candidates: np.ndarray, amaf_colours: np.ndarray) -> int:
     """Plays random moves on `board` until both sides pass one after the other; returns the number of moves.
 
     Ko is the simple one, suicide is never played, and a side passes only when it has no move left.
@@ -173,8 +173,10 @@ def play_rollout(board: np.ndarray, state: np.ndarray, candidates: np.ndarray) -
         board: a BOARD record.
         state: see `jit.next_random`.
         candidates: scratch memory, int16 [MAX_CANDIDATES].
+        amaf_colours: int8 [MAX_POINTS], written: the colour that was the first to play at each point, or EMPTY.
     """
     limit = MOVE_CAP_PER_POINT * board["width"] * board["height"]
+    amaf_colours[: (board["width"] + 1) * (board["height"] + 1)] = EMPTY
     passes = 0
     moves = 0
     while passes < 2 and moves < limit:
@@ -182,6 +184,8 @@ def play_rollout(board: np.ndarray, state: np.ndarray, candidates: np.ndarray) -
         if point == PASS:
             point = anywhere(board, state)
         passes = passes + 1 if point == PASS else 0
+        if amaf_colours[point] == EMPTY:
+            amaf_colours[point] = board["to_move"]
         play(board, point)
         moves += 1
     return moves
@@ -262,29 +266,53 @@ _CHUNK = 3000
 
 
 @njit
+def _add_amaf(board: np.ndarray, amaf_colours: np.ndarray, value: float, weight: float, amaf: np.ndarray) -> None:
+    """Adds a rollout from `board` to its AMAF statistics [2, 2, area].
+
+    weight: of the rollout; value: that weight times win minus loss for the side to move.
+    """
+    stride = board["width"] + 1
+    move = 0
+    for y in range(board["height"]):
+        for point in range((y + 1) * stride + 1, (y + 2) * stride):
+            if amaf_colours[point] == board["to_move"]:
+                amaf[0, 0, move] += weight
+                amaf[0, 1, move] += value
+            elif amaf_colours[point] != EMPTY:
+                amaf[1, 0, move] += weight
+                amaf[1, 1, move] -= value
+            move += 1
+
+
+@njit
 def _evaluate_rows(
     boards: np.ndarray, indices: np.ndarray, start: int, stop: int, rollouts: int, seed: np.uint64, rows: np.ndarray
 ) -> None:
     """Writes rows `start` to `stop`; row i is played with random numbers of its own, made from `seed` and i."""
     scratch = np.empty(1, BOARD)
     candidates = np.empty(MAX_CANDIDATES, np.int16)
+    amaf_colours = np.empty(MAX_POINTS, np.int8)
     state = np.empty(1, np.uint64)
     for number in range(start, stop):
         source, row = boards[indices[number]], rows[number]
         area = source["width"] * source["height"]
-        ownership = row[ownership_column(area) :]
+        ownership = row[ownership_column(area) : amaf_column(area)]
+        amaf = row[amaf_column(area) :].reshape(2, 2, area)
         write_priors(source, row[POLICY:])
         state[0] = seed + np.uint64(number)
         state[0] = next_random(state)
         offset = score_offset(source)
         sign = 1.0 if source["to_move"] == BLACK else -1.0
         owner_sums = np.zeros(area, np.int32)
+        amaf[:] = 0.0
         points = total = squares = 0.0
         for _ in range(rollouts):
             copy_board(scratch[0], source)
-            play_rollout(scratch[0], state, candidates)
+            play_rollout(scratch[0], state, candidates, amaf_colours)
             score = sign * (count_area(scratch[0], owner_sums) + offset)
-            points += 1.0 if score > 0.0 else (0.5 if score == 0.0 else 0.0)
+            won = 1.0 if score > 0.0 else (0.5 if score == 0.0 else 0.0)
+            points += won
+            _add_amaf(source, amaf_colours, (2.0 * won - 1.0) / rollouts, 1.0 / rollouts, amaf)
             total += score
             squares += score * score
         mean = total / rollouts
@@ -299,7 +327,16 @@ def _evaluate_rows(
             ownership[point] = sign * owner_sums[point] / rollouts
 
 
-_Ticket: TypeAlias = tuple[np.ndarray, list[Future[None]]]  # the rows of a batch, and the parts of it under way
+@dataclass
+class _Ticket:
+    """A batch under way: its chunks, as ranges of rows, and what has been handed to other threads."""
+
+    boards: np.ndarray
+    indices: np.ndarray
+    seed: np.uint64
+    rows: np.ndarray
+    chunks: list[tuple[int, int]]
+    futures: list[Future[None]]
 
 
 class RolloutEvaluator(Evaluator):
@@ -322,29 +359,37 @@ class RolloutEvaluator(Evaluator):
         self.overlap = 2 if threads > 1 else 1
         self._rollouts = rollouts
         self._seeds = np.random.default_rng(seed)
-        self._helpers = Helpers(threads - 1, "rollouts", lambda: None)
+        self._pool = ThreadPoolExecutor(threads - 1, "rollouts") if threads > 1 else None
 
     def submit(self, boards: np.ndarray, indices: np.ndarray, *_: object, **others: object) -> _Ticket:
         """Begins the batch on the other threads; this one helps in `collect`."""
         count = len(indices)
         area = int(boards["width"][indices[0]]) * int(boards["height"][indices[0]])
-        rows = np.empty((count, row_columns(area)), np.float32)
+        rows = np.empty((count, row_columns(area, amaf=True)), np.float32)
         size = max(1, -(-_CHUNK // (self._rollouts * area)))
+        chunks = [(start, min(start + size, count)) for start in range(0, count, size)]
         seed = self._seeds.integers(0, 2**64, dtype=np.uint64)
-        return rows, [
-            self._helpers.submit(
-                partial(_evaluate_rows, boards, indices, start, min(start + size, count), self._rollouts, seed, rows)
-            )
-            for start in range(0, count, size)
-        ]
+        ticket = _Ticket(boards, indices, seed, rows, chunks, [])
+        if self._pool and len(chunks) > 1:
+            ticket.futures = [self._pool.submit(self._evaluate, ticket, start, stop) for start, stop in chunks]
+        return ticket
+
+    def _evaluate(self, ticket: _Ticket, start: int, stop: int) -> None:
+        """Writes some rows of a ticket."""
+        _evaluate_rows(ticket.boards, ticket.indices, start, stop, self._rollouts, ticket.seed, ticket.rows)
 
     def collect(self, ticket: _Ticket) -> np.ndarray:
-        """Plays what no other thread has begun, and waits for the rest."""
-        rows, chunks = ticket
-        for chunk in chunks:
-            self._helpers.result(chunk)
-        return rows
+        """Plays the chunks that no other thread has begun, from the end, and waits for the rest."""
+        if not ticket.futures:
+            self._evaluate(ticket, 0, len(ticket.indices))
+        for chunk, future in zip(reversed(ticket.chunks), reversed(ticket.futures), strict=False):
+            if future.cancel():
+                self._evaluate(ticket, *chunk)
+            else:
+                future.result()
+        return ticket.rows
 
     def close(self) -> None:
         """Ends the other threads."""
-        self._helpers.close()
+        if self._pool:
+            self._pool.shutdown()

@@ -10,6 +10,9 @@ The evaluation of a position is one row of float32. All values are for the side 
           until the value settles; UNKNOWN from an evaluator that does not estimate them
 9-        policy [area + 1] in move-index order: 0 on illegal moves, sums to 1
 then      ownership [area] in -1..1; +1: the side to move owns the point
+then      AMAF statistics [2, 2, area], from rollouts only (`Evaluator.is_rollout`). [0] is about the side to move, [1]
+          about the opponent: the share of rollouts in which that player was the first to play at a point, and the sum
+          over these of win minus loss for that player, divided by the number of all rollouts
 ========  ==============================================================================================================
 
 The numbers come first so that their columns are the same on every board. `decode_outputs` makes rows of a network's raw
@@ -41,9 +44,14 @@ def ownership_column(area: int) -> int:
 
 
 @inline
-def row_columns(area: int) -> int:
-    """Returns the number of columns of a row."""
-    return ownership_column(area) + area
+def amaf_column(area: int) -> int:
+    """Returns the column at which AMAF statistics begin, and rows without them end."""
+    return POLICY + 2 * area + 1
+
+
+def row_columns(area: int, *, amaf: bool = False) -> int:
+    """Returns the number of columns of a row, with or without AMAF statistics."""
+    return amaf_column(area) + (4 * area if amaf else 0)
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no truth value
@@ -95,7 +103,7 @@ class EvaluationRow:
     @property
     def ownership(self) -> np.ndarray:
         """The owner of each point in -1..1, float32 [area]."""
-        return self.row[ownership_column(self.area) :]
+        return self.row[ownership_column(self.area) : amaf_column(self.area)]
 
 
 class OutputScale(NamedTuple):
@@ -154,7 +162,7 @@ def decode_outputs(
         _write_policy(policy[number], optimism, allowed, index, row[POLICY : ownership_column(area)])
         no_result = scalars[position, SUPERKO] == 0 or scalars[position, TERRITORY] != 0
         _write_numbers(value[number], scores[number], no_result, scale, row)
-        raw, owners = ownership[number], row[ownership_column(area) :]
+        raw, owners = ownership[number], row[ownership_column(area) : amaf_column(area)]
         for point in range(area):
             owners[point] = raw[index[point]]
         for point in range(area):  # tanh, in vectors
