@@ -7,7 +7,8 @@ counts as missing, and code that cannot be written is kept in memory only.
 
 The cache lies in a folder of its own, named by a hash of all that decides what is compiled (the sources, numba, the
 CPU): numba's own check looks at one file only and would leave a caller stale when a function that it calls changes in
-another file. A wheel may bring such a folder for common processors (`target`), which is read first and never written.
+another file. What depends on no source that has changed is taken from the folders of earlier versions. A wheel may
+bring a folder for common processors (`target`), which is read first and never written.
 
 `NUMBA_DISABLE_JIT=1` turns everything into plain Python, so that a debugger can step through.
 """
@@ -124,12 +125,15 @@ class CodeCache:
 
     There is a file for each signature, so that processes which compile a function for different types at the same time
     do not lose each other's code; its name tells what the code depends on. That of a function without a source file, as
-    at a prompt, is not kept. The first folder that has a file is read, and all are written that may be.
+    at a prompt, is not kept. The first folder that has a file is read, and all are written that may be; what is found
+    in an earlier version's is written too.
     """
 
-    def __init__(self, function: Callable[..., Any], folders: Sequence[CodeFolder]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], folders: Sequence[CodeFolder], earlier: Sequence[CodeFolder] = ()
+    ) -> None:
         self._function = function
-        self._folders = folders
+        self._folders, self._earlier = folders, earlier
         code = function.__code__
         name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}"
         self._name = re.sub(r"[^\w.-]", "", name)  # Windows does not allow "<locals>" in names
@@ -142,8 +146,11 @@ class CodeCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Returns the compiled function for a signature, or None."""
         target_context.refresh()
-        for folder in self._folders:
-            if (data := folder.read(self._file_name(signature))) is not None:
+        name = self._file_name(signature)
+        for folder in (*self._folders, *self._earlier):
+            if (data := folder.read(name)) is not None:
+                if folder in self._earlier:
+                    self._write(name, data)
                 return numba_internals.from_bytes(data, target_context)
         return None
 
@@ -151,11 +158,14 @@ class CodeCache:
         """Keeps the compiled function for a signature, if it can be used in another process."""
         data = numba_internals.to_bytes(compiled) if _source_hash(self._function.__code__.co_filename) else None
         if data is not None:
-            for folder in self._folders:
-                folder.write(self._file_name(signature), data)
+            self._write(self._file_name(signature), data)
+
+    def _write(self, name: str, data: bytes) -> None:
+        for folder in self._folders:
+            folder.write(name, data)
 
     def _file_name(self, signature: Any) -> str:
-        """Returns a name with a hash of what the code depends on in addition to the folder."""
+        """Returns a name with a hash of what the code depends on, other versions' folders included."""
         code, closure = self._function.__code__, self._function.__closure__ or ()
         cells = dumps(tuple(cell.cell_contents for cell in closure))
         facts = (_source_hash(code.co_filename), str(signature), code.co_code, hashlib.sha256(cells).digest())
@@ -163,10 +173,14 @@ class CodeCache:
 
 
 @functools.cache
-def _source_hash(file: str) -> bytes | None:
-    """Returns a hash of a source file, or None if it cannot be read."""
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).digest()
+def _source_hash(file: str) -> str | None:
+    """Returns a hash of what code from a source file depends on, or None if it cannot be read."""
+    path = Path(file)
+    for folder in _PARTS:
+        if path.parent == _PACKAGE / folder:
+            return _hash_of(sources_of(folder))
+    try:  # it may call all of this package
+        return _hash_of(all_sources()) + hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return None
 
@@ -176,7 +190,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
 _PACKAGE = Path(__file__).parents[1]
-_COMPILED_FOLDERS = ("go", "nets", "nets/kernels", "search", "search/evaluate", "solver", "training/data")
+# The folders with compiled code, and what else that is made of: all of another such folder, or single files.
+_PARTS = {
+    "go": ("go/coords.py", "go/symmetry.py"),
+    "nets/kernels": ("nets/quantisation.py", "nets/schema.py"),
+    "search/evaluate": ("go", *(f"nets/{name}.py" for name in ("config", "schema", "kernels/emit", "kernels/scalars"))),
+    "search": ("search/evaluate",),
+    "solver": ("go",),
+    "training/data": ("search/evaluate", "training/data/samples.py"),
+}
+_COMPILES = re.compile(rb"base\.(jit|numba_internals) import")
 _USUAL_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _OPTIONS: dict[str, Any] = {
     **_USUAL_OPTIONS,
@@ -185,34 +208,53 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
     "_nrt": True,  # numba's reference counts; named here, since a function would inherit `borrowing` from its caller
 }
+_HALF = 8  # letters of a folder's name: the first half is for the machine, the second for the sources
 _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 
 
-def fingerprinted_files() -> list[Path]:
-    """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
-    own = [Path(str(module.__file__)) for module in (sys.modules[__name__], target, numba_internals)]
-    return own + [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).glob("*.py")]
+@functools.cache
+def sources_of(folder: str) -> frozenset[Path]:
+    """Returns the sources of the compiled code in a folder: a change of one of them compiles all of it again."""
+    files = {file for file in (_PACKAGE / folder).glob("*.py") if _COMPILES.search(file.read_bytes())}
+    files |= {Path(str(module.__file__)) for module in (sys.modules[__name__], target, numba_internals)}
+    used = (sources_of(name) if name in _PARTS else {_PACKAGE / name} for name in _PARTS[folder])
+    return frozenset(files).union(*used)
+
+
+def all_sources() -> frozenset[Path]:
+    """Returns the sources of all compiled code of the package."""
+    return frozenset[Path]().union(*map(sources_of, _PARTS))
+
+
+@functools.cache
+def _hash_of(sources: frozenset[Path]) -> str:
+    """Returns a hash of sources of the package. Its folder does not count: all copies share their code."""
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        digest.update(f"{source.relative_to(_PACKAGE).as_posix()}\0".encode() + source.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def _fingerprint(processor: Target) -> str:
-    """Names what the machine code depends on: sources, versions and options of Python and numba, system, processor.
+    """Names what the machine code depends on: versions and options of Python and numba, system, processor; sources.
 
-    `python -O` has other bytecode. The folder of the sources does not count: all copies share their code.
+    `python -O` has other bytecode.
     """
-    digest = hashlib.sha256()
-    for source in sorted(fingerprinted_files()):
-        digest.update(f"{source.relative_to(_PACKAGE).as_posix()}\0".encode() + source.read_bytes() + b"\0")
     facts = (
         (numba.__version__, _OPTIONS, config.BOUNDSCHECK, config.USING_SVML),
         (EXTENSION_SUFFIXES[0], sys.flags.optimize),  # the suffix names the system, and the version and ABI of Python
         (processor.name, processor.features),
     )
-    digest.update(repr(facts).encode())
-    return digest.hexdigest()[:16]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:_HALF] + _hash_of(all_sources())[:_HALF]
 
 
-def _prepare_cache() -> tuple[CodeFolder | None, str]:
-    """Makes this version's cache folder and removes the oldest others; None and the reason if it cannot be written."""
+def _prepare_cache() -> tuple[list[CodeFolder], str]:
+    """Makes this version's cache folder and removes the oldest others.
+
+    Returns:
+        This folder, and those that remain of other versions on this machine, the newest first; or no folder and the
+        reason if it cannot be written.
+    """
     try:
         parent = folders.cache_dir() / COMPILED
         folder = parent / _fingerprint(target.target())
@@ -220,12 +262,15 @@ def _prepare_cache() -> tuple[CodeFolder | None, str]:
         (folder / "writable").touch()
         os.utime(folder)  # the least recently used ones are removed
     except (OSError, UserError) as error:
-        return None, error_text(error)
+        return [], error_text(error)
+    others = []
     with contextlib.suppress(OSError):  # another process may be removing them too
-        others = sorted((other for other in parent.iterdir() if other != folder), key=lambda path: path.stat().st_mtime)
-        for other in others[: -(_KEPT_FOLDERS - 1)]:
+        others = [other for other in parent.iterdir() if other != folder]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for other in others[_KEPT_FOLDERS - 1 :]:
             shutil.rmtree(other, ignore_errors=True)
-    return CodeFolder(folder), ""
+    same_machine = (other for other in others[: _KEPT_FOLDERS - 1] if other.name[:_HALF] == folder.name[:_HALF])
+    return [CodeFolder(folder), *(CodeFolder(other, is_kept=True) for other in same_machine)], ""
 
 
 def _find_wheel_code() -> CodeFolder | None:
@@ -238,7 +283,8 @@ def _find_wheel_code() -> CodeFolder | None:
     return next((folder for folder in folders if folder.is_complete), None)
 
 
-_folder, _no_folder = _prepare_cache()
+_cached, _no_folder = _prepare_cache()
+_folder, _earlier_folders = (_cached[0], _cached[1:]) if _cached else (None, [])
 _wheel_folder = _find_wheel_code()
 CODE_FOLDERS = [folder for folder in (_wheel_folder, _folder) if folder]
 # Complete code was compiled with the same numba, which needs no trial.
@@ -256,7 +302,7 @@ def _decorate(function: F, **options: Any) -> F:
     if _problem:
         return numba.njit(function, **_USUAL_OPTIONS, forceinline="forceinline" in options)
     decorated: Any = numba_internals.Dispatcher(function, targetoptions={**_OPTIONS, **options})
-    decorated._cache = CodeCache(function, CODE_FOLDERS)  # as `cache=True` with numba's own cache
+    decorated._cache = CodeCache(function, CODE_FOLDERS, _earlier_folders)  # as `cache=True` with numba's own cache
     return decorated
 
 

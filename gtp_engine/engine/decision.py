@@ -23,6 +23,8 @@ from .worker import SearchWorker
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
 # that the search hardly loses time.
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
+# The visits of each of them. The smallest bundled network needs 32 to see a group die; rollouts are noisier.
+_LOOK_VISITS = 48
 # What a pass may cost, in points and win rate, and still be preferred to a move. Half a point is KataGo's bonus for
 # passes (`rootEndingBonusPoints`); a neutral point is worth one. The win rate is by judgement.
 _SAME_LEAD, _SAME_WINRATE = 0.5, 0.05
@@ -103,7 +105,7 @@ class _Choice:
         if is_stopped or not (choice == PASS or self._game.passes or _is_pass_as_good(report, choice)):
             return choice, report
         before = report
-        if self._judge is not self._worker or report.visits < self._judge.least_visits(self._game):
+        if self._judge is not self._worker or report.visits < _LOOK_VISITS:
             before = self._look(self._request)
         after = self._look(_with_opponent_to_move(self._request))
         if not self._is_pass_free(before, after):
@@ -191,8 +193,7 @@ class _Choice:
     def _look(self, request: SearchRequest) -> SearchReport:
         """Searches a position shortly with the judge, even without time left or after a stop."""
         is_timed = request.limits.seconds is not None or request.is_stopped
-        visits = self._judge.least_visits(self._game)
-        limits = Limits(visits, self._seconds_of_look() if is_timed else None)
+        limits = Limits(_LOOK_VISITS, self._seconds_of_look() if is_timed else None)
         return self._judge.look(self._judge.with_dead(replace(request, limits=limits, stop=None)))
 
     def _seconds_of_look(self) -> float:

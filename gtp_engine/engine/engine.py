@@ -23,7 +23,7 @@ from ..base.messages import plural
 from ..go.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
 from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..nets.library import RANK_PLAY, network_name
-from ..search.evaluate.choices import WITHOUT_NETWORK
+from ..search.evaluate.choices import names_file
 from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
@@ -152,7 +152,7 @@ class Engine:
         self.close()
 
     def __repr__(self) -> str:
-        name = self._network if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
+        name = network_name(Path(self._network))
         moves, turn = (0, BLACK) if self._game is None else (len(self._game.moves), self._game.to_move)
         position = f"{self._width}x{self._height}, {plural(moves, 'move')}, {colour_letter(turn)} to move"
         closed = ", closed" if self._thread.is_closed else ""
@@ -170,7 +170,7 @@ class Engine:
     @property
     def network(self) -> str | None:
         """The name of the network that plays on this board; None if there is none."""
-        return None if self._player in WITHOUT_NETWORK else network_name(Path(self._player))
+        return network_name(Path(self._player)) if names_file(self._player) else None
 
     @property
     def _player(self) -> str:
@@ -433,7 +433,7 @@ class Engine:
             style = PlayStyle(strength, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style, judge)
             # One visit of rollouts is a few random games: they must not decide to resign.
-            known = None if worker.is_rollout(game) else strength
+            known = None if report.is_rough else strength
             hopeless = is_hopeless(game, report, settings.resign_threshold, known)
             row = hopeless_row(hopeless_turns, game, colour) + 1 if hopeless else 0
             resign = play and settings.resign and row >= settings.resign_moves

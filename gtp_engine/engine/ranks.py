@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..base.errors import UserError
 from ..base.languages.texts import Phrase, Value, texts
 from ..nets.library import RANK_PLAY, bundled_folder, default_network, default_networks, network_name
-from ..search.evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
+from ..search.evaluate.choices import LARGEST_BOARD, ROLLOUTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -192,11 +192,8 @@ def _reached(rank: Rank, strengths: Mapping[Rank, float]) -> Rank:
 
 
 def _name_of(network: str, width: int, height: int) -> str:
-    """Returns the name of the evaluator that plays on a board, for users and in the table."""
-    network = ROLLOUTS if max(width, height) > LARGEST_BOARD else network
-    if network in WITHOUT_NETWORK:
-        return "rollouts" if network == ROLLOUTS else network
-    return network_name(Path(network))
+    """Returns the name in the table of the evaluator that plays on a board."""
+    return ROLLOUTS if max(width, height) > LARGEST_BOARD else network_name(Path(network))
 
 
 def _stand_in(table: Mapping[str, Mapping[int, Any]], width: int, height: int) -> str:

@@ -15,7 +15,7 @@ from ..search.evaluate.choices import (
     LARGEST_BOARD,
     PRECISIONS,
     ROLLOUTS,
-    WITHOUT_NETWORK,
+    names_file,
     network_on,
     too_large,
 )
@@ -88,12 +88,12 @@ class EngineSettings:
     def __post_init__(self) -> None:
         check(self)
         check_device(self.device)
-        if self.network not in (AUTO, *WITHOUT_NETWORK):
+        if names_file(self.network):
             find_network(self.network)
         if not isinstance(self.parameters, Mapping):
             raise invalid("parameters", self.parameters, 'a value for each name, such as {"c_puct": 1.1}')
         profile = self.search_parameters(self.network).profile
-        if profile and self.network in (AUTO, *WITHOUT_NETWORK):
+        if profile and not names_file(self.network):
             raise UserError(f"the profile {profile} needs a human-trained --network, such as b18c384nbt-humanv0")
 
     def search_parameters(self, network: str) -> SearchParameters:
@@ -125,7 +125,7 @@ class EngineSettings:
     def check_board(self, width: int, height: int) -> None:
         """Raises UserError if the default network of a board is missing, or a board too large for it not permitted."""
         network = self.network_on(width, height)
-        if self.strict and max(width, height) > LARGEST_BOARD and network not in WITHOUT_NETWORK:
+        if self.strict and max(width, height) > LARGEST_BOARD and names_file(network):
             reason = too_large("the network", LARGEST_BOARD)
             remedy = "choose a smaller board, or start without --strict"
             raise UserError(f"unacceptable size {width}x{height}: {reason}; {remedy}")

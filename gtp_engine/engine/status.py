@@ -99,7 +99,7 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, profile: str = "") -
     without a network: a few rollouts know too little.
     """
     is_counted = game.rules.scoring == "AREA" and not game.rules.stones_stand
-    if evaluator.is_rollout or not is_counted or not (game.passes or has_filled_up(game)):
+    if evaluator.least_visits > 1 or not is_counted or not (game.passes or has_filled_up(game)):
         return frozenset()
     after_pass = game.copy()
     after_pass.play(game.to_move, PASS)

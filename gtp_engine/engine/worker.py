@@ -14,7 +14,7 @@ from ..base.warm_up import Step, warm_up
 from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
-from ..search.evaluate.choices import ROLLOUTS, WITHOUT_NETWORK, too_large
+from ..search.evaluate.choices import ROLLOUTS, too_large
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.factory import make_evaluator
 from ..search.evaluate.features import new_workspace, position_of, root_position_of
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Limits of each of the two searches for dead stones. Of rollouts as many count as fit into the seconds; a network makes
-# about a hundred visits in them on 19x19, which also bound the time if a seed forbids that the clock does.
-_ROLLOUT_VISITS, _NETWORK_VISITS, _OWNERSHIP_SECONDS = 2000, 100, 1.5
+# Limits of each of the two searches for dead stones: a network makes about so many visits in so many seconds on 19x19.
+# They also bound the time if a seed forbids that the clock does. Rough evaluations have `least_visits` times as many.
+_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS = 100, 1.5
 _ANY_PROFILE = "rank_1d"  # for warming up
 
 
@@ -103,12 +103,11 @@ class SearchWorker:
 
     def network(self) -> "NetworkEvaluator":
         """Returns the evaluator, which must be a network; UserError if there is none, or as `evaluator`."""
-        if self.network_name in WITHOUT_NETWORK:
-            raise UserError("this needs a network: start the engine with --network NAME")
         from ..search.evaluate.network_evaluator import NetworkEvaluator
 
         evaluator = self.evaluator()
-        assert isinstance(evaluator, NetworkEvaluator)
+        if not isinstance(evaluator, NetworkEvaluator):
+            raise UserError("this needs a network: start the engine with --network NAME")
         return evaluator
 
     def check_profile(self, profile: str) -> None:
@@ -117,13 +116,11 @@ class SearchWorker:
         check_profile(evaluator.name, evaluator.takes_profile, profile)
 
     def announce(self, parameters: SearchParameters) -> None:
-        """Logs the network, its device and precision, the threads and the batch size; nothing without a network."""
-        if self.network_name in WITHOUT_NETWORK:
-            return
-        evaluator = self.network()
+        """Logs the evaluator, with a network's device and precision, the threads and the batch size."""
+        evaluator = self.evaluator()
         batch = parameters.batch_size or evaluator.batch_size
         threads = plural(self._settings.threads, "thread")
-        logger.info(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
+        logger.info(f"{evaluator}, {threads}, batches of {batch}")
 
     def evaluator_on(self, width: int, height: int) -> Evaluator:
         """Returns the evaluator for a board: rollouts if it is too large for the network.
@@ -149,14 +146,6 @@ class SearchWorker:
         if self.evaluator_on(width, height) is not self._evaluator:
             return default_parameters(ROLLOUTS)
         return wanted or default_parameters(self.network_name)
-
-    def is_rollout(self, game: Game) -> bool:
-        """Returns whether the game's board is evaluated by rollouts, which are noisy."""
-        return self.evaluator_on(game.width, game.height).is_rollout
-
-    def least_visits(self, game: Game) -> int:
-        """Returns how many visits a search on the game's board needs so that decisions may rest on it."""
-        return self.evaluator_on(game.width, game.height).least_visits
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
@@ -220,6 +209,7 @@ class SearchWorker:
             root_evaluation=row,
             stones=game.stones(),
             last_move=game.moves[-1].point if game.moves else PASS,
+            is_rough=evaluator.least_visits > 1,
         )
 
     def warm_up(
@@ -284,9 +274,10 @@ class SearchWorker:
         position = (game.width, game.height, game.rules, game.komi, parameters, *history)
         if self._ownership is not None and self._ownership[0] == position:
             return self._ownership[1]
-        if game.is_over and not self.is_rollout(game):  # nothing is left to be searched
+        evaluator = self.evaluator_on(game.width, game.height)
+        if game.is_over and evaluator.least_visits == 1:  # nothing is left to be searched
             profile = (parameters or default_parameters(self.network_name)).profile
-            combined = np.mean(evaluated_ownership(game, self.evaluator(), profile), 0)
+            combined = np.mean(evaluated_ownership(game, evaluator, profile), 0)
         else:
             ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
             combined = np.mean(ownerships, 0) if game.is_over else in_their_own_turn(game, *ownerships)
@@ -299,7 +290,7 @@ class SearchWorker:
         game = request.game.copy()
         game.to_move = colour
         # With a seed the rest of the game must not depend on the speed of the machine.
-        visits = _ROLLOUT_VISITS if self.is_rollout(game) else _NETWORK_VISITS
+        visits = _OWNERSHIP_VISITS * self.evaluator_on(game.width, game.height).least_visits
         limits = Limits(visits, _OWNERSHIP_SECONDS if self._settings.seed is None else None)
         ownership = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
         assert ownership is not None

@@ -32,21 +32,19 @@ SLOT_STATUS = np.dtype(
     [
         # Written by the scheduler.
         ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back; `survey` writes it too
-        ("is_waiting", np.bool_),  # no more leaves, but the search stays open until it is stopped
+        ("is_waiting", np.bool_),  # no more leaves, but it stays open until it is stopped; `select_in_turn` writes it
+        ("is_open", np.bool_),  # whether only a stop ends it, so that it waits for one when it is stuck
         ("ends", np.float64),  # time by `time.perf_counter`, infinite for never; so is the next
         ("next_report", np.float64),
         ("started", np.float64),
         ("may_settle", np.bool_),  # whether it ends before `ends` as soon as no other move can become the most visited
         ("visits_before", np.int64),  # the root's visits when it began
-        ("root_kind", np.int64),  # number of what positions of one batch have in common, for the root; for the tree
+        ("root_kind", np.int64),  # hash of what positions of one batch have in common, for the root; for the tree
         ("tree_kind", np.int64),
         ("served", np.int64),  # number of the last batch that it was asked for leaves; `select_in_turn` writes it too
-        # Written by `select_in_turn`.
-        ("is_stuck", np.bool_),  # whether it had no leaf to give, and none is under way
         # Written by `survey`.
         ("is_evaluated", np.bool_),  # whether the evaluator has seen the root
         ("is_full", np.bool_),  # whether the arena has no space for `quota` more leaves
-        ("left", np.int64),  # visits to the limit, which counts the root's visits except those of banned moves
         ("in_flight", np.int64),  # leaves under way
         ("quota", np.int64),  # visits that may begin now; 0 or less for none
         ("is_asking", np.bool_),  # whether some are to begin
@@ -77,26 +75,28 @@ class Leaves(NamedTuple):
     slots: np.ndarray  # int64 [size], the searches with leaves in the batch; NO_SLOT for one that was removed since
     starts: np.ndarray  # int64 [size + 1]
     symmetries: np.ndarray  # int [size], the symmetry of each evaluation if the parameters ask for random ones
-    roots: np.ndarray  # int64 [size], indices into `slots` of the searches whose row is their root
     ladders: np.ndarray  # uint8 [size, LADDER_BYTES], written by evaluators that read ladders
 
 
 @dataclass
 class Batch:
-    """Leaves under way, how many rows, slots and roots of their memory are in use, and the evaluator's ticket."""
+    """Leaves under way, how many rows and slots of their memory are in use, and the evaluator's ticket."""
 
     leaves: Leaves
     count: int = 0
     search_count: int = 0
-    root_count: int = 0
     ticket: Any = None
 
 
 def new_batch(size: int) -> Batch:
     """Returns a batch with memory for this many leaves."""
     boards, nodes, symmetries = np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp)
-    ladders, (slots, roots) = np.zeros((size, LADDER_BYTES), np.uint8), np.zeros((2, size), np.int64)
-    return Batch(Leaves(boards, nodes, slots, np.zeros(size + 1, np.int64), symmetries, roots, ladders))
+    slots, starts, ladders = (
+        np.zeros(size, np.int64),
+        np.zeros(size + 1, np.int64),
+        np.zeros((size, LADDER_BYTES), np.uint8),
+    )
+    return Batch(Leaves(boards, nodes, slots, starts, symmetries, ladders))
 
 
 @cache
@@ -146,7 +146,7 @@ def survey(
         node = tree.nodes[search.root.node]
         is_evaluated = node["state"] != UNEVALUATED
         visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
-        left = search.limit - visits
+        left = search.limit - visits  # visits to the limit, for which those of banned moves do not count
         in_flight = int(node["in_flight"])
         if status["may_settle"] and is_evaluated and _is_settled(search, left, now, status):
             status["is_ending"] = True
@@ -154,23 +154,16 @@ def survey(
         if is_evaluated:
             quota = _quota(visits, left, in_flight, search.batch_size or batch_size, portions)
         at_limit = is_evaluated and (left <= 0 or now >= status["ends"])
-        is_asking = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
-        is_done = in_flight == 0 and (at_limit or status["is_ending"])
-        is_due = is_evaluated and now >= status["next_report"] and not (is_done or status["is_ending"])
-        is_full = tree.size[0] + quota > len(tree.nodes)
-        status["is_evaluated"] = is_evaluated
-        status["is_full"] = is_full
-        status["left"] = left
-        status["in_flight"] = in_flight
-        status["quota"] = quota
-        status["is_stuck"] = False
-        status["is_asking"] = is_asking
-        status["is_done"] = is_done
-        status["is_due"] = is_due
-        asking += is_asking
-        done += is_done
-        due += is_due
-        full += is_full
+        status["is_evaluated"], status["in_flight"], status["quota"] = is_evaluated, in_flight, quota
+        status["is_full"] = tree.size[0] + quota > len(tree.nodes)
+        status["is_asking"] = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
+        status["is_done"] = in_flight == 0 and (at_limit or status["is_ending"])
+        is_over = status["is_done"] or status["is_ending"]
+        status["is_due"] = is_evaluated and now >= status["next_report"] and not is_over
+        asking += status["is_asking"]
+        done += status["is_done"]
+        due += status["is_due"]
+        full += status["is_full"]
     return asking, done, due, full
 
 
@@ -236,16 +229,15 @@ def select_in_turn(
     slots: np.ndarray,
     starts: np.ndarray,
     symmetries: np.ndarray,
-    roots: np.ndarray,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int]:
     """Fills the `Leaves` of the batch of a number from the searches in the chosen slots in turn, up to `size` of them.
 
     Each search adds at most its share of the rows that are left, and at most its `quota` in the last survey.
 
     Returns:
-        The `count`, `search_count` and `root_count` of the `Batch`, and how many searches are stuck.
+        The `count` and `search_count` of the `Batch`.
     """
-    count = given = root_count = stuck = 0
+    count = given = 0
     starts[0] = 0
     for place in range(len(chosen)):
         if count == size:
@@ -256,20 +248,17 @@ def select_in_turn(
         wanted = min(status["quota"], -(-(size - count) // (len(chosen) - place)))
         found, done = select_leaves(search, wanted, boards[count:], nodes[count:])
         if found == 0:
-            # The tree is full, nothing is allowed at its root, or everything worth a visit is under way.
-            status["is_stuck"] = done == 0 and status["in_flight"] == 0
-            stuck += status["is_stuck"]
+            if done == 0 and status["in_flight"] == 0:  # its tree is full, or it has no allowed move
+                status["is_waiting"] = status["is_open"]
+                status["is_ending"] = not status["is_open"]
             continue
         for _ in range(found):
             symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
             count += 1
-        if not status["is_evaluated"]:
-            roots[root_count] = given
-            root_count += 1
         slots[given] = chosen[place]
         given += 1
         starts[given] = count
-    return count, given, root_count, stuck
+    return count, given
 
 
 @njit

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ..base.errors import UserError
 from ..base.fields import Text, unknown
 from ..base.settings import accepted, check, setting, settings_of
-from .evaluate.choices import WITHOUT_NETWORK
+from .evaluate.choices import names_file
 
 
 def _profile(text: object) -> str:
@@ -188,7 +188,7 @@ _FOR_NETWORKS = SearchParameters(
 
 def default_parameters(network: str) -> SearchParameters:
     """Returns the parameters that suit an evaluator, by its name in `make_evaluator`: rollouts, or a network."""
-    return SearchParameters() if network in WITHOUT_NETWORK else _FOR_NETWORKS
+    return _FOR_NETWORKS if names_file(network) else SearchParameters()
 
 
 PARAMETERS = settings_of(SearchParameters)  # the declarations, by name

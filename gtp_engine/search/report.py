@@ -119,6 +119,7 @@ class SearchReport:
         stones: int8 [height, width] of EMPTY, BLACK and WHITE, the stones at the root; None for an empty board.
         last_move: The point of the move before the root; `PASS` for a pass or at the start of a game.
         weight: As in `MoveReport`, of the root; 0 for an evaluation without a tree.
+        is_rough: Whether there are too few evaluations to tell the lead and the ownership (`Evaluator.least_visits`).
     """
 
     width: int
@@ -140,6 +141,7 @@ class SearchReport:
     stones: np.ndarray | None = None
     last_move: int = PASS
     weight: float = 0.0
+    is_rough: bool = False
 
     def __repr__(self) -> str:
         text = f"<SearchReport: {colour_name(self.to_move)} to move, {_values(self)}"
@@ -338,6 +340,7 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
         root_evaluation=active.root_evaluation,
         stones=game.stones(),
         last_move=game.moves[-1].point if game.moves else PASS,
+        is_rough=search.visits < search.evaluator.least_visits,
     )
 
 

@@ -39,8 +39,6 @@ from .search import ActiveSearch, Search
 # Positions that cannot share a batch wait for it to fill: for one batch of the others for each 8 positions that it
 # holds, since a device takes as long for a few positions as for many.
 _PATIENCE_PER = 8
-# Kinds of batches from which on those of searches that have ended are forgotten: clients may name any policy optimism.
-_MOST_KINDS = 1000
 # Seconds between two looks at a search whose tree is full and that waits to be stopped.
 _PAUSE = 0.05
 
@@ -95,8 +93,6 @@ class Scheduler:
         self._survey: Survey | None = None  # of the slots in `_taken`, until something changes
         self._numbers = itertools.count()
         self._has_cancelled = False
-        self._kinds: dict[tuple[Any, ...], int] = {}  # numbers of what positions of one batch have in common
-        self._kind_numbers = itertools.count()
         self._pending: deque[Batch] = deque()  # the oldest first
         self._free: list[Batch] = []
         # By slot: the search in it; how it stands, SLOT_STATUS; its state, as of the last `_refresh`.
@@ -221,8 +217,9 @@ class Scheduler:
             return False
         queued.active, queued.slot = active, self._take_slot(active)
         status = self._statuses[queued.slot]
-        status["root_kind"] = self._kind_of(active, active.parameters.root_policy_optimism)
-        status["tree_kind"] = self._kind_of(active, active.parameters.policy_optimism)
+        status["root_kind"] = _kind_of(active, active.parameters.root_policy_optimism)
+        status["tree_kind"] = _kind_of(active, active.parameters.policy_optimism)
+        status["is_open"] = request.limits.is_endless and request.stop is not None
         status["served"] = self.batches
         status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
         status["started"], status["visits_before"] = queued.started, active.visits_before
@@ -243,15 +240,6 @@ class Scheduler:
         self._statuses["ends"][slot] = self._statuses["next_report"][slot] = np.inf
         self._changed.add(slot)
         return slot
-
-    def _kind_of(self, active: ActiveSearch, optimism: float) -> int:
-        """Returns the number of the kind of batch for positions of a search."""
-        game, parameters = active.search.game, active.parameters
-        kind = game.width, game.height, parameters.symmetry, optimism, parameters.profile
-        if len(self._kinds) > _MOST_KINDS:
-            used = {*self._statuses["root_kind"].tolist(), *self._statuses["tree_kind"].tolist()}
-            self._kinds = {known: number for known, number in self._kinds.items() if number in used}
-        return self._kinds.setdefault(kind, next(self._kind_numbers))
 
     def _note_running(self) -> None:
         """Must be called whenever other searches are under way than before."""
@@ -345,14 +333,9 @@ class Scheduler:
         batch = self._free.pop() if self._free else new_batch(size)
         if len(batch.leaves.boards) < size:
             batch = new_batch(max(size, self.evaluator.batch_size))  # a lone search sometimes asks for more
-        batch.count, batch.search_count, batch.root_count, stuck = select_in_turn(
-            self._states, slots, size, self.batches + 1, self._statuses, *batch.leaves[:6]
+        batch.count, batch.search_count = select_in_turn(
+            self._states, slots, size, self.batches + 1, self._statuses, *batch.leaves[:5]
         )
-        for queued in self._running if stuck else ():
-            status = self._statuses[queued.slot]
-            if status["is_stuck"]:  # its tree is full, or it has no allowed move
-                waits = queued.request.limits.is_endless and queued.request.stop is not None  # until it is stopped
-                status["is_waiting" if waits else "is_ending"] = True
         if batch.count:
             return batch
         self._free.append(batch)
@@ -366,8 +349,8 @@ class Scheduler:
             symmetries = np.full(batch.count, ALL_SYMMETRIES)
         elif parameters.symmetry == "random":
             symmetries = leaves.symmetries[: batch.count]
-        is_root = batch.root_count > 0 and leaves.roots[0] == 0
-        optimism = parameters.root_policy_optimism if is_root else parameters.policy_optimism
+        is_tree = self._statuses["is_evaluated"][leaves.slots[0]]
+        optimism = parameters.policy_optimism if is_tree else parameters.root_policy_optimism
         rows, profile = np.arange(batch.count), parameters.profile
         batch.ticket = self.evaluator.submit(
             leaves.boards, rows, symmetries, leaves.ladders, optimism=optimism, profile=profile
@@ -381,6 +364,8 @@ class Scheduler:
             rows = self.evaluator.collect(batch.ticket)
             self._refresh()
             leaves = batch.leaves
+            numbers = np.flatnonzero(leaves.slots[: batch.search_count] != NO_SLOT)
+            roots = numbers[~self._statuses["is_evaluated"][leaves.slots[numbers]]]  # whose row is their root
             found = absorb(
                 self._states,
                 batch.search_count,
@@ -392,11 +377,10 @@ class Scheduler:
                 *leaves[:4],
                 leaves.ladders,
             )
-            for number in leaves.roots[: batch.root_count]:
+            for number in roots:
                 slot = int(leaves.slots[number])
-                if slot != NO_SLOT:
-                    self._searches[slot].on_root_evaluated(rows[leaves.starts[number]])
-                    self._changed.add(slot)
+                self._searches[slot].on_root_evaluated(rows[leaves.starts[number]])
+                self._changed.add(slot)
         except Exception as error:
             self._give_up(batch, error)
             return
@@ -486,6 +470,12 @@ class Scheduler:
             self._refresh()  # it may be long until the next one
         queued.slot = NO_SLOT
         return active
+
+
+def _kind_of(active: ActiveSearch, optimism: float) -> int:
+    """Returns a number that is the same for positions that can share a batch."""
+    game, parameters = active.search.game, active.parameters
+    return hash((game.width, game.height, parameters.symmetry, optimism, parameters.profile))
 
 
 def run_search(search: Search, request: SearchRequest) -> SearchReport:

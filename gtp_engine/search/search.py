@@ -392,7 +392,7 @@ class ActiveSearch:
 
 def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout:
     """Returns the layout of the tree that a search with these parameters needs."""
-    rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.is_rollout
+    rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.has_amaf
     return TreeLayout(rave, evaluator.reads_ladders, parameters.value_bias > 0)
 
 

@@ -66,7 +66,7 @@ class Searches:
             ownership: Whether the owners of the points are reported.
             moves_ownership: Whether they are for every move as well.
         """
-        one_by_one = self.evaluator.is_rollout or self.limits.seconds is not None
+        one_by_one = self.evaluator.least_visits > 1 or self.limits.seconds is not None
         kept = self._new_search()
         # The values of a position still change when its best move is settled.
         requests = (
@@ -98,7 +98,7 @@ class Searches:
 
         Without a network it stays as it is: rollouts play the game to its end.
         """
-        if self.evaluator.is_rollout:
+        if self.evaluator.least_visits > 1:
             return report
         points = game.score(dead_at_the_end(game, self.evaluator, self.parameters.profile)).points
         lead = points if report.to_move == BLACK else -points

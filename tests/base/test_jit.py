@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,46 +45,61 @@ def test_a_cache_that_cannot_be_written_is_none(tmp_path: Path) -> None:
 
 
 PACKAGE = Path(jit.__file__).parents[1]
+DECORATORS = {"njit", "inline", "borrowing", "intrinsic"}
 
 
 def imports_of(file: Path) -> list[tuple[Path, set[str]]]:
-    """The modules of the package that a file imports for its compiled code, at its top level, with the names."""
+    """The modules of the package that a file imports for its compiled code, at its top level, with the names there."""
     found = []
     for node in ast.parse(file.read_text()).body:
         if isinstance(node, ast.ImportFrom):
             folder = file.parents[node.level - 1] if node.level else PACKAGE.parent
             module = folder.joinpath(*(node.module or "").split("."))
-            found.append((module, {alias.name for alias in node.names}))
-            found += [(module / alias.name, {"*"}) for alias in node.names]
-    files = [(place, names) for path, names in found for place in (path.with_suffix(".py"), path / "__init__.py")]
+            found.append((module, {alias.asname or alias.name for alias in node.names}))
+            found += [(module / alias.name, {alias.asname or alias.name}) for alias in node.names]
+    files = [(path.with_suffix(".py"), names) for path, names in found]
     return [(place, names) for place, names in files if PACKAGE in place.parents and place.is_file()]
 
 
 def compiles(file: Path) -> bool:
     """Whether a module decorates functions, as far as its imports tell."""
-    return any(place == Path(jit.__file__) for place, _ in imports_of(file))
+    return any(place.parent.name == "base" and names & DECORATORS for place, names in imports_of(file))
 
 
-def test_what_compiled_code_depends_on_is_in_the_fingerprint() -> None:
-    """A change of any file that compiled code may call has to change the cache's folder."""
-    wanted = [file for file in PACKAGE.rglob("*.py") if compiles(file)]
-    assert len(wanted) > 20
-    needed: set[Path] = set()
-    while wanted:
-        file = wanted.pop()
-        if file not in needed:
-            needed.add(file)
-            wanted += [place for place, _ in imports_of(file)]
-    # Nothing else of `base` is compiled.
-    missing = {file for file in needed - set(jit.fingerprinted_files()) if not file.is_relative_to(PACKAGE / "base")}
-    assert sorted(str(file.relative_to(PACKAGE)) for file in missing) == []
+def names_in_compiled_code(file: Path) -> set[str]:
+    """The names that compiled functions and constants of a module use; all where functions make LLVM code."""
+    tree = ast.parse(file.read_text())
+    nodes: list[ast.AST] = [tree]
+    if file.parent.name != "kernels" or file.name == "network.py":
+        nodes = [node for node in tree.body if isinstance(node, ast.Assign)]
+        functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+        nodes += [node for node in functions if {ast.unparse(name) for name in node.decorator_list} & DECORATORS]
+    return {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)}
 
 
-def test_a_file_outside_the_compiled_folders_would_be_noticed() -> None:
-    covered = {str(file.relative_to(PACKAGE)) for file in jit.fingerprinted_files()}
-    assert {"base/jit.py", "training/data/samples.py", "search/selection.py"} <= covered
-    assert "search/evaluate/rollouts.py" in covered
-    assert not {"engine/engine.py", "clients/gtp/loop.py", "base/log.py"} & covered
+def test_a_change_of_what_compiled_code_uses_compiles_it_again() -> None:
+    files = [file for file in PACKAGE.rglob("*.py") if compiles(file)]
+    assert len(files) > 20
+    assert {file.parent.relative_to(PACKAGE).as_posix() for file in files} == set(jit._PARTS)
+    for part in jit._PARTS:
+        covered = jit.sources_of(part)
+        assert covered.issuperset(file for file in files if file.parent == PACKAGE / part)
+        for file in covered:
+            used = names_in_compiled_code(file)
+            needed = {place for place, names in imports_of(file) if names & used and place.parent.name != "base"}
+            assert sorted(needed - covered) == [], (part, file)
+
+
+def test_a_change_compiles_no_more_again_than_what_it_is_used_in() -> None:
+    def parts(name: str) -> list[str]:
+        return sorted(part for part in jit._PARTS if PACKAGE / name in jit.sources_of(part))
+
+    assert parts("training/data/rows.py") == parts("training/data/samples.py") == ["training/data"]
+    assert parts("nets/config.py") == ["search", "search/evaluate", "training/data"]
+    assert parts("solver/moves.py") == ["solver"]
+    assert parts("nets/kernels/transformer.py") == ["nets/kernels"]
+    assert parts("base/jit.py") == sorted(jit._PARTS)
+    assert parts("engine/engine.py") == parts("go/drawing.py") == parts("search/scheduler.py") == []
 
 
 @pytest.mark.skipif(bool(jit.config.DISABLE_JIT), reason="nothing is compiled")
@@ -112,7 +128,7 @@ def test_a_removed_file_makes_the_start_cold_again(tmp_path: Path) -> None:
 
 def test_without_a_home_code_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.folders, "cache_dir", Mock(side_effect=UserError("this user has no home folder")))
-    assert jit._prepare_cache() == (None, "this user has no home folder")
+    assert jit._prepare_cache() == ([], "this user has no home folder")
 
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,6 +182,18 @@ def test_code_is_kept_until_the_source_changes(tmp_path: Path) -> None:
     # The same bytecode, with another constant.
     assert run(tmp_path, constant=1) == ([4, 0, 1], "")
     assert run(tmp_path, constant=1) == ([4, 1, 0], "")
+
+
+def test_what_an_earlier_version_compiled_of_the_same_sources_is_used(tmp_path: Path) -> None:
+    run(tmp_path)
+    file = code_file(tmp_path)
+    folder = file.parent
+    earlier = folder.rename(folder.with_name(f"{folder.name[:8]}-earlier"))
+    assert run(tmp_path) == ([3, 1, 0], "")
+    assert file.read_bytes() == (earlier / file.name).read_bytes()
+    shutil.rmtree(folder)
+    earlier.rename(folder.with_name("for another machine"))
+    assert run(tmp_path) == ([3, 0, 1], "")
 
 
 def test_code_for_other_types_is_in_a_file_of_its_own(tmp_path: Path) -> None:

@@ -117,6 +117,15 @@ def test_a_difference_of_win_rates_may_be_rounded_to_more_than_one(report: Searc
     assert [disc.is_best for disc in replace(report, moves=(best, second)).candidates()] == [True, False]
 
 
+def test_a_few_rough_evaluations_make_a_rough_report(game: Game) -> None:
+    evaluator = HashEvaluator(1)
+    evaluator.least_visits = 20
+    search = Search(evaluator, SearchParameters(), seed=1)
+    found = [run_search(search, SearchRequest(game, Limits(visits=visits))).is_rough for visits in (1, 19, 20)]
+    assert found == [True, True, False]
+    assert not searched(game, 1).is_rough
+
+
 def test_a_report_keeps_its_stones_when_the_game_goes_on(game: Game) -> None:
     later = game.copy()
     report = searched(later, 5)

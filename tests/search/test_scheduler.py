@@ -118,19 +118,6 @@ def test_as_many_searches_as_places_in_a_batch_give_a_leaf_each() -> None:
         assert found(answers[0]) == found(alone)
 
 
-def test_kinds_of_batches_are_forgotten_with_their_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.search.scheduler._MOST_KINDS", 4)
-    evaluator = RecordingEvaluator(16)
-    scheduler = Jobs(evaluator, slots=2)
-    wanted = [number / 20 for number in range(20)]
-    for optimism in wanted:
-        scheduler.ask(10, search=made(evaluator, root_policy_optimism=optimism, policy_optimism=optimism))
-    scheduler.run()
-    assert [report.visits for report in scheduler.answers] == [10] * 20
-    assert {optimism for *_, optimism in evaluator.batches} == set(wanted)
-    assert len(scheduler._kinds) <= 6
-
-
 def test_boards_of_different_sizes_and_roots_with_their_own_optimism_have_their_own_batches() -> None:
     evaluator = RecordingEvaluator(16)
     scheduler = Jobs(evaluator, slots=30)

@@ -7,8 +7,9 @@ are asked for and there is none. What they lose is measured with other positions
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -183,31 +184,30 @@ def _outputs(
 
 
 def _positions(suicide_areas: bool) -> tuple[list[Positions], list[Positions]]:
-    """Returns the positions for rounding and those for the loss, each by board sizes."""
-    by_size: dict[int, list[list[Positions]]] = {}
+    """Returns the positions for rounding and those for the loss, each by board sizes.
+
+    They are evenly spread over a game; each number of a game has others, so that all stages are covered.
+    """
+    workspace, by_size = new_workspace(), dict[int, list[list[np.ndarray]]]()
     for number, line in enumerate(_GAMES.read_text("ascii").splitlines()):
         side, *moves = line.split()
-        by_size.setdefault(int(side), []).append(list(_positions_of(int(side), moves, number, suicide_areas)))
-    of_size = [[_joined(same_index) for same_index in zip(*games, strict=True)] for games in by_size.values()]
-    return [_joined(parts[::2]) for parts in of_size], [_joined(parts[1::2]) for parts in of_size]
+        game, stages = Game(int(side)), by_size.setdefault(int(side), [[] for _ in range(_POSITIONS)])
+        stops = [(8 * index + number % 8) * len(moves) // (8 * _POSITIONS) for index in range(_POSITIONS)]
+        for played, move in enumerate(moves):
+            if played in stops:
+                stages[stops.index(played)].append(position_of(game, workspace))
+            game.play(game.to_move, move)
 
+    def inputs(stages: list[list[np.ndarray]]) -> Positions:
+        boards = np.concatenate(list(chain.from_iterable(stages)))
+        side, indices = int(boards["width"][0]), np.arange(len(boards))
+        planes = np.empty((len(boards), side, side, PLANES), np.uint8)
+        scalars, keys = np.empty((len(boards), SCALARS), np.float32), np.empty(len(boards), np.uint64)
+        views = np.zeros(len(boards), np.intp)
+        write_batch(boards, indices, views, suicide_areas, workspace, planes, scalars, keys, 0, NO_LADDERS)
+        return Positions(planes, scalars)
 
-def _joined(parts: Sequence[Positions]) -> Positions:
-    return Positions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def _positions_of(side: int, moves: list[str], number: int, suicide_areas: bool) -> Iterator[Positions]:
-    """Yields positions of a game, evenly spread; each number of a game has others, so that all stages are covered."""
-    game, workspace = Game(side), new_workspace()
-    stops = [(8 * index + number % 8) * len(moves) // (8 * _POSITIONS) for index in range(_POSITIONS)]
-    zero, keys = np.zeros(1, np.intp), np.empty(1, np.uint64)
-    for played, move in enumerate(moves):
-        if played in stops:
-            planes, scalars = np.empty((1, side, side, PLANES), np.uint8), np.empty((1, SCALARS), np.float32)
-            position = position_of(game, workspace)
-            write_batch(position, zero, zero, suicide_areas, workspace, planes, scalars, keys, 0, NO_LADDERS)
-            yield Positions(planes, scalars)
-        game.play(game.to_move, move)
+    return [inputs(stages[::2]) for stages in by_size.values()], [inputs(stages[1::2]) for stages in by_size.values()]
 
 
 def _cache_folder() -> Path | None:

@@ -22,6 +22,11 @@ def network_on(network: str, width: int, height: int, use: str = JUDGE) -> str:
     return str(default_network(width, height, use) or default_network(width, height) or ROLLOUTS)
 
 
+def names_file(network: str) -> bool:
+    """Whether a user names a network's file, rather than AUTO or an evaluator without a network."""
+    return network not in (AUTO, *WITHOUT_NETWORK)
+
+
 def too_large(name: str, side: int) -> str:
     """Returns the message that an evaluator does not play on boards larger than `side`."""
     return f"{name} plays on boards up to {side}x{side}"

@@ -20,10 +20,9 @@ class Evaluator(ABC):
             others wait; 1 if `submit` returns only when its work is done.
         portions: In how many batches the leaves of one search are best evaluated while they are few: 1 for a device
             that takes as long for a few positions as for many.
-        least_visits: How many visits a search needs so that decisions may rest on it. With 8, 16 and 32 of the network
-            that judges the same passes were found to be free in ten positions, eight of them on 19x19; the smallest
-            bundled network needs 32 to see a group die.
-        is_rollout: Whether it plays rollouts: its rows have AMAF statistics, and its evaluations are rough.
+        least_visits: How many evaluations it takes until their mean tells the lead and the owners of the points; 1 if
+            a single one does.
+        has_amaf: Whether its rows have AMAF statistics.
         reads_ladders: Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and
             the ladders of earlier boards, and returns the ladders of this one.
         takes_profile: Whether it imitates humans and needs a profile that tells which.
@@ -34,10 +33,13 @@ class Evaluator(ABC):
     largest_board: int
     overlap: int = 1
     portions: int = 1
-    least_visits: int = 32
-    is_rollout: bool = False
+    least_visits: int = 1
+    has_amaf: bool = False
     reads_ladders: bool = False
     takes_profile: bool = False
+
+    def __str__(self) -> str:
+        return self.name
 
     @abstractmethod
     def submit(

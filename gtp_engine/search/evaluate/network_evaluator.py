@@ -271,6 +271,9 @@ class NetworkEvaluator(Evaluator):
         self._sizes: dict[tuple[int, int], _BoardSize] = {}
         self._scale = output_scale(self.config)
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.device}, {self.precision}"
+
     def submit(
         self,
         boards: np.ndarray,

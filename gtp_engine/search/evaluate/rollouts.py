@@ -352,8 +352,8 @@ class RolloutEvaluator(Evaluator):
 
     name = "rollouts"
     largest_board = MAX_SIZE
-    is_rollout = True
-    least_visits = 64  # with fewer the ownership is noise; by judgement
+    least_visits = 20  # 80 rollouts, chosen by judgement
+    has_amaf = True
 
     def __init__(self, *, threads: int = 1, seed: int | None = None, rollouts: int = ROLLOUTS_PER_EVALUATION) -> None:
         self.batch_size = BATCH_SIZE

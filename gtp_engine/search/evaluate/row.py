@@ -10,7 +10,7 @@ The evaluation of a position is one row of float32. All values are for the side 
           until the value settles; UNKNOWN from an evaluator that does not estimate them
 9-        policy [area + 1] in move-index order: 0 on illegal moves, sums to 1
 then      ownership [area] in -1..1; +1: the side to move owns the point
-then      AMAF statistics [2, 2, area], from rollouts only (`Evaluator.is_rollout`). [0] is about the side to move, [1]
+then      AMAF statistics [2, 2, area], from rollouts only (`Evaluator.has_amaf`). [0] is about the side to move, [1]
           about the opponent: the share of rollouts in which that player was the first to play at a point, and the sum
           over these of win minus loss for that player, divided by the number of all rollouts
 ========  ==============================================================================================================
