@@ -40,6 +40,7 @@ from ...go.board import (
     BUTTON_WHITE,
     CAUGHT_BEFORE,
     CAUGHT_TWO_BEFORE,
+    LIBERTIES_SHIFT,
     MAX_AREA,
     MAX_POINTS,
     NO_TAX,
@@ -105,7 +106,7 @@ def _read_liberties(board: Board, codes: np.ndarray) -> None:
     for point in range(stride + 1, (board["height"] + 1) * stride):
         is_stone = (board["stones"][point] == BLACK) | (board["stones"][point] == WHITE)
         if is_stone & (board["chain"][point] == point):  # one branch, since the CPU cannot predict either
-            count = board["liberties"][point]
+            count = board["liberties"][point] >> LIBERTIES_SHIFT
             # Pseudo-liberties: up to two stones count no liberty twice, more stones none more than four times.
             if board["chain_size"][point] > 2:
                 count = count_liberties(board, point, 4) if count <= 12 else 4
