@@ -157,6 +157,12 @@ class GameClock:
         spent = self._spent + self._elapsed(colour) if colour == self._turn else 0.0
         return self.settings.after(self._left[colour], spent)
 
+    @property
+    def period(self) -> int:
+        """The count, as in `TimeLeft`, of the player whose clock runs; 0 if neither does."""
+        left = None if self.running is None else self.left(self.running)
+        return 0 if left is None else left.stones
+
     def follow(self) -> None:
         """Sets the clocks to the beginning of the last turn of the main line, if that is another one than before."""
         if self._tree.main_line[-1] is not self.last:
