@@ -249,27 +249,28 @@ def atari_liberty(board: Board, head: int) -> int:
 
 
 @njit
-def count_liberties(board: Board, point: int, limit: int) -> int:
-    """Counts the liberties of the chain at `point`, but no further than `limit` (at most 8)."""
+def find_liberties(board: Board, point: int, limit: int) -> tuple[int, int, int]:
+    """Returns how many liberties the chain at a point has, counted to `limit` (3 or 4), and two of them, else PASS."""
     stride = board["width"] + 1
-    stones = board["stones"]
-    # The liberties found are kept in registers, not in an array: comparing with seven numbers is faster than memory.
-    first = second = third = fourth = fifth = sixth = seventh = -1
+    first = second = third = PASS
     count = 0
     stone = point
     while True:
-        for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if stones[neighbour] != EMPTY or neighbour in (first, second, third):
-                continue
-            if neighbour in (fourth, fifth, sixth, seventh):
+        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
+            if board["stones"][near] != EMPTY or near in (first, second, third):
                 continue
             count += 1
-            if count >= limit:
-                return count
-            seventh, sixth, fifth, fourth, third, second, first = sixth, fifth, fourth, third, second, first, neighbour
+            if count == 1:
+                first = near
+            elif count == 2:
+                second = near
+            elif count == limit:
+                return count, first, second
+            else:
+                third = near
         stone = board["next_stone"][stone]
         if stone == point:
-            return count
+            return count, first, second
 
 
 @inline

@@ -29,6 +29,7 @@ from .board import (
     Board,
     atari_liberty,
     copy_board,
+    find_liberties,
     in_atari,
     is_suicide,
     place,
@@ -68,38 +69,6 @@ _UNKNOWN, _CAUGHT, _ESCAPED = 0, 1, 2
 def new_workspace() -> np.ndarray:
     """Returns memory for `find_ladders`, a WORKSPACE array of shape (1,); one for each thread."""
     return np.zeros(1, WORKSPACE)
-
-
-@njit
-def _count_empty_neighbours(w: Workspace, point: int) -> int:
-    board = w["journal"]["board"]
-    stride = board["width"] + 1
-    count = 0
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        count += board["stones"][near] == EMPTY
-    return count
-
-
-@njit
-def _two_liberties(w: Workspace, head: int) -> tuple[int, int, int]:
-    """Returns the number of liberties, counted no further than 3, and the first two."""
-    board = w["journal"]["board"]
-    stones, stride = board["stones"], board["width"] + 1
-    first = second = PASS
-    stone = head
-    while True:
-        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if stones[near] != EMPTY or near in (first, second):
-                continue
-            if first == PASS:
-                first = near
-            elif second == PASS:
-                second = near
-            else:
-                return 3, first, second
-        stone = board["next_stone"][stone]
-        if stone == head:
-            return int(first != PASS) + int(second != PASS), first, second
 
 
 @njit
@@ -146,7 +115,7 @@ def _play(w: Workspace, point: int, colour: int) -> None:
 
 @njit
 def _would_take_ko(w: Workspace, point: int, attacker: int) -> bool:
-    """Whether the attacker's stone on a liberty that has no empty neighbour takes just one stone, itself alone."""
+    """Whether the attacker's stone on a liberty takes just one stone and is alone, without an empty point beside it."""
     board = w["journal"]["board"]
     stones, stride = board["stones"], board["width"] + 1
     taken = 0
@@ -170,7 +139,7 @@ def _liberties_after(w: Workspace, point: int, colour: int) -> int:
     journal = w["journal"]
     notes = journal["notes"]
     _play(w, point, colour)
-    count = _two_liberties(w, journal["board"]["chain"][point])[0]
+    count = find_liberties(journal["board"], point, 3)[0]
     take_back(journal, notes)
     return count
 
@@ -229,18 +198,15 @@ def _attack(w: Workspace, head: int, depth: int) -> int:
     board = w["journal"]["board"]
     if in_atari(board, head):
         return _CAUGHT
-    count, first, second = _two_liberties(w, head)
+    count, first, second = find_liberties(board, head, 3)
     if count > 2:
         return _ESCAPED
     defender = board["stones"][head]
     level = w["levels"][depth]
     begin = level["next"]
-    first_open, second_open = _count_empty_neighbours(w, first), _count_empty_neighbours(w, second)
     # In the order of their cost: the last tests play moves.
     if (
-        first_open == 0
-        and second_open == 0
-        and _would_take_ko(w, first, 3 - defender)
+        _would_take_ko(w, first, 3 - defender)
         and _would_take_ko(w, second, 3 - defender)
         and _liberties_after(w, first, defender) <= 2
         and _liberties_after(w, second, defender) <= 2
@@ -357,7 +323,7 @@ def find_ladders(board: Board, workspace: np.ndarray, caught: np.ndarray, workin
             # One or two stones count no liberty twice, larger chains none more than four times.
             if board["liberties"][point] >> LIBERTIES_SHIFT > (2 if board["chain_size"][point] <= 2 else 8):
                 continue
-            count, first, second = _two_liberties(w, point)
+            count, first, second = find_liberties(board, point, 3)
             is_caught = False
             if count == 1:
                 is_caught = _is_caught(w, point)

@@ -50,7 +50,7 @@ from ...go.board import (
     SUPERKO_FORBIDS,
     TERRITORY_SCORING,
     Board,
-    count_liberties,
+    find_liberties,
     is_legal_but_superko,
     mark_superko,
 )
@@ -109,7 +109,7 @@ def _read_liberties(board: Board, codes: np.ndarray) -> None:
             count = board["liberties"][point] >> LIBERTIES_SHIFT
             # Pseudo-liberties: up to two stones count no liberty twice, more stones none more than four times.
             if board["chain_size"][point] > 2:
-                count = count_liberties(board, point, 4) if count <= 12 else 4
+                count = find_liberties(board, point, 4)[0] if count <= 12 else 4
             codes[point] = 1 << (_LIBERTIES + count) if count <= 3 else 0
 
 
