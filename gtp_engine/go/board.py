@@ -119,20 +119,15 @@ def new_board(width: int, height: int) -> np.ndarray:
 @njit
 def clear(board: Board, width: int, height: int) -> None:
     """Empties the board and sets its size; the rules and komi stay."""
+    begin_history(board, BLACK)
     board["hash"] = 0
-    board["move_count"] = 0
-    board["moves_shown"] = 0
     board["width"] = width
     board["height"] = height
-    board["ko_point"] = PASS
-    board["to_move"] = BLACK
-    board["passes"] = 0
     for colour in range(3):
         board["plays"][colour] = 0
         board["captures"][colour] = 0
     for point in range(MAX_POINTS):
         board["stones"][point] = WALL
-        board["captured_at"][point] = 0
         board["ladders"][point] = 0
     count = 0
     for y in range(height):
@@ -182,30 +177,26 @@ def copy_board(target: Board, source: Board) -> None:
     target["tax"] = source["tax"]
     target["button"] = source["button"]
     target["friendly_pass"] = source["friendly_pass"]
-    for colour in range(3):
-        target["plays"][colour] = source["plays"][colour]
-        target["captures"][colour] = source["captures"][colour]
-    for slot in range(RECENT):
-        target["recent_points"][slot] = source["recent_points"][slot]
-        target["recent_colours"][slot] = source["recent_colours"][slot]
+    _copy(target["plays"], source["plays"], 3)
+    _copy(target["captures"], source["captures"], 3)
+    _copy(target["recent_points"], source["recent_points"], RECENT)
+    _copy(target["recent_colours"], source["recent_colours"], RECENT)
     points = (source["height"] + 2) * (source["width"] + 1) + 1
-    # One loop per array, so that LLVM turns each into a block copy.
-    for point in range(points):
-        target["stones"][point] = source["stones"][point]
-    for point in range(points):
-        target["captured_at"][point] = source["captured_at"][point]
-    for point in range(points):
-        target["chain"][point] = source["chain"][point]
-    for point in range(points):
-        target["next_stone"][point] = source["next_stone"][point]
-    for point in range(points):
-        target["chain_size"][point] = source["chain_size"][point]
-    for point in range(points):
-        target["liberties"][point] = source["liberties"][point]
-    for point in range(points):
-        target["empty_slot"][point] = source["empty_slot"][point]
-    for slot in range(source["empty_count"]):
-        target["empties"][slot] = source["empties"][slot]
+    _copy(target["stones"], source["stones"], points)
+    _copy(target["captured_at"], source["captured_at"], points)
+    _copy(target["chain"], source["chain"], points)
+    _copy(target["next_stone"], source["next_stone"], points)
+    _copy(target["chain_size"], source["chain_size"], points)
+    _copy(target["liberties"], source["liberties"], points)
+    _copy(target["empty_slot"], source["empty_slot"], points)
+    _copy(target["empties"], source["empties"], source["empty_count"])
+
+
+@inline
+def _copy(target: np.ndarray, source: np.ndarray, count: int) -> None:
+    """Copies the first elements of an array, by a loop that LLVM turns into a block copy."""
+    for index in range(count):
+        target[index] = source[index]
 
 
 @inline
