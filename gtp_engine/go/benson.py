@@ -4,9 +4,7 @@ For one colour, a *region* is a connected set of points that hold no stone of th
 regions each cannot be captured even if their owner always passes. What such chains enclose is their owner's territory
 if the opponent cannot live inside it.
 
-The board is read as rows of bits (column x is the bit 2^x, row y has index y + 1), and connected sets are made of
-*runs* of neighbouring bits in a row: a 19x19 board has some dozens of runs, and one operation serves all the points of
-a run.
+The board is read as rows of bits (column x is the bit 2^x, row y has index y + 1), so that one operation serves a row.
 """
 
 from typing import Any, TypeAlias
@@ -14,18 +12,22 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..base.jit import inline, njit
-from .board import NO_TAX, Board, in_atari
-from .coords import BLACK, EMPTY, MAX_SIZE, WHITE
+from .board import MAX_POINTS, NO_TAX, Board, in_atari
+from .coords import BLACK, EMPTY, MAX_SIZE, PASS, WHITE
 from .points import point_at
 
 ROWS = MAX_SIZE + 2  # an empty row above and below the board's
-_MAX_RUNS = MAX_SIZE * (MAX_SIZE + 1) // 2  # at most every second point begins one; nor are there more parts
-_RUNS = np.dtype(
+_MAX_PARTS = MAX_SIZE * (MAX_SIZE + 1) // 2  # at most every second point begins one
+_PART = np.dtype(  # of a set of points, connected
     [
-        ("bits", np.int32, (_MAX_RUNS,)),
-        ("row", np.int16, (_MAX_RUNS,)),
-        ("part", np.int16, (_MAX_RUNS,)),  # the connected set that the run belongs to, counted from 0
-        ("count", np.int32),
+        ("rows", np.int32, (ROWS,)),
+        ("top", np.int64),  # its first row and its last one
+        ("bottom", np.int64),
+        # Of a region:
+        ("opposed", np.bool_),  # an opponent's stone is inside
+        ("safe", np.bool_),  # it touches only pass-alive chains
+        ("interior", np.int64),  # its points that touch no stone of the colour, counted to 2
+        ("vital", np.int64, (4,)),  # the heads of the chains for which it is vital, and PASS
     ],
     align=True,
 )
@@ -34,20 +36,10 @@ AREA_WORKSPACE = np.dtype(
         ("stones", np.int32, (3, ROWS)),  # by colour
         ("area", np.int32, (3, ROWS)),  # by colour: the result
         ("mask", np.int32, (ROWS,)),
-        ("near", np.int32, (ROWS,)),  # the points next to any point of the mask
-        ("regions", _RUNS),
-        ("chains", _RUNS),
-        # By region:
-        ("opposed", np.uint8, (_MAX_RUNS,)),  # an opponent's stone is inside
-        ("interior", np.uint8, (_MAX_RUNS,)),  # its points that touch no stone of the colour, counted to 2
-        ("small", np.uint8, (_MAX_RUNS,)),  # all of its relevant points touch the colour: it may be vital
-        ("safe", np.uint8, (_MAX_RUNS,)),  # it touches only pass-alive chains
-        # By chain:
-        ("alive", np.uint8, (_MAX_RUNS,)),
-        ("eyes", np.int16, (_MAX_RUNS,)),  # the number of its vital regions
-        ("shore", np.int32, (ROWS, _MAX_RUNS)),  # by row and chain: the points next to the chain
-        ("vital", np.uint8, (_MAX_RUNS, _MAX_RUNS)),  # by region and chain
-        ("doomed", np.int32, (ROWS,)),  # the points next to chains that are not alive
+        ("near", np.int32, (ROWS,)),  # the points next to any point of a set
+        ("living", np.int32, (ROWS,)),  # the stones of pass-alive chains
+        ("parts", _PART, (_MAX_PARTS,)),
+        ("eyes", np.int64, (MAX_POINTS,)),  # by the head of a chain: the number of its vital regions
     ],
     align=True,
 )
@@ -86,54 +78,48 @@ def _full_row(board: Board) -> int:
     return (1 << int(board["width"])) - 1
 
 
-@njit
-def _connect(mask: np.ndarray, height: int, runs: np.ndarray) -> int:
-    """Cuts the bits of `mask` into runs and numbers their connected parts; returns the number of parts.
-
-    One pass from top to bottom with a union-find forest: runs of adjacent rows that overlap are united.
-    """
-    bits, part = runs["bits"], runs["part"]
-    count = above = 0
-    for row in range(1, height + 1):
-        rest = np.int64(mask[row])
-        first = count
-        while rest:
-            # Adding the lowest bit carries through the lowest run: the bits that become 0 are that run.
-            low = rest & -rest
-            run = rest & ~(rest + low)
-            rest ^= run
-            bits[count] = run
-            runs["row"][count] = row
-            part[count] = count  # until all are known, a part is a tree of runs that point to earlier ones
-            # Runs of a row are in ascending order, so those above that end before this run are done with.
-            while above < first and bits[above] < low:
-                above += 1
-            touching = above
-            while touching < first and (bits[touching] & -bits[touching]) <= run:
-                older, newer = _root(part, touching), _root(part, count)
-                part[max(older, newer)] = min(older, newer)
-                touching += 1
-            count += 1
-        above = first
-    runs["count"] = count
-    parts = 0
-    # Roots are the earliest runs of their parts: when a run is reached, its parent already has the final number.
-    for index in range(count):
-        if part[index] == index:
-            part[index] = parts
-            parts += 1
-        else:
-            part[index] = part[part[index]]
-    return parts
-
-
 @inline
-def _root(part: np.ndarray, run: int) -> int:
-    """Returns the root of a run's tree, halving the path on the way."""
-    while part[run] != run:
-        part[run] = part[part[run]]
-        run = part[run]
-    return run
+def _spread(rows: np.ndarray, mask: np.ndarray, row: int) -> bool:
+    """Adds to a row of a set what is connected to the set in this row of a mask; returns whether that is anything."""
+    before = found = np.int64(rows[row])
+    wider = (before | rows[row - 1] | rows[row + 1] | before << 1 | before >> 1) & mask[row]
+    while wider != found:
+        found = wider
+        wider = (found | found << 1 | found >> 1) & mask[row]
+    rows[row] = found
+    return found != before
+
+
+@njit
+def _take_part(mask: np.ndarray, height: int, top: int, part: np.ndarray) -> None:
+    """Moves a connected part from a mask to `part`: that of the first point in `top`, the first row that has any."""
+    rows = part["rows"]
+    rows[:] = 0
+    rows[top] = mask[top] & -mask[top]
+    bottom, growing = top, True
+    while growing:
+        growing = False
+        for row in range(top, height + 1):
+            if _spread(rows, mask, row):
+                bottom, growing = max(bottom, row), True
+            elif row > bottom:
+                break
+        for row in range(bottom - 1, top - 1, -1):
+            growing |= _spread(rows, mask, row)
+    for row in range(top, bottom + 1):
+        mask[row] ^= rows[row]
+    part["top"], part["bottom"] = top, bottom
+
+
+@njit
+def _cut(mask: np.ndarray, height: int, parts: np.ndarray) -> int:
+    """Cuts a mask, which is empty then, into its connected parts; returns their number."""
+    count = 0
+    for top in range(1, height + 1):
+        while mask[top]:
+            _take_part(mask, height, top, parts[count])
+            count += 1
+    return count
 
 
 @njit
@@ -143,120 +129,105 @@ def _find_near(mask: np.ndarray, height: int, near: np.ndarray) -> None:
         near[row] = mask[row - 1] | mask[row + 1] | (mask[row] << 1) | (mask[row] >> 1)
 
 
-@njit
-def _find_shores(w: AreaWorkspace, own: np.ndarray, height: int) -> int:
-    """Finds the chains and the points next to each; returns the number of chains."""
-    chains = _connect(own, height, w["chains"])
-    shore = w["shore"]
-    # Only what this position uses is cleared: the whole matrix has some 9,000 cells.
-    for row in range(height + 2):
-        for chain in range(chains):
-            shore[row, chain] = 0
-    for run in range(w["chains"]["count"]):
-        chain, row = w["chains"]["part"][run], w["chains"]["row"][run]
-        bits = w["chains"]["bits"][run]
-        shore[row - 1, chain] |= bits
-        shore[row + 1, chain] |= bits
-        shore[row, chain] |= (bits << 1) | (bits >> 1)
-    return chains
+@inline
+def _chain_at(board: Board, point: int, colour: int) -> int:
+    """Returns the head of the chain of a colour at a point; PASS if there is none."""
+    return int(board["chain"][point]) if board["stones"][point] == colour else PASS
 
 
 @njit
-def _find_vital(w: AreaWorkspace, other: np.ndarray, suicide: bool, chains: int, regions: int) -> None:
-    """Writes which regions are vital for which chains: those with all points next to the chain.
+def _find_vital(board: Board, colour: int, suicide: bool, w: AreaWorkspace, region: np.ndarray) -> None:
+    """Writes for which chains a region is vital: those that all of its points touch.
 
     If suicide is illegal, the empty points are enough: the opponent cannot fill the last of them.
     """
-    vital, shore = w["vital"], w["shore"]
-    for region in range(regions):
-        if w["small"][region]:
-            for chain in range(chains):
-                vital[region, chain] = True
-    for run in range(w["regions"]["count"]):
-        region, row = w["regions"]["part"][run], w["regions"]["row"][run]
-        if w["small"][region]:
-            needed = w["regions"]["bits"][run] & (-1 if suicide else ~other[row])
-            # Chains are the inner index everywhere, so that LLVM makes vectors of these loops.
-            for chain in range(chains):
-                vital[region, chain] &= (needed & ~shore[row, chain]) == 0
+    stride, vital, is_first = board["width"] + 1, region["vital"], True
+    vital[:] = PASS
+    for row in range(region["top"], region["bottom"] + 1):
+        needed = region["rows"][row] & (-1 if suicide else ~w["stones"][3 - colour, row])
+        if needed & ~w["near"][row]:
+            vital[:] = PASS
+            return
+        for x in range(board["width"]):
+            if needed >> x & 1 == 0:
+                continue
+            point = point_at(x, row - 1, board["width"])
+            up, left = _chain_at(board, point - stride, colour), _chain_at(board, point - 1, colour)
+            right, down = _chain_at(board, point + 1, colour), _chain_at(board, point + stride, colour)
+            if is_first:  # each chain counts once
+                vital[0], vital[1] = up, left if left != up else PASS
+                vital[2] = right if right not in (up, left) else PASS
+                vital[3] = down if down not in (up, left, right) else PASS
+                is_first = False
+            for index in range(4):
+                if vital[index] not in (up, left, right, down):
+                    vital[index] = PASS
 
 
 @njit
-def _find_alive(w: AreaWorkspace, chains: int, regions: int, height: int) -> bool:
-    """Runs Benson's algorithm: writes which chains are alive, and which regions touch no other chain.
-
-    Returns whether any chain is alive; if not, `safe` is left unfinished.
-    """
-    alive, safe, eyes, doomed = w["alive"], w["safe"], w["eyes"], w["doomed"]
-    for chain in range(chains):
-        alive[chain] = True
-    for region in range(regions):
-        safe[region] = True
-    # Benson's fixed point: drop chains with fewer than two vital regions, then the regions that such chains border,
-    # until nothing changes.
-    while True:
-        for chain in range(chains):
-            eyes[chain] = 0
-        for region in range(regions):
-            if w["small"][region] and safe[region]:
-                for chain in range(chains):
-                    eyes[chain] += w["vital"][region, chain]
-        before = after = 0
-        for chain in range(chains):
-            before += alive[chain]
-            after += alive[chain] and eyes[chain] >= 2
-        if after == 0 or after == before:
-            return after > 0
-        for row in range(height + 2):
-            doomed[row] = 0
-        for chain in range(chains):
-            if alive[chain] and eyes[chain] < 2:
-                alive[chain] = False
-                for row in range(height + 2):
-                    doomed[row] |= w["shore"][row, chain]
-        # A region stays unsafe once it is, so that the shores of chains dropped earlier need not be kept.
-        for run in range(w["regions"]["count"]):
-            if w["regions"]["bits"][run] & doomed[w["regions"]["row"][run]]:
-                safe[w["regions"]["part"][run]] = False
-
-
-@njit
-def _describe_regions(board: Board, colour: int, suicide: bool, w: AreaWorkspace) -> tuple[int, int]:
-    """Finds the regions of a colour and what is in them; returns their number and that of the small ones."""
-    height = board["height"]
-    own, other = w["stones"][colour], w["stones"][3 - colour]
-    full = _full_row(board)
-    for row in range(1, height + 1):
-        w["mask"][row] = full & ~own[row]
-    regions = _connect(w["mask"], height, w["regions"])
-    _find_near(own, height, w["near"])
-    for region in range(regions):
-        w["opposed"][region] = False
-        w["interior"][region] = 0
-        w["small"][region] = True
-    for run in range(w["regions"]["count"]):
-        region, row, bits = w["regions"]["part"][run], w["regions"]["row"][run], w["regions"]["bits"][run]
-        if bits & other[row]:
-            w["opposed"][region] = True
+def _describe(board: Board, colour: int, suicide: bool, w: AreaWorkspace, region: np.ndarray) -> None:
+    """Writes what is in a region of a colour, for which `near` has the points next to that colour's stones."""
+    region["safe"], region["opposed"], region["interior"] = True, False, 0
+    for row in range(region["top"], region["bottom"] + 1):
+        bits = region["rows"][row]
+        if bits & w["stones"][3 - colour, row]:
+            region["opposed"] = True
         inside = bits & ~w["near"][row]
         if inside:
             # More than one is all that counts: the opponent needs two such points to live there. A number with a
             # single bit set has none in common with its predecessor.
-            w["interior"][region] = min(2, w["interior"][region] + (1 if inside & (inside - 1) == 0 else 2))
-            if suicide or inside & ~other[row]:
-                w["small"][region] = False
-    small = 0
-    for region in range(regions):
-        small += w["small"][region]
-    return regions, small
+            region["interior"] = min(2, region["interior"] + (1 if inside & (inside - 1) == 0 else 2))
+    _find_vital(board, colour, suicide, w, region)
 
 
-@inline
-def _has_stones(rows: np.ndarray, height: int) -> bool:
-    for row in range(1, height + 1):
-        if rows[row]:
-            return True
-    return False
+@njit
+def _find_living(board: Board, colour: int, w: AreaWorkspace, regions: int) -> bool:
+    """Runs Benson's algorithm: writes the stones of living chains, and which regions touch no other chain.
+
+    Returns whether any chain lives; if not, `safe` is left unfinished.
+    """
+    height, parts, eyes, living = board["height"], w["parts"], w["eyes"], w["living"]
+    before = 0
+    # Benson's fixed point: drop chains with fewer than two vital regions, then the regions that such chains border,
+    # until nothing changes.
+    while True:
+        for region in range(regions):
+            for head in parts[region]["vital"]:
+                eyes[head] = 0
+        for region in range(regions):
+            if parts[region]["safe"]:
+                for head in parts[region]["vital"]:
+                    eyes[head] += 1
+        living[:] = 0
+        stones = 0
+        for region in range(regions):
+            for head in parts[region]["vital"]:
+                if head != PASS and eyes[head] >= 2:
+                    eyes[head] = 0  # it is added once
+                    stones += _add_chain(board, head, living)
+        if stones in (0, before):
+            return stones > 0
+        before = stones
+        for row in range(height + 2):
+            w["mask"][row] = w["stones"][colour, row] & ~living[row]
+        _find_near(w["mask"], height, w["near"])
+        for region in range(regions):
+            part = parts[region]
+            for row in range(part["top"], part["bottom"] + 1):
+                if part["rows"][row] & w["near"][row]:
+                    part["safe"] = False
+
+
+@njit
+def _add_chain(board: Board, head: int, rows: np.ndarray) -> int:
+    """Adds a chain to a set; returns the number of its stones."""
+    stride = board["width"] + 1
+    stone = head
+    while True:
+        rows[stone // stride] |= np.int64(1) << (stone % stride - 1)  # without the JIT a stone is an int16
+        stone = board["next_stone"][stone]
+        if stone == head:
+            return int(board["chain_size"][head])
 
 
 @njit
@@ -265,40 +236,39 @@ def _mark(board: Board, colour: int, suicide: bool, proven_only: bool, w: AreaWo
 
     Unless `proven_only`, also adds regions without an opponent's stone, except for points of the opponent's area.
     """
+    height, mask, living = board["height"], w["mask"], w["living"]
     own, area, other_area = w["stones"][colour], w["area"][colour], w["area"][3 - colour]
-    if not _has_stones(own, board["height"]):
+    if not own[: height + 1].any():
         return  # without a stone nothing is enclosed
-    regions, small = _describe_regions(board, colour, suicide, w)
-    proving = False
-    # Fewer than two regions that may be vital: no chain can be alive. Most positions of an opening end here.
-    if small >= 2:
-        chains = _find_shores(w, own, board["height"])
-        _find_vital(w, w["stones"][3 - colour], suicide, chains, regions)
-        proving = _find_alive(w, chains, regions, board["height"])
-    if proving:
-        for run in range(w["chains"]["count"]):
-            if w["alive"][w["chains"]["part"][run]]:
-                row = w["chains"]["row"][run]
-                area[row] |= w["chains"]["bits"][run]
-                other_area[row] &= ~w["chains"]["bits"][run]
-    for run in range(w["regions"]["count"]):
-        region, row, bits = w["regions"]["part"][run], w["regions"]["row"][run], w["regions"]["bits"][run]
-        if proving and w["safe"][region] and (not w["opposed"][region] or w["interior"][region] <= 1):
-            area[row] |= bits
-            other_area[row] &= ~bits
-        elif not proven_only and not w["opposed"][region]:
-            area[row] |= bits & ~other_area[row]
+    for row in range(1, height + 1):
+        mask[row] = _full_row(board) & ~own[row]
+    mask[0] = mask[height + 1] = 0
+    regions = _cut(mask, height, w["parts"])
+    _find_near(own, height, w["near"])
+    for region in range(regions):
+        _describe(board, colour, suicide, w, w["parts"][region])
+    proving = _find_living(board, colour, w, regions)
+    for row in range(1, height + 1):
+        area[row] |= living[row]
+        other_area[row] &= ~living[row]
+    for region in range(regions):
+        part = w["parts"][region]
+        is_proven = proving and part["safe"] and (not part["opposed"] or part["interior"] <= 1)
+        if is_proven or not (proven_only or part["opposed"]):
+            for row in range(part["top"], part["bottom"] + 1):
+                if is_proven:
+                    other_area[row] &= ~part["rows"][row]
+                area[row] |= part["rows"][row] & ~other_area[row]
 
 
 @njit
 def _drop_seki(board: Board, w: AreaWorkspace) -> None:
     """Takes the territory away from connected areas that touch a neutral point or hold an own stone in atari."""
     width, height = board["width"], board["height"]
-    full = _full_row(board)
-    # Fields whose contents are no longer needed: the mask, and the stones of EMPTY, which is not a colour.
-    neutral, atari = w["mask"], w["stones"][EMPTY]
+    # Fields whose contents are no longer needed.
+    neutral, atari = w["living"], w["stones"][EMPTY]
     for row in range(1, height + 1):
-        neutral[row] = full & ~(w["area"][BLACK, row] | w["area"][WHITE, row])
+        neutral[row] = _full_row(board) & ~(w["area"][BLACK, row] | w["area"][WHITE, row])
         atari[row] = 0
         for x in range(width):
             point = point_at(x, row - 1, width)
@@ -308,18 +278,16 @@ def _drop_seki(board: Board, w: AreaWorkspace) -> None:
     _find_near(neutral, height, w["near"])
     for colour in (BLACK, WHITE):
         area, stones = w["area"][colour], w["stones"][colour]
-        parts = _connect(area, height, w["regions"])
-        in_seki = w["opposed"]  # by part; what it held is not read any more
-        for part in range(parts):
-            in_seki[part] = False
-        for run in range(w["regions"]["count"]):
-            row, bits = w["regions"]["row"][run], w["regions"]["bits"][run]
-            if bits & (w["near"][row] | (atari[row] & stones[row])):
-                in_seki[w["regions"]["part"][run]] = True
-        for run in range(w["regions"]["count"]):
-            if in_seki[w["regions"]["part"][run]]:
-                row = w["regions"]["row"][run]
-                area[row] &= ~w["regions"]["bits"][run] | stones[row]
+        for row in range(height + 2):
+            w["mask"][row] = area[row]
+        for index in range(_cut(w["mask"], height, w["parts"])):
+            part = w["parts"][index]
+            in_seki = False
+            for row in range(part["top"], part["bottom"] + 1):
+                in_seki |= (part["rows"][row] & (w["near"][row] | (atari[row] & stones[row]))) != 0
+            if in_seki:
+                for row in range(part["top"], part["bottom"] + 1):
+                    area[row] &= ~part["rows"][row] | stones[row]
 
 
 @njit

@@ -7,8 +7,8 @@ fields are accessed as `board["stones"][point]`.
 
 A chain is identified by its head point. A liberty is counted once for every stone of the chain that touches it (a
 pseudo-liberty), and the board keeps the number n of these, the sum of their points and the sum of the squares. A chain
-is in atari if all n are the same point p, which is the case if and only if squares - 2 p sum + n p^2 = 0. So atari is
-detected without walking along the chain (as in Lukasz Lew's libego).
+is in atari if all n are the same point, which is the case if and only if n * squares = sum^2. So atari is detected
+without walking along the chain (as in Lukasz Lew's libego).
 """
 
 from typing import Any, TypeAlias
@@ -64,9 +64,7 @@ BOARD = np.dtype(
         ("next_stone", np.int16, (MAX_POINTS,)),  # the chain's stones as a circular linked list
         # Of chains, valid at their heads alone:
         ("chain_size", np.int16, (MAX_POINTS,)),
-        ("liberties", np.int16, (MAX_POINTS,)),  # the number of pseudo-liberties
-        ("liberty_sum", np.int32, (MAX_POINTS,)),
-        ("liberty_squares", np.int32, (MAX_POINTS,)),
+        ("liberties", np.int64, (MAX_POINTS,)),  # the pseudo-liberties: the sum of their `packed_liberty`
         # A set of the empty points with insertion and removal in constant time; random moves pick from it.
         ("empties", np.int16, (MAX_AREA,)),  # the empty points, in no order
         ("empty_slot", np.int16, (MAX_POINTS,)),  # the index in `empties` of an empty point
@@ -76,6 +74,30 @@ BOARD = np.dtype(
 
 Board: TypeAlias = Any
 """One record of a BOARD array; mypy knows no type that fits what numba makes of it."""
+
+# Number, sum and sum of squares of a chain's pseudo-liberties are packed into one integer, so that one addition changes
+# them all: there are at most 1,248, their sum is below 2^20, and that of their squares below 2^30.
+_SUM_SHIFT, LIBERTIES_SHIFT = 31, 52
+_SQUARES_MASK, _SUM_MASK = (1 << 31) - 1, (1 << 21) - 1
+
+# A board with a journal of what its fields held, so that moves can be taken back: a copy of a board takes some thousand
+# writes, a move a few dozen. The journal notes whole words of the board's memory, whatever fields lie in them.
+_WORDS = BOARD.itemsize // 8
+MOST_NOTES = 1 << 16
+NOTES_OF_A_MOVE = 8 * MAX_AREA  # at most: each stone taken updates four neighbours, and chains are joined
+_NOTE = np.dtype([("word", np.int64), ("value", np.uint64)])
+JOURNAL = np.dtype(
+    {
+        "names": ["board", "words", "list", "notes"],  # the words are the board; `notes` is the length of the list
+        "formats": [BOARD, (np.uint64, _WORDS), (_NOTE, MOST_NOTES), np.int64],
+        "offsets": [0, 0, 8 * _WORDS, 8 * _WORDS + _NOTE.itemsize * MOST_NOTES],
+    }
+)
+_FIELDS: Any = BOARD.fields
+_STONES, _CHAIN, _NEXT, _SIZE, _LIBERTIES, _KO = (
+    int(_FIELDS[name][1])  # in bytes
+    for name in ("stones", "chain", "next_stone", "chain_size", "liberties", "ko_point")
+)
 
 # A fixed seed: hashes are kept in files and compared between processes.
 ZOBRIST = np.random.default_rng(20260101).integers(1, 2**64, (MAX_POINTS, 3), np.uint64)
@@ -97,20 +119,15 @@ def new_board(width: int, height: int) -> np.ndarray:
 @njit
 def clear(board: Board, width: int, height: int) -> None:
     """Empties the board and sets its size; the rules and komi stay."""
+    begin_history(board, BLACK)
     board["hash"] = 0
-    board["move_count"] = 0
-    board["moves_shown"] = 0
     board["width"] = width
     board["height"] = height
-    board["ko_point"] = PASS
-    board["to_move"] = BLACK
-    board["passes"] = 0
     for colour in range(3):
         board["plays"][colour] = 0
         board["captures"][colour] = 0
     for point in range(MAX_POINTS):
         board["stones"][point] = WALL
-        board["captured_at"][point] = 0
         board["ladders"][point] = 0
     count = 0
     for y in range(height):
@@ -160,180 +177,222 @@ def copy_board(target: Board, source: Board) -> None:
     target["tax"] = source["tax"]
     target["button"] = source["button"]
     target["friendly_pass"] = source["friendly_pass"]
-    for colour in range(3):
-        target["plays"][colour] = source["plays"][colour]
-        target["captures"][colour] = source["captures"][colour]
-    for slot in range(RECENT):
-        target["recent_points"][slot] = source["recent_points"][slot]
-        target["recent_colours"][slot] = source["recent_colours"][slot]
+    _copy(target["plays"], source["plays"], 3)
+    _copy(target["captures"], source["captures"], 3)
+    _copy(target["recent_points"], source["recent_points"], RECENT)
+    _copy(target["recent_colours"], source["recent_colours"], RECENT)
     points = (source["height"] + 2) * (source["width"] + 1) + 1
-    # One loop per array, so that LLVM turns each into a block copy.
-    for point in range(points):
-        target["stones"][point] = source["stones"][point]
-    for point in range(points):
-        target["captured_at"][point] = source["captured_at"][point]
-    for point in range(points):
-        target["chain"][point] = source["chain"][point]
-    for point in range(points):
-        target["next_stone"][point] = source["next_stone"][point]
-    for point in range(points):
-        target["chain_size"][point] = source["chain_size"][point]
-    for point in range(points):
-        target["liberties"][point] = source["liberties"][point]
-    for point in range(points):
-        target["liberty_sum"][point] = source["liberty_sum"][point]
-    for point in range(points):
-        target["liberty_squares"][point] = source["liberty_squares"][point]
-    for point in range(points):
-        target["empty_slot"][point] = source["empty_slot"][point]
-    for slot in range(source["empty_count"]):
-        target["empties"][slot] = source["empties"][slot]
+    _copy(target["stones"], source["stones"], points)
+    _copy(target["captured_at"], source["captured_at"], points)
+    _copy(target["chain"], source["chain"], points)
+    _copy(target["next_stone"], source["next_stone"], points)
+    _copy(target["chain_size"], source["chain_size"], points)
+    _copy(target["liberties"], source["liberties"], points)
+    _copy(target["empty_slot"], source["empty_slot"], points)
+    _copy(target["empties"], source["empties"], source["empty_count"])
+
+
+@inline
+def _copy(target: np.ndarray, source: np.ndarray, count: int) -> None:
+    """Copies the first elements of an array, by a loop that LLVM turns into a block copy."""
+    for index in range(count):
+        target[index] = source[index]
+
+
+@inline
+def packed_liberty(point: int) -> int:
+    """Returns one pseudo-liberty in the packed form."""
+    wide = int(point)  # without the JIT it may be an int16
+    return (1 << LIBERTIES_SHIFT) + (wide << _SUM_SHIFT) + wide * wide
+
+
+@inline
+def are_one_point(packed: int) -> bool:
+    """Whether all of these packed liberties, of which there is at least one, are the same point."""
+    # Cauchy-Schwarz: n * (sum of squares) >= sum^2, with equality if and only if all are one point.
+    total = (packed >> _SUM_SHIFT) & _SUM_MASK
+    return (packed >> LIBERTIES_SHIFT) * (packed & _SQUARES_MASK) == total * total
+
+
+@inline
+def point_of(packed: int) -> int:
+    """Returns the point of packed liberties that are all the same."""
+    return ((packed >> _SUM_SHIFT) & _SUM_MASK) // (packed >> LIBERTIES_SHIFT)
 
 
 @inline
 def only_liberty_is(board: Board, head: int, point: int) -> bool:
     """Whether `point`, a liberty of the chain, is its last one."""
-    # The sum of (q - point)^2 over the counted liberties q is 0 if and only if every q is the point. Without the JIT
-    # the point is a NumPy int16, and its square would overflow.
-    wide = np.int64(point)
-    return (
-        board["liberty_squares"][head] - 2 * wide * board["liberty_sum"][head] + wide * wide * board["liberties"][head]
-        == 0
-    )
+    packed = board["liberties"][head]
+    return packed == (packed >> LIBERTIES_SHIFT) * packed_liberty(point)
 
 
 @inline
 def in_atari(board: Board, head: int) -> bool:
     """Whether the chain has exactly one liberty."""
-    # Cauchy-Schwarz: n * (sum of squares) >= sum^2, with equality if and only if all counted liberties are one point.
-    total = np.int64(board["liberty_sum"][head])
-    return np.int64(board["liberties"][head]) * board["liberty_squares"][head] == total * total
+    return are_one_point(board["liberties"][head])
 
 
 @inline
 def atari_liberty(board: Board, head: int) -> int:
     """Returns the liberty of a chain that has exactly one."""
-    return board["liberty_sum"][head] // board["liberties"][head]
+    return point_of(board["liberties"][head])
 
 
 @njit
-def count_liberties(board: Board, point: int, limit: int) -> int:
-    """Counts the liberties of the chain at `point`, but no further than `limit` (at most 8)."""
+def find_liberties(board: Board, point: int, limit: int) -> tuple[int, int, int]:
+    """Returns how many liberties the chain at a point has, counted to `limit` (3 or 4), and two of them, else PASS."""
     stride = board["width"] + 1
-    stones = board["stones"]
-    # The liberties found are kept in registers, not in an array: comparing with seven numbers is faster than memory.
-    first = second = third = fourth = fifth = sixth = seventh = -1
+    first = second = third = PASS
     count = 0
     stone = point
     while True:
-        for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if stones[neighbour] != EMPTY or neighbour in (first, second, third):
-                continue
-            if neighbour in (fourth, fifth, sixth, seventh):
+        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
+            if board["stones"][near] != EMPTY or near in (first, second, third):
                 continue
             count += 1
-            if count >= limit:
-                return count
-            seventh, sixth, fifth, fourth, third, second, first = sixth, fifth, fourth, third, second, first, neighbour
+            if count == 1:
+                first = near
+            elif count == 2:
+                second = near
+            elif count == limit:
+                return count, first, second
+            else:
+                third = near
         stone = board["next_stone"][stone]
         if stone == point:
-            return count
+            return count, first, second
 
 
 @inline
-def _add_liberty(board: Board, head: int, point: int) -> None:
-    board["liberties"][head] += 1
-    board["liberty_sum"][head] += point
-    board["liberty_squares"][head] += np.int64(point) * point  # without the JIT a point may be an int16
-
-
-@inline
-def _remove_liberty(board: Board, head: int, point: int) -> None:
-    board["liberties"][head] -= 1
-    board["liberty_sum"][head] -= point
-    board["liberty_squares"][head] -= np.int64(point) * point
+def _note(journal: Any, place: int) -> None:
+    """Notes what the board's memory holds at a byte that is about to be written; does nothing without a journal."""
+    if journal is not None:
+        note = journal["list"][journal["notes"]]
+        note["word"], note["value"] = place >> 3, journal["words"][place >> 3]
+        journal["notes"] += 1
 
 
 @njit
-def _merge(board: Board, first: int, second: int) -> None:
+def take_back(journal: Any, notes: int) -> None:
+    """Undoes what was written after so many notes."""
+    # Backwards: a word that was noted twice ends with its oldest value.
+    words, noted = journal["words"], journal["list"]
+    for index in range(journal["notes"] - 1, notes - 1, -1):
+        words[noted[index]["word"]] = noted[index]["value"]
+    journal["notes"] = notes
+
+
+@inline
+def _change_liberties(board: Board, head: int, change: int, journal: Any) -> None:
+    _note(journal, _LIBERTIES + 8 * head)
+    board["liberties"][head] += change
+
+
+@njit
+def _merge(board: Board, first: int, second: int, journal: Any) -> None:
     """Joins two chains under the larger one's head, so that fewer stones are relabelled."""
     if board["chain_size"][first] < board["chain_size"][second]:
         first, second = second, first
+    _note(journal, _SIZE + 2 * first)
     board["chain_size"][first] += board["chain_size"][second]
-    board["liberties"][first] += board["liberties"][second]
-    board["liberty_sum"][first] += board["liberty_sum"][second]
-    board["liberty_squares"][first] += board["liberty_squares"][second]
+    _change_liberties(board, first, board["liberties"][second], journal)
     stone = second
     while True:
+        _note(journal, _CHAIN + 2 * stone)
         board["chain"][stone] = first
         stone = board["next_stone"][stone]
         if stone == second:
             break
     # Exchanging the successors of one stone each splices two circular lists into one.
+    _note(journal, _NEXT + 2 * first)
+    _note(journal, _NEXT + 2 * second)
     after = board["next_stone"][first]
     board["next_stone"][first] = board["next_stone"][second]
     board["next_stone"][second] = after
 
 
 @njit
-def _remove_chain(board: Board, head: int) -> None:
+def _remove_chain(board: Board, head: int, journal: Any) -> None:
     """Takes a chain without liberties off the board."""
     stride = board["width"] + 1
     stones = board["stones"]
     colour = stones[head]
     stone = head
     while True:
+        _note(journal, _STONES + stone)
         stones[stone] = EMPTY
-        board["captured_at"][stone] = WAS_CAPTURED
-        board["hash"] ^= ZOBRIST[stone, colour]
-        board["empties"][board["empty_count"]] = stone
-        board["empty_slot"][stone] = board["empty_count"]
-        board["empty_count"] += 1
+        if journal is None:
+            board["captured_at"][stone] = WAS_CAPTURED
+            board["hash"] ^= ZOBRIST[stone, colour]
+            board["empties"][board["empty_count"]] = stone
+            board["empty_slot"][stone] = board["empty_count"]
+            board["empty_count"] += 1
         for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
             # Stones of this chain that still stand get a liberty too; it is never read, and a test would cost more.
             if stones[neighbour] == BLACK or stones[neighbour] == WHITE:
-                _add_liberty(board, board["chain"][neighbour], stone)
+                _change_liberties(board, board["chain"][neighbour], packed_liberty(stone), journal)
         stone = board["next_stone"][stone]
         if stone == head:
             return
 
 
 @njit
-def _place(board: Board, point: int, colour: int) -> int:
-    """Puts a stone on an empty point and removes opposing chains without liberties; returns the number of prisoners."""
+def place(board: Board, point: int, colour: int, journal: Any) -> int:
+    """Puts a stone on an empty point and removes opposing chains without liberties; returns the number of prisoners.
+
+    With the journal of the board (a JOURNAL record, otherwise None) the move can be taken back. Then only the stones,
+    their chains and the liberties are kept up, and neither the hash, the list of empty points nor `captured_at`.
+    """
     stride = board["width"] + 1
     stones = board["stones"]
-    # The last empty point takes the freed slot, so that `empties` stays dense.
-    slot = board["empty_slot"][point]
-    board["empty_count"] -= 1
-    last = board["empties"][board["empty_count"]]
-    board["empties"][slot] = last
-    board["empty_slot"][last] = slot
+    if journal is None:
+        # The last empty point takes the freed slot, so that `empties` stays dense.
+        slot = board["empty_slot"][point]
+        board["empty_count"] -= 1
+        last = board["empties"][board["empty_count"]]
+        board["empties"][slot] = last
+        board["empty_slot"][last] = slot
+        board["hash"] ^= ZOBRIST[point, colour]
+    _note(journal, _STONES + point)
+    _note(journal, _CHAIN + 2 * point)
+    _note(journal, _NEXT + 2 * point)
+    _note(journal, _SIZE + 2 * point)
+    _note(journal, _LIBERTIES + 8 * point)
     stones[point] = colour
-    board["hash"] ^= ZOBRIST[point, colour]
     board["chain"][point] = point
     board["next_stone"][point] = point
     board["chain_size"][point] = 1
-    board["liberties"][point] = 0
-    board["liberty_sum"][point] = 0
-    board["liberty_squares"][point] = 0
+    liberties = 0
     for neighbour in (point - stride, point - 1, point + 1, point + stride):
         stone = stones[neighbour]
         if stone == EMPTY:
-            _add_liberty(board, point, neighbour)
+            liberties += packed_liberty(neighbour)
         elif stone != WALL:
-            _remove_liberty(board, board["chain"][neighbour], point)
+            _change_liberties(board, board["chain"][neighbour], -packed_liberty(point), journal)
+    board["liberties"][point] = liberties
     # A second pass: chains are merged and taken only once every neighbour's liberties are right.
     prisoners = 0
     for neighbour in (point - stride, point - 1, point + 1, point + stride):
         stone = stones[neighbour]
         if stone == colour:
             if board["chain"][neighbour] != board["chain"][point]:
-                _merge(board, board["chain"][point], board["chain"][neighbour])
+                _merge(board, board["chain"][point], board["chain"][neighbour], journal)
         elif stone == 3 - colour and board["liberties"][board["chain"][neighbour]] == 0:
             prisoners += board["chain_size"][board["chain"][neighbour]]
-            _remove_chain(board, board["chain"][neighbour])
+            _remove_chain(board, board["chain"][neighbour], journal)
     return prisoners
+
+
+@inline
+def set_ko(board: Board, point: int, prisoners: int, journal: Any) -> None:
+    """Forbids to retake at once a lone stone that took one and has that one's point as its only liberty."""
+    head = board["chain"][point]
+    is_ko = prisoners == 1 and board["chain_size"][head] == 1 and board["liberties"][head] >> LIBERTIES_SHIFT == 1
+    ko_point = atari_liberty(board, head) if is_ko else PASS
+    if board["ko_point"] != ko_point:
+        _note(journal, _KO)
+        board["ko_point"] = ko_point
 
 
 @njit
@@ -346,8 +405,8 @@ def play(board: Board, point: int) -> None:
     board["move_count"] += 1
     board["moves_shown"] += 1
     board["to_move"] = 3 - colour
-    board["ko_point"] = PASS
     if point == PASS:
+        board["ko_point"] = PASS
         board["passes"] += 1
         if board["button"] == BUTTON_LEFT:
             board["button"] = BUTTON_BLACK if colour == BLACK else BUTTON_WHITE
@@ -358,15 +417,13 @@ def play(board: Board, point: int) -> None:
         return
     board["passes"] = 0
     board["plays"][colour] += 1
-    prisoners = _place(board, point, colour)
+    prisoners = place(board, point, colour, None)
     board["captures"][colour] += prisoners
+    set_ko(board, point, prisoners, None)
     head = board["chain"][point]
     if board["liberties"][head] == 0:
         board["captures"][3 - colour] += board["chain_size"][head]
-        _remove_chain(board, head)
-    # A lone stone that took one and has its point as the only liberty could be retaken at once.
-    elif prisoners == 1 and board["chain_size"][head] == 1 and board["liberties"][head] == 1:
-        board["ko_point"] = board["liberty_sum"][head]
+        _remove_chain(board, head, None)
 
 
 @njit
@@ -515,4 +572,4 @@ def write_legal_moves(board: Board, history: np.ndarray, history_length: int, le
 @njit
 def set_up_stone(board: Board, point: int, colour: int) -> None:
     """Puts a stone on an empty point of a starting position; the caller refuses chains without liberties."""
-    _place(board, point, colour)
+    place(board, point, colour, None)

@@ -11,52 +11,48 @@ The reading follows KataGo's (networks' input planes 14 to 17), rule for rule:
   cannot win by filling one of them and has nothing in atari.
 * Suicide is illegal throughout; a ko from before the reading is open to the defender.
 
-A reading is a depth-first search with an explicit stack. The position is copied once into a workspace in which every
-write is journalled, so that moves are taken back by writing the old values in reverse: a move costs a few dozen writes,
-a copy of a board some thousand.
+A reading is a depth-first search with an explicit stack. The position is copied once to a board with a journal, by
+which moves are taken back.
 """
 
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.jit import inline, njit
-from .board import MAX_AREA, MAX_POINTS, Board
+from ..base.jit import njit
+from .board import (
+    JOURNAL,
+    LIBERTIES_SHIFT,
+    MAX_AREA,
+    MOST_NOTES,
+    NOTES_OF_A_MOVE,
+    Board,
+    atari_liberty,
+    copy_board,
+    find_liberties,
+    in_atari,
+    is_suicide,
+    place,
+    set_ko,
+    take_back,
+)
 from .coords import EMPTY, PASS, WALL
 from .points import index_of_point
 
 MAX_MOVES = 25_000  # moves played in one reading, then the chain counts as escaped
 _MAX_DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
 _MAX_CANDIDATES = 4 * _MAX_DEPTH + MAX_AREA
-_MAX_WRITES = 1 << 16
-# One move writes fewer cells than this: each stone taken updates four neighbours, and chains are joined.
-_WRITES_OF_A_MOVE = 8 * MAX_AREA
 
-# The board counts a chain's pseudo-liberties, with the sum and the sum of squares of their points. Here the three are
-# packed into one integer, so that one write changes them all: there are at most 1,248, their sum is below 2^20, and
-# that of their squares below 2^30.
-_SUM_SHIFT, _COUNT_SHIFT = 31, 52
-_SQUARES_MASK, _SUM_MASK = (1 << 31) - 1, (1 << 21) - 1
-
-# All that a move changes lies in one array of cells, so that the journal is a list of (cell, old value) and taking back
-# needs no branch. Its parts are indexed by point and begin at these cells: stones by colour; then, as in the board, the
-# head of each stone's chain, the next stone of the chain's circle, and at heads the size and the packed liberties.
-_STONES, _CHAIN, _NEXT, _SIZE, _LIBERTIES = (part * MAX_POINTS for part in range(5))
-_KO = 5 * MAX_POINTS  # one cell: the point that may not be retaken
-_WRITE = np.dtype([("cell", np.int64), ("value", np.int64)])  # the value is what the cell held before
 _LEVEL = np.dtype(
     [
         ("next", np.int64),  # index of the next candidate to try
         ("end", np.int64),  # end of this level's candidates, where the next level's begin
-        ("writes", np.int64),  # length of the journal before this level's move
+        ("notes", np.int64),  # in the journal before this level's move
     ]
 )
 WORKSPACE = np.dtype(
     [
-        ("cells", np.int64, (_KO + 1,)),
-        ("journal", _WRITE, (_MAX_WRITES,)),
-        ("writes", np.int64),  # length of the journal
-        ("stride", np.int64),
+        ("journal", JOURNAL),
         ("max_depth", np.int64),  # as `_MAX_DEPTH`, for the board's size
         ("levels", _LEVEL, (_MAX_DEPTH + 2,)),  # the stack of the search
         ("candidates", np.int64, (_MAX_CANDIDATES,)),  # moves to try, one level after the other
@@ -76,232 +72,62 @@ def new_workspace() -> np.ndarray:
 
 
 @njit
-def _load(board: Board, w: Workspace) -> None:
-    """Copies the position into the cells and empties the journal."""
-    # int64 throughout: one journal for all cells, and no conversions in the hot loops.
-    cells = w["cells"]
-    stride = board["width"] + 1
-    w["stride"] = stride
-    w["writes"] = 0
-    w["max_depth"] = 3 * board["width"] * board["height"] // 2 + 1
-    cells[_KO] = board["ko_point"]
-    for point in range((board["height"] + 2) * stride + 1):
-        cells[_STONES + point] = board["stones"][point]
-        cells[_CHAIN + point] = board["chain"][point]
-        cells[_NEXT + point] = board["next_stone"][point]
-        cells[_SIZE + point] = board["chain_size"][point]
-        count, total = np.int64(board["liberties"][point]), np.int64(board["liberty_sum"][point])
-        cells[_LIBERTIES + point] = (count << _COUNT_SHIFT) + (total << _SUM_SHIFT) + board["liberty_squares"][point]
-
-
-@inline
-def _set(w: Workspace, cell: int, value: int) -> None:
-    """Writes a cell and journals what it held."""
-    entry = w["journal"][w["writes"]]
-    entry["cell"] = cell
-    entry["value"] = w["cells"][cell]
-    w["writes"] += 1
-    w["cells"][cell] = value
-
-
-@njit
-def _take_back(w: Workspace, writes: int) -> None:
-    """Undoes all but the first `writes` writes."""
-    cells, journal = w["cells"], w["journal"]
-    # Backwards: a cell that was written twice ends with its oldest value.
-    for index in range(w["writes"] - 1, writes - 1, -1):
-        cells[journal[index]["cell"]] = journal[index]["value"]
-    w["writes"] = writes
-
-
-@inline
-def _liberty(point: int) -> int:
-    """Returns one liberty in the packed form."""
-    return (1 << _COUNT_SHIFT) + (point << _SUM_SHIFT) + point * point
-
-
-@inline
-def _in_atari(w: Workspace, head: int) -> bool:
-    # As `board.in_atari`: count * squares equals the sum's square only if all counted liberties are one point.
-    packed = w["cells"][_LIBERTIES + head]
-    total = (packed >> _SUM_SHIFT) & _SUM_MASK
-    return (packed >> _COUNT_SHIFT) * (packed & _SQUARES_MASK) == total * total
-
-
-@inline
-def _last_liberty(w: Workspace, head: int) -> int:
-    """Returns the liberty of a chain in atari."""
-    packed = w["cells"][_LIBERTIES + head]
-    return ((packed >> _SUM_SHIFT) & _SUM_MASK) // (packed >> _COUNT_SHIFT)
-
-
-@inline
-def _only_liberty_is(w: Workspace, head: int, point: int) -> bool:
-    # A chain that counts one point n times holds n times its packed form: a comparison of single integers.
-    packed = w["cells"][_LIBERTIES + head]
-    return packed == (packed >> _COUNT_SHIFT) * _liberty(point)
-
-
-@njit
-def _count_empty_neighbours(w: Workspace, point: int) -> int:
-    stride = w["stride"]
-    count = 0
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        count += w["cells"][_STONES + near] == EMPTY
-    return count
-
-
-@njit
-def _two_liberties(w: Workspace, head: int) -> tuple[int, int, int]:
-    """Returns the number of liberties, counted no further than 3, and the first two."""
-    cells, stride = w["cells"], w["stride"]
-    first = second = PASS
-    stone = head
-    while True:
-        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if cells[_STONES + near] != EMPTY or near in (first, second):
-                continue
-            if first == PASS:
-                first = near
-            elif second == PASS:
-                second = near
-            else:
-                return 3, first, second
-        stone = cells[_NEXT + stone]
-        if stone == head:
-            return int(first != PASS) + int(second != PASS), first, second
-
-
-@njit
 def _runs_free(w: Workspace, head: int, point: int, filled: int) -> bool:
     """Whether a chain that extends on `point` surely has three liberties then.
 
     This is seen without playing a move, and most ladders that fail do so here. `point` is the chain's last liberty
     once an opponent's stone is on `filled`, unless that is PASS.
     """
-    cells, stride = w["cells"], w["stride"]
-    colour = cells[_STONES + head]
+    board = w["journal"]["board"]
+    stones, stride = board["stones"], board["width"] + 1
+    colour = stones[head]
     # Liberties of the new stone, and of other own chains that it would join. Captures are ignored, so that the answer
     # is "surely", not "whether".
     first = second = PASS
     for near in (point - stride, point - 1, point + 1, point + stride):
-        if cells[_STONES + near] == EMPTY:
+        if stones[near] == EMPTY:
             if near in (filled, first, second):
                 continue
             if second != PASS:
                 return True
             first, second = near, first
-        elif cells[_STONES + near] == colour and cells[_CHAIN + near] != head:
+        elif stones[near] == colour and board["chain"][near] != head:
             stone = near
             while True:
                 for liberty in (stone - stride, stone - 1, stone + 1, stone + stride):
-                    if cells[_STONES + liberty] != EMPTY or liberty in (point, filled, first, second):
+                    if stones[liberty] != EMPTY or liberty in (point, filled, first, second):
                         continue
                     if second != PASS:
                         return True
                     first, second = liberty, first
-                stone = cells[_NEXT + stone]
+                stone = board["next_stone"][stone]
                 if stone == near:
                     break
     return False
 
 
 @njit
-def _is_suicide(w: Workspace, point: int, colour: int) -> bool:
-    cells, stride = w["cells"], w["stride"]
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = cells[_STONES + near]
-        if stone == EMPTY:
-            return False
-        if stone != WALL and (stone == colour) != _only_liberty_is(w, cells[_CHAIN + near], point):
-            return False
-    return True
-
-
-@njit
-def _join(w: Workspace, first: int, second: int) -> None:
-    """Merges two chains under the larger one's head, so that fewer stones change theirs."""
-    cells = w["cells"]
-    if cells[_SIZE + first] < cells[_SIZE + second]:
-        first, second = second, first
-    stone = second
-    while True:
-        _set(w, _CHAIN + stone, first)
-        stone = cells[_NEXT + stone]
-        if stone == second:
-            break
-    _set(w, _SIZE + first, cells[_SIZE + first] + cells[_SIZE + second])
-    _set(w, _LIBERTIES + first, cells[_LIBERTIES + first] + cells[_LIBERTIES + second])
-    # The joined stones follow the head, so that a walk meets the newest liberties first.
-    after = cells[_NEXT + first]
-    _set(w, _NEXT + first, cells[_NEXT + second])
-    _set(w, _NEXT + second, after)
-
-
-@njit
-def _remove(w: Workspace, head: int) -> None:
-    """Takes a chain without liberties off the board."""
-    cells, stride = w["cells"], w["stride"]
-    stone = head
-    while True:
-        _set(w, _STONES + stone, EMPTY)
-        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if cells[_STONES + near] != EMPTY and cells[_STONES + near] != WALL:
-                cell = _LIBERTIES + cells[_CHAIN + near]
-                _set(w, cell, cells[cell] + _liberty(stone))
-        stone = cells[_NEXT + stone]
-        if stone == head:
-            return
-
-
-@njit
-def _place(w: Workspace, point: int, colour: int) -> None:
+def _play(w: Workspace, point: int, colour: int) -> None:
     """Plays a stone on an empty point with its captures and the ko; a suicide stays without liberties."""
-    cells, stride = w["cells"], w["stride"]
-    _set(w, _STONES + point, colour)
-    _set(w, _CHAIN + point, point)
-    _set(w, _NEXT + point, point)
-    _set(w, _SIZE + point, 1)
-    # All sums are updated before any chain is joined or taken, as in `board`.
-    liberties = 0
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = cells[_STONES + near]
-        if stone == EMPTY:
-            liberties += _liberty(near)
-        elif stone != WALL:
-            cell = _LIBERTIES + cells[_CHAIN + near]
-            _set(w, cell, cells[cell] - _liberty(point))
-    _set(w, _LIBERTIES + point, liberties)
-    taken = 0
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = cells[_STONES + near]
-        head = cells[_CHAIN + near]
-        if stone == colour and head != cells[_CHAIN + point]:
-            _join(w, cells[_CHAIN + point], head)
-        elif stone == 3 - colour and cells[_LIBERTIES + head] == 0:
-            taken += cells[_SIZE + head]
-            _remove(w, head)
-    head = cells[_CHAIN + point]
-    is_ko = taken == 1 and cells[_SIZE + head] == 1 and cells[_LIBERTIES + head] >> _COUNT_SHIFT == 1
-    ko_point = _last_liberty(w, head) if is_ko else PASS
-    if cells[_KO] != ko_point:
-        _set(w, _KO, ko_point)
+    journal = w["journal"]
+    set_ko(journal["board"], point, place(journal["board"], point, colour, journal), journal)
 
 
 @njit
 def _would_take_ko(w: Workspace, point: int, attacker: int) -> bool:
-    """Whether the attacker's stone on a liberty that has no empty neighbour takes just one stone, itself alone."""
-    cells, stride = w["cells"], w["stride"]
+    """Whether the attacker's stone on a liberty takes just one stone and is alone, without an empty point beside it."""
+    board = w["journal"]["board"]
+    stones, stride = board["stones"], board["width"] + 1
     taken = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = cells[_STONES + near]
+        stone = stones[near]
         if stone == WALL:
             continue
         if stone != 3 - attacker:
             return False
-        head = cells[_CHAIN + near]
-        if _in_atari(w, head):
-            if taken or cells[_SIZE + head] != 1:
+        head = board["chain"][near]
+        if in_atari(board, head):
+            if taken or board["chain_size"][head] != 1:
                 return False
             taken = 1
     return taken == 1
@@ -310,10 +136,11 @@ def _would_take_ko(w: Workspace, point: int, attacker: int) -> bool:
 @njit
 def _liberties_after(w: Workspace, point: int, colour: int) -> int:
     """Returns the liberties, counted to 3, of the chain that a stone on this point would belong to."""
-    writes = w["writes"]
-    _place(w, point, colour)
-    count = _two_liberties(w, w["cells"][_CHAIN + point])[0]
-    _take_back(w, writes)
+    journal = w["journal"]
+    notes = journal["notes"]
+    _play(w, point, colour)
+    count = find_liberties(journal["board"], point, 3)[0]
+    take_back(journal, notes)
     return count
 
 
@@ -323,27 +150,28 @@ def _add_captures(w: Workspace, head: int, begin: int, end: int) -> int:
 
     Returns the new end of the candidates.
     """
-    cells, candidates, stride = w["cells"], w["candidates"], w["stride"]
-    attacker = 3 - cells[_STONES + head]
+    board, candidates = w["journal"]["board"], w["candidates"]
+    stones, stride = board["stones"], board["width"] + 1
+    attacker = 3 - stones[head]
     stone = head
     seen = PASS
     while True:
         for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if cells[_STONES + near] != attacker:
+            if stones[near] != attacker:
                 continue
-            opposing = cells[_CHAIN + near]
+            opposing = board["chain"][near]
             # Neighbouring stones mostly touch the same chain: this skips most of the work again.
-            if opposing == seen or not _in_atari(w, opposing):
+            if opposing == seen or not in_atari(board, opposing):
                 continue
             seen = opposing
-            liberty = _last_liberty(w, opposing)
+            liberty = atari_liberty(board, opposing)
             known = False
             for index in range(begin, end):
                 known = known or candidates[index] == liberty
             if not known:
                 candidates[end] = liberty
                 end += 1
-        stone = cells[_NEXT + stone]
+        stone = board["next_stone"][stone]
         if stone == head:
             return end
 
@@ -351,9 +179,10 @@ def _add_captures(w: Workspace, head: int, begin: int, end: int) -> int:
 @njit
 def _defend(w: Workspace, head: int, depth: int) -> int:
     """Returns the verdict on a node with the defender to move, or writes its candidates."""
-    if not _in_atari(w, head) or w["cells"][_KO] != PASS:
+    board = w["journal"]["board"]
+    if not in_atari(board, head) or board["ko_point"] != PASS:
         return _ESCAPED
-    liberty = _last_liberty(w, head)
+    liberty = atari_liberty(board, head)
     if _runs_free(w, head, liberty, PASS):
         return _ESCAPED
     level = w["levels"][depth]
@@ -366,20 +195,18 @@ def _defend(w: Workspace, head: int, depth: int) -> int:
 @njit
 def _attack(w: Workspace, head: int, depth: int) -> int:
     """Returns the verdict on a node with the attacker to move, or writes its candidates."""
-    if _in_atari(w, head):
+    board = w["journal"]["board"]
+    if in_atari(board, head):
         return _CAUGHT
-    count, first, second = _two_liberties(w, head)
+    count, first, second = find_liberties(board, head, 3)
     if count > 2:
         return _ESCAPED
-    defender = w["cells"][_STONES + head]
+    defender = board["stones"][head]
     level = w["levels"][depth]
     begin = level["next"]
-    first_open, second_open = _count_empty_neighbours(w, first), _count_empty_neighbours(w, second)
     # In the order of their cost: the last tests play moves.
     if (
-        first_open == 0
-        and second_open == 0
-        and _would_take_ko(w, first, 3 - defender)
+        _would_take_ko(w, first, 3 - defender)
         and _would_take_ko(w, second, 3 - defender)
         and _liberties_after(w, first, defender) <= 2
         and _liberties_after(w, second, defender) <= 2
@@ -402,20 +229,20 @@ def _is_caught(w: Workspace, stone: int) -> bool:
     A loop over an explicit stack, because numba compiles recursion badly. Even depths are the defender's, odd ones the
     attacker's.
     """
-    cells, levels = w["cells"], w["levels"]
-    colour = cells[_STONES + stone]
-    start = w["writes"]
-    # A ko from before the reading is open to the defender.
-    _set(w, _KO, PASS)
+    journal, levels = w["journal"], w["levels"]
+    board = journal["board"]
+    colour = board["stones"][stone]
+    start, ko_point = journal["notes"], board["ko_point"]
+    board["ko_point"] = PASS  # a ko from before the reading is open to the defender
     moves = depth = 0
     levels[0]["next"] = 0
     entering = True
     verdict = _UNKNOWN
-    while moves < MAX_MOVES and w["writes"] < _MAX_WRITES - _WRITES_OF_A_MOVE:
+    while moves < MAX_MOVES and journal["notes"] < MOST_NOTES - NOTES_OF_A_MOVE:
         level = levels[depth]
         if entering:
             # The head is looked up at each node: chains that are joined may change it.
-            head = cells[_CHAIN + stone]
+            head = board["chain"][stone]
             if depth >= w["max_depth"] or level["next"] > _MAX_CANDIDATES - MAX_AREA:
                 verdict = _CAUGHT
             elif depth % 2 == 0:
@@ -431,10 +258,11 @@ def _is_caught(w: Workspace, stone: int) -> bool:
                 break
             point = w["candidates"][level["next"]]
             level["next"] += 1
-            if point != cells[_KO] and not _is_suicide(w, point, mover):
-                level["writes"] = w["writes"]
+            board["to_move"] = mover
+            if point != board["ko_point"] and not is_suicide(board, point):
+                level["notes"] = journal["notes"]
                 levels[depth + 1]["next"] = level["end"]
-                _place(w, point, mover)
+                _play(w, point, mover)
                 moves += 1
                 depth += 1
                 entering = True
@@ -444,25 +272,29 @@ def _is_caught(w: Workspace, stone: int) -> bool:
             break
         # Back to the parent: the verdict is its own if it is what its mover wanted, else it tries its next candidate.
         depth -= 1
-        _take_back(w, levels[depth]["writes"])
+        take_back(journal, levels[depth]["notes"])
         wanted = _ESCAPED if depth % 2 == 0 else _CAUGHT
         if verdict != wanted:
             verdict = _UNKNOWN
-    _take_back(w, start)
+    take_back(journal, start)
+    board["ko_point"] = ko_point
     return verdict == _CAUGHT and depth == 0
 
 
 @njit
 def _attack_works(w: Workspace, head: int, move: int, other: int) -> bool:
     """Whether the attacker catches a chain that has the liberties `move` and `other` by playing `move`."""
-    attacker = 3 - w["cells"][_STONES + head]
+    journal = w["journal"]
+    board = journal["board"]
+    attacker = 3 - board["stones"][head]
+    board["to_move"] = attacker
     # Tests that play no move come first; most attacks end there.
-    if move == w["cells"][_KO] or _runs_free(w, head, other, move) or _is_suicide(w, move, attacker):
+    if move == board["ko_point"] or _runs_free(w, head, other, move) or is_suicide(board, move):
         return False
-    writes = w["writes"]
-    _place(w, move, attacker)
+    notes = journal["notes"]
+    _play(w, move, attacker)
     works = _is_caught(w, head)
-    _take_back(w, writes)
+    take_back(journal, notes)
     return works
 
 
@@ -477,7 +309,9 @@ def find_ladders(board: Board, workspace: np.ndarray, caught: np.ndarray, workin
             catches a chain that has two.
     """
     w = workspace[0]
-    _load(board, w)
+    copy_board(w["journal"]["board"], board)
+    w["journal"]["notes"] = 0
+    w["max_depth"] = 3 * board["width"] * board["height"] // 2 + 1
     width, height = board["width"], board["height"]
     stride = width + 1
     caught[: width * height] = False
@@ -487,9 +321,9 @@ def find_ladders(board: Board, workspace: np.ndarray, caught: np.ndarray, workin
             if board["stones"][point] == EMPTY or board["chain"][point] != point:
                 continue
             # One or two stones count no liberty twice, larger chains none more than four times.
-            if board["liberties"][point] > (2 if board["chain_size"][point] <= 2 else 8):
+            if board["liberties"][point] >> LIBERTIES_SHIFT > (2 if board["chain_size"][point] <= 2 else 8):
                 continue
-            count, first, second = _two_liberties(w, point)
+            count, first, second = find_liberties(board, point, 3)
             is_caught = False
             if count == 1:
                 is_caught = _is_caught(w, point)

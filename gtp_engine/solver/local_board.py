@@ -104,6 +104,13 @@ def flood(low: Mask, high: Mask, within_low: Mask, within_high: Mask, stride: in
 
 
 @inline
+def add(cells: np.ndarray, low: Mask, high: Mask) -> None:
+    """Adds cells to a set, uint64 [2]."""
+    cells[0] |= low
+    cells[1] |= high
+
+
+@inline
 def is_safe(local: Local, colour: int, low: Mask, high: Mask) -> bool:
     """Whether a chain touches a stone of its colour outside, which is taken for safe."""
     return (low & local["fixed"][colour, 0]) != 0 or (high & local["fixed"][colour, 1]) != 0
@@ -262,11 +269,9 @@ def write_life(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool:
                 enclosed = kept
         if not dropped:
             break
-    zone[0] |= alive_low
-    zone[1] |= alive_high
+    add(zone, alive_low, alive_high)
     for region in range(enclosed):
-        zone[0] |= regions[region, 0]
-        zone[1] |= regions[region, 1]
+        add(zone, regions[region, 0], regions[region, 1])
     return True
 
 
@@ -300,8 +305,7 @@ def has_too_few_eyes(local: Local, stones: np.ndarray, zone: np.ndarray) -> bool
         near_low, near_high = near(first_low, first_high, stride)
         if (near_low & low) == 0 and (near_high & high) == 0:
             return False
-    zone[0] |= stay_low | own_low
-    zone[1] |= stay_high | own_high
+    add(zone, stay_low | own_low, stay_high | own_high)
     return True
 
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.jit import inline, njit
-from .local_board import Local
+from .local_board import Local, add
 from .moves import FAILED, MOVE, PASS_CELL, REACHED, UNKNOWN, write_moves
 from .transpositions import LOST, Entry, Search, find_entry, find_or_add
 from .zones import add_goal, add_illegal, add_move, close_zone
@@ -168,8 +168,7 @@ def _use_refutation(question: Question, at: Any, index: int) -> None:
     close_zone(question.local, 1 - mover, at["stones"], zone)
     if not _is_off(at["stones"], move, zone):
         return
-    at["zone"][0] |= zone[0]
-    at["zone"][1] |= zone[1]
+    add(at["zone"], zone[0], zone[1])
     at["has_zone"] = True
     move["value"] = _OFF_ZONE
     for other in range(first, first + count):
@@ -282,7 +281,6 @@ def _write_zone(question: Question, at: Any, entry: Entry, mover_wins: bool) -> 
             add_goal(local, winner, move, zone)
         else:
             slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
-            zone[0] |= table[slot]["zone"][0]
-            zone[1] |= table[slot]["zone"][1]
+            add(zone, table[slot]["zone"][0], table[slot]["zone"][1])
             depth = max(depth, table[slot]["depth"])
     entry["is_finite"], entry["depth"] = True, min(depth + 1, 0xFFFF)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base.jit import njit
+from ..base.jit import inline, njit
 from .local_board import (
     DEFENDER,
     NO_KO,
     Local,
+    add,
     bit_of,
     cell_of,
     flood,
@@ -33,15 +34,20 @@ def add_chain(local: Local, stones: np.ndarray, colour: int, cell_low: Any, cell
     """Adds the chain of a stone to a zone, with one liberty unless one is there: then no move off the zone takes it."""
     stride = local["stride"]
     low, high = flood(cell_low, cell_high, stones[2 * colour], stones[2 * colour + 1], stride)
-    zone[0] |= low
-    zone[1] |= high
+    add(zone, low, high)
     if is_safe(local, colour, low, high):
         return
     around_low, around_high = liberties_of(local, stones, low, high)
     if (around_low | around_high) and not (around_low & zone[0]) and not (around_high & zone[1]):
         low, high = lowest(around_low, around_high)
-        zone[0] |= low
-        zone[1] |= high
+        add(zone, low, high)
+
+
+@inline
+def _add_with_near(local: Local, low: Any, high: Any, zone: np.ndarray) -> None:
+    """Adds cells and those next to them to a zone."""
+    near_low, near_high = near(low, high, local["stride"])
+    add(zone, low | (near_low & local["cells"][0]), high | (near_high & local["cells"][1]))
 
 
 @njit
@@ -82,26 +88,19 @@ def add_move(local: Local, stones: np.ndarray, mover: int, move: Any, zone: np.n
     """Adds to a zone what decides that a move is legal, and what it captures."""
     stride = local["stride"]
     bit_low, bit_high = bit_of(move["cell"])
-    near_low, near_high = near(bit_low, bit_high, stride)
-    near_low, near_high = near_low & local["cells"][0], near_high & local["cells"][1]
-    zone[0] |= bit_low | near_low
-    zone[1] |= bit_high | near_high
+    _add_with_near(local, bit_low, bit_high, zone)
     for colour in range(2):
         low, high = (
             stones[2 * colour] & ~move["stones"][2 * colour],
             stones[2 * colour + 1] & ~move["stones"][2 * colour + 1],
         )
-        around_low, around_high = near(low, high, stride)
-        zone[0] |= low | (around_low & local["cells"][0])
-        zone[1] |= high | (around_high & local["cells"][1])
+        _add_with_near(local, low, high, zone)
     add_chains_beside(local, move["stones"], 1 - mover, bit_low, bit_high, zone)
     if (move["stones"][2 * mover] & bit_low) or (move["stones"][2 * mover + 1] & bit_high):
         add_chain(local, move["stones"], mover, bit_low, bit_high, zone)
     else:  # suicide: its chain and what surrounds it
         low, high = flood(bit_low, bit_high, stones[2 * mover] | bit_low, stones[2 * mover + 1] | bit_high, stride)
-        around_low, around_high = near(low, high, stride)
-        zone[0] |= low | (around_low & local["cells"][0])
-        zone[1] |= high | (around_high & local["cells"][1])
+        _add_with_near(local, low, high, zone)
 
 
 @njit
@@ -115,9 +114,7 @@ def add_illegal(local: Local, stones: np.ndarray, mover: int, zone: np.ndarray, 
         if play(local, stones, mover, cell_of(bit_low, bit_high), scratch) < NO_KO:
             own_low, own_high = stones[2 * mover] | bit_low, stones[2 * mover + 1] | bit_high
             chain_low, chain_high = flood(bit_low, bit_high, own_low, own_high, local["stride"])
-            around_low, around_high = near(chain_low, chain_high, local["stride"])
-            zone[0] |= chain_low | (around_low & local["cells"][0])
-            zone[1] |= chain_high | (around_high & local["cells"][1])
+            _add_with_near(local, chain_low, chain_high, zone)
             # The other's chains beside it are not taken by the move as long as they keep a liberty.
             for index in range(4):  # a slice would compile its messages of wrong shapes, too
                 scratch[index] = stones[index]

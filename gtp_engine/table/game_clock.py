@@ -122,8 +122,7 @@ class GameClock:
     def _begin_turn(self) -> None:
         """Sets both clocks to the times after the last node; a player whom none names has full time."""
         self.switch(None)
-        self._turn: int | None = None  # the player who has used time in this turn
-        self._spent = 0.0  # the seconds of this turn until the clock last stopped
+        self._used_before = dict(self._used)  # the turn
         said = read_time_left(node.properties for node in self.last.path)
         self._left = {
             colour: self.settings.reported(*said[colour]) if colour in said else self.settings.full
@@ -135,27 +134,24 @@ class GameClock:
         if colour == self.running:
             return
         if self.running is not None:
-            elapsed = self._elapsed(self.running)
-            self._used[self.running] += elapsed
-            self._spent += elapsed
-        if colour not in (None, self._turn):
-            self._turn, self._spent = colour, 0.0
+            self._used[self.running] = self.used(self.running)
         self.running, self._since = colour, monotonic()
-
-    def _elapsed(self, colour: int) -> float:
-        """Returns the seconds since the clock of a player began to run; 0 if it does not run."""
-        return monotonic() - self._since if colour == self.running else 0.0
 
     def used(self, colour: int) -> float:
         """Returns the seconds that a player has used."""
-        return self._used[colour] + self._elapsed(colour)
+        return self._used[colour] + (monotonic() - self._since if colour == self.running else 0.0)
 
     def left(self, colour: int) -> TimeLeft | None:
         """Returns what a player has left now; None without a time limit."""
         if self.settings == NO_LIMIT:
             return None
-        spent = self._spent + self._elapsed(colour) if colour == self._turn else 0.0
-        return self.settings.after(self._left[colour], spent)
+        return self.settings.after(self._left[colour], self.used(colour) - self._used_before[colour])
+
+    @property
+    def period(self) -> int:
+        """The count, as in `TimeLeft`, of the player whose clock runs; 0 if neither does."""
+        left = None if self.running is None else self.left(self.running)
+        return 0 if left is None else left.stones
 
     def follow(self) -> None:
         """Sets the clocks to the beginning of the last turn of the main line, if that is another one than before."""
@@ -165,7 +161,7 @@ class GameClock:
     def restart_turn(self) -> None:
         """Sets the clocks to the beginning of the last turn of the main line."""
         self.last = self._tree.main_line[-1]
-        self._note(None)
+        self._note({})
         self._begin_turn()
 
     def end_turn(self, node: TreeNode) -> None:
@@ -173,22 +169,22 @@ class GameClock:
         assert node.move is not None
         colour = node.move.colour
         self.switch(None)
-        self._note(None)
+        self._note({})
         if (left := self.left(colour)) is not None:
             self._left[colour] = self.settings.after_move(left)
             node.properties = with_time_left(node.properties, {colour: self._left[colour]})
-        self.last, self._turn, self._spent = node, None, 0.0
+        self.last, self._used_before = node, dict(self._used)
 
     def note_turn(self) -> None:
-        """Notes in the record what the player has left who is in the middle of the last turn."""
-        self._note(self._turn)
+        """Notes in the record what a player has left who is in the middle of the last turn."""
+        now = {colour: self.left(colour) for colour in self._used if self.used(colour) > self._used_before[colour]}
+        self._note({colour: left for colour, left in now.items() if left is not None})
 
-    def _note(self, turn: int | None) -> None:
+    def _note(self, now: Mapping[int, TimeLeft]) -> None:
         if self.settings == NO_LIMIT:
             return
         moved = self.last.move and self.last.move.colour
         left = {colour: each for colour, each in read_time_left([self.last.properties]).items() if colour == moved}
-        if turn is not None and (now := self.left(turn)) is not None:
-            left[turn] = now
+        left |= now
         if (properties := with_time_left(self.last.properties, left)) != self.last.properties:
             self.last.properties = properties

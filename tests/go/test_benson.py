@@ -65,8 +65,8 @@ def test_its_memory_is_not_freed_before_the_end() -> None:
         "find_pass_alive(Game(9).board[0], False, np.zeros(81, np.int8))"
     )
     # With glibc memory of this size then goes back to the system as soon as it is freed: what uses it still crashes.
-    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}
-    assert AREA_WORKSPACE.itemsize > 65536
+    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "32768"}
+    assert AREA_WORKSPACE.itemsize > 32768
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 

@@ -97,11 +97,15 @@ def test_the_engine_can_lose_on_time_too(desk: Desk, hands: Hands) -> None:
 def test_periods_go_by_while_nobody_moves(desk: Desk, hands: Hands) -> None:
     begin(desk, "byoyomi 10 30 2")
     desk.play_and_wait("C3")
-    hands.move(15)
-    assert left(desk) == (25.0, 2)
-    hands.move(30)
-    assert left(desk) == (25.0, 1)
-    hands.move(26)
+    for seconds, periods in ((15, 2), (30, 1)):
+        hands.move(seconds)
+        desk.session.check_time()
+        assert desk.state["clock"]["left"]["black"] == (25.0, periods)  # as all pages are told
+    hands.move(1)
+    published = desk.state
+    desk.session.check_time()
+    assert desk.state is published  # which is still true
+    hands.move(25)
     desk.session.check_time()
     assert desk.state["result"]["by"] == "time"
 

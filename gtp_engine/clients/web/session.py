@@ -115,6 +115,7 @@ class Session:
         self.about: Document = {}  # what pages see that stays the same in the course of a game
         self.is_guessing = False  # whether moves are guessed, which hints and analyses would show
         self.is_watched = True  # whether a page is open
+        self._period = 0  # of the running clock, as pages know it
         # Another one for each game, whose nodes are numbered anew. A page that was open before a restart must not take
         # a game of this program for one of the program before.
         self.tree_number = secrets.randbelow(_FIRST_TREES)
@@ -227,6 +228,7 @@ class Session:
     def publish(self) -> None:
         """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
         self.played.pause(not self._is_in_play)
+        self._period = self.played.clock.period
         self.notice = self.played.file.notice or self.notice  # which the next save forgets
         self._publish(self.state())
 
@@ -249,9 +251,11 @@ class Session:
             self.publish()
 
     def check_time(self) -> None:
-        """Ends the game if the time of the player to move is over."""
+        """Ends the game if the time of the player to move is over; pages are told when another period begins."""
         if self.played.lose_on_time():
             self.changed()
+        elif self.played.clock.period != self._period:
+            self.publish()
 
     def receive(self, message: Message) -> Answer:
         """Does what a page asks for; all pages get the new state.

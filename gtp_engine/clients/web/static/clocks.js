@@ -1,5 +1,5 @@
-// The players' clocks: the time that they have used or, in games with time limits, what they have left. They go on
-// between the messages of the program, each of which corrects them.
+// The players' clocks: the time that they have used or, in games with time limits, what they have left. Between the
+// messages of the program they only count: the program says when a period ends, and what is left then.
 import {number, say, text} from "./words.js";
 
 const STEP = 200;  // milliseconds
@@ -35,7 +35,8 @@ export class Clocks {
     for (const player of this.players) {
       const colour = player.dataset.colour, spent = clock.running === colour ? since : 0;
       const isThinking = this.isConnected && task && task.kind === "move" && colour === toMove;
-      const left = clock.left[colour] && leftAfter(clock.left[colour], spent, clock);
+      const [seconds, count] = clock.left[colour] ?? [];
+      const left = clock.left[colour] && {seconds: Math.max(0, seconds - spent), count};
       const said = left
         ? leftText(left, clock, text(colour))
         : usedText(clock.used[colour] + spent, isThinking ? task.seconds + since : null, text(colour));
@@ -66,20 +67,6 @@ export class Clocks {
     if (isFirst) this.announcement.textContent = withCount(text("lastSeconds", {count: shown.seconds}), shown.count, clock);
     this.onLastSecond();
   }
-}
-
-// Returns what is left after some seconds of the turn, which may use up the main time and periods of byo-yomi. Without any
-// seconds at the beginning the time is over: the main time never ends there if there is overtime.
-export function leftAfter([seconds, count], spent, {system, period, periods}) {
-  if (seconds <= 0) return {seconds: 0, count};
-  seconds -= spent;
-  const hasOvertime = system === "byoyomi" || system === "canadian";
-  if (seconds <= 0 && hasOvertime && count === 0) [seconds, count] = [seconds + period, periods];
-  if (system === "byoyomi" && seconds <= 0) {
-    const used = Math.min(Math.floor(-seconds / period) + 1, count - 1);
-    [seconds, count] = [seconds + used * period, count - used];
-  }
-  return {seconds: Math.max(0, seconds), count};
 }
 
 // The short text for the eye, and the whole one for a screen reader.
