@@ -76,8 +76,6 @@ def play_best(session: Session, player: int, *, cleanup: bool = False) -> str:
 def commit(session: Session, decision: "Decision") -> str:
     """Plays what was decided and ponders, if the engine does; returns the answer to the client."""
     answer = "resign" if decision.resign else session.vertex(decision.point)
-    if session.log is not None:
-        session.log.decided(session.engine, decision)
     session.engine.commit(decision)
     if not decision.resign:
         session.engine.ponder()
@@ -91,10 +89,7 @@ def commit(session: Session, decision: "Decision") -> str:
 def final_score(session: Session, arguments: list[str]) -> str:
     """`0`, `B+x` or `W+x` under the rules, for the board as it stands without its dead stones."""
     with refusing_as(_CANNOT_SCORE):
-        score = str(session.wait(session.engine.final_score()))
-    if session.log is not None and session.game.is_over:
-        session.log.ended(session.engine, score)
-    return score
+        return str(session.wait(session.engine.final_score()))
 
 
 @command("final_status_list", takes=1)

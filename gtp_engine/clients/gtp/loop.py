@@ -13,23 +13,17 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ...engine.engine import Engine
-    from .game_log import GameLog
 
 logger = logging.getLogger(__name__)
 
 
 def run(
-    engine: "Engine",
-    *,
-    name: str = "gtp_engine",
-    version: str = VERSION,
-    live_graphics: bool = False,
-    log: "GameLog | None" = None,
+    engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, live_graphics: bool = False
 ) -> int:
     """Speaks GTP on standard input and output until `quit`, the end of input or SIGINT, and closes the engine.
 
-    `name` and `version` are the responses to these commands; with `live_graphics` GoGui shows what the engine thinks,
-    and games are noted in the `log`. Returns the exit status.
+    `name` and `version` are the responses to these commands; with `live_graphics` GoGui shows what the engine thinks.
+    Returns the exit status.
     """
     log_to_stderr()  # a client that merges it into standard output must find no tracebacks there
     output = take_standard_output()
@@ -40,7 +34,7 @@ def run(
         logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")
     else:
         logger.log(NOTICE, "GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
-    session = Session(engine, inbox, output, name=name, version=version, live_graphics=live_graphics, log=log)
+    session = Session(engine, inbox, output, name=name, version=version, live_graphics=live_graphics)
     inbox.start_reading()
     try:
         status = session.converse()

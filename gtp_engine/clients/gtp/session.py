@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...engine.engine import Decision, Engine
     from ...go.game import Game
     from ...search.report import SearchReport
-    from .game_log import GameLog
 
 logger = logging.getLogger(__name__)
 
@@ -63,14 +62,12 @@ class Session:
         name: str = "gtp_engine",
         version: str = VERSION,
         live_graphics: bool = False,
-        log: "GameLog | None" = None,
     ) -> None:
         self.engine = engine
         self.inbox = inbox
         self.name = name
         self.version = version
         self.live_graphics = live_graphics
-        self.log = log
         self.quitting = False
         self.searching_seconds = 0.0  # spent in genmove, for `cputime`
         self._report: SearchReport | None = None
