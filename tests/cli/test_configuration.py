@@ -237,7 +237,7 @@ def test_an_option_switches_off_a_default_that_it_excludes(
     ("name", "setting"),
     [
         ("gtp", "ponder"),
-        ("gtp", "live_graphics"),
+        ("gtp", "resign"),
         ("gtp", "strict"),
         ("play", "comments"),
         ("selfplay", "comments"),

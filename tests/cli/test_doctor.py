@@ -140,7 +140,7 @@ def test_lines_for_other_programs() -> None:
         "Sabaki: File > Preferences > Engines > Add: the path, then the arguments",
         "    /opt/go/bin/gtp_engine",
         "    gtp",
-        "GoGui: Program > New Program: the command; --live-graphics draws the search on the board",
+        "GoGui: Program > New Program: the command",
         "    /opt/go/bin/gtp_engine gtp",
         "Lizzie, LizzieYzy: Settings > Engine: the engine command",
         "    /opt/go/bin/gtp_engine gtp --name KataGo",

@@ -209,20 +209,6 @@ def test_stderr_is_not_taken_for_gtp(start: Starter) -> None:
     assert not [line for line in lines if re.match(r"=|\?|info|play", line) or " -> " in line]
 
 
-def test_live_graphics(start: Starter) -> None:
-    engine = start("--seconds", "1.2", "--threads", "1", "--live-graphics")
-    engine.ask("boardsize 9")
-    engine.ask("genmove b")
-    engine.send("quit")
-    engine.wait()
-    blocks = re.findall(r"^gogui-gfx:\nINFLUENCE .+\nLABEL .+\nVAR b? ?.+\nTEXT .+\n\n", engine.log(), re.MULTILINE)
-    assert blocks
-    last = engine.log().split("gogui-gfx:\n")[-1].split("\n")
-    assert 0 < len(re.findall(r"[A-J][1-9]", last[2])) <= 10  # the main line covers few of the counts
-    counts = [int(count) for count in last[1].split()[2::2]]
-    assert max(counts) == 1 or min(counts) > 1
-
-
 def test_bad_options_are_one_line(start: Starter) -> None:
     for options, status in (
         (("--network", "no/such/file"), 1),

@@ -293,7 +293,7 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
         cgos = f"the CGOS client cannot start a line with spaces in a path: {line}"
     clients = {
         "Sabaki": ("File > Preferences > Engines > Add: the path, then the arguments", [program, arguments]),
-        "GoGui": ("Program > New Program: the command; --live-graphics draws the search on the board", [line]),
+        "GoGui": ("Program > New Program: the command", [line]),
         "Lizzie, LizzieYzy": ("Settings > Engine: the engine command", [f"{line} --name KataGo"]),
         "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
         "KaTrain": (

@@ -17,13 +17,11 @@ class ClientOptions:
     """What the client gets.
 
     Attributes:
-        live_graphics: Draw on GoGui's board while thinking, through stderr.
         name: Response to the GTP command `name`.
         version: Response to the GTP command `version`.
     """
 
-    live_graphics: bool = setting(False, heading="Client")
-    name: str = setting("gtp_engine", metavar="NAME")
+    name: str = setting("gtp_engine", metavar="NAME", heading="Client")
     version: str | None = setting(None, accepts=Text(), flags=["--version-as"], metavar="VERSION", shown="the version")
 
 
@@ -55,5 +53,4 @@ def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> Non
 
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     begin_when(engine.ready)
-    version = client.version or VERSION
-    sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics))
+    sys.exit(run(engine, name=client.name, version=client.version or VERSION))

@@ -17,7 +17,7 @@ from ...go.rules import parse_rules, with_part
 from ...go.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
 from ...solver import USUAL_SECONDS
-from .formats import OPTIONAL, Fields, cgos_line, kata_line, lz_line, show_live, with_unvisited
+from .formats import OPTIONAL, Fields, cgos_line, kata_line, lz_line, with_unvisited
 from .session import (
     SYNTAX_ERROR,
     GtpError,
@@ -44,7 +44,7 @@ BAD_VERTEX_LIST = "bad vertex list"
 _CANNOT_SCORE = "cannot score"
 _STATUSES = ("alive", "dead", "seki")
 _KGS_SYSTEMS = ("none", "absolute", "byoyomi", "canadian")
-_LIVE_SECONDS, _SHORTEST_INTERVAL = 0.5, 0.01  # between reports
+_SHORTEST_INTERVAL = 0.01  # seconds between reports
 
 # Moves of the engine.
 
@@ -67,10 +67,7 @@ def kgs_genmove_cleanup(session: Session, arguments: list[str]) -> str:
 
 def play_best(session: Session, player: int, *, cleanup: bool = False) -> str:
     """Chooses a move and plays it; returns the answer to the client."""
-    on_report = show_live if session.live_graphics else None
-    request = session.engine.request(player, on_report=on_report, interval=_LIVE_SECONDS)
-    future = session.engine.genmove(request, cleanup=cleanup)
-    return commit(session, session.decide(future))
+    return commit(session, session.decide(session.engine.genmove(session.engine.request(player), cleanup=cleanup)))
 
 
 def commit(session: Session, decision: "Decision") -> str:

@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def run(
-    engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, live_graphics: bool = False
-) -> int:
+def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -> int:
     """Speaks GTP on standard input and output until `quit`, the end of input or SIGINT, and closes the engine.
 
-    `name` and `version` are the responses to these commands; with `live_graphics` GoGui shows what the engine thinks.
-    Returns the exit status.
+    `name` and `version` are the responses to these commands. Returns the exit status.
     """
     log_to_stderr()  # a client that merges it into standard output must find no tracebacks there
     output = take_standard_output()
@@ -34,7 +31,7 @@ def run(
         logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")
     else:
         logger.log(NOTICE, "GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
-    session = Session(engine, inbox, output, name=name, version=version, live_graphics=live_graphics)
+    session = Session(engine, inbox, output, name=name, version=version)
     inbox.start_reading()
     try:
         status = session.converse()

@@ -61,13 +61,11 @@ class Session:
         *,
         name: str = "gtp_engine",
         version: str = VERSION,
-        live_graphics: bool = False,
     ) -> None:
         self.engine = engine
         self.inbox = inbox
         self.name = name
         self.version = version
-        self.live_graphics = live_graphics
         self.quitting = False
         self.searching_seconds = 0.0  # spent in genmove, for `cputime`
         self._report: SearchReport | None = None
