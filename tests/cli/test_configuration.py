@@ -439,8 +439,8 @@ def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: py
         message = f"Error: {file} cannot be read: set HOME, or GTP_ENGINE_CONFIG to the name of a file\n"
         assert (refused.exit_code, refused.stderr) == (1, message)
     report = run("doctor", "--network", "none").stdout
-    assert f"  config       {file}  (not readable)\n" in report
-    assert f"  folder       {home / '.local/share/gtp_engine/networks'}  (not readable): put" in report
+    assert f"  config       {file}  (none, or not readable: see `gtp_engine config`)\n" in report
+    assert f"  folder       {home / '.local/share/gtp_engine/networks'}  (not writable): put" in report
     monkeypatch.setenv("GTP_ENGINE_CONFIG", str(file))
     assert run("gtp").stderr == f"Error: {file}: Permission denied\n"
 

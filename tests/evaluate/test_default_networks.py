@@ -201,8 +201,7 @@ def test_the_doctor_says_and_checks_the_defaults(
     doctor.main([], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     for name, least, most in (("small", 7, 13), ("large", 14, 19)):
-        size = round((weights / f"{name}.bin.gz").stat().st_size / 1000)
-        assert any(f"{name}.bin.gz, {size} kB; the default on boards of {least} to {most}" in line for line in lines)
+        assert any(line.endswith(f"{name}.bin.gz on boards of {least} to {most}") for line in lines)
         assert any(
             line.startswith(f"  network      ok, {name}, ") and line.endswith(f"{most}x{most}") for line in lines
         )
