@@ -48,8 +48,8 @@ class NetworkOptions:
     source: str | None = setting(
         None, accepts=Text(None, "address", None, True), flags=["--from"], metavar="URL|FILE", heading="After get"
     )
-    default: bool = setting(False, is_flag=True)
-    default_on: int | None = setting(None, accepts=Text(_side, "size"), metavar="SIZE")
+    default: bool = setting(False, is_flag=True, together="default")
+    default_on: int | None = setting(None, accepts=Text(_side, "size"), metavar="SIZE", together="default")
     rounded: Path | None = setting(None, accepts=ANY_PATH, metavar="OUT.bin.gz", heading="With one FILE")
 
 

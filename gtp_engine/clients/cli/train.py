@@ -36,8 +36,8 @@ class TrainOptions:
     """
 
     run: Path = setting(None, accepts=FOLDER, argument=True)
-    preset: str | None = setting(None, accepts=NAMES, shown=DEFAULT_PRESET)
-    settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"])
+    preset: str | None = setting(None, accepts=NAMES, shown=DEFAULT_PRESET, together="settings")
+    settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"], together="settings")
     start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
 
