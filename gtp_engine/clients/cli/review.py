@@ -107,7 +107,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
 
     found, errors = read_records(options.files)
     tasks = _tasks(found, options, errors)
-    output.check(options.files)
+    output.check_places(options.files)
     stopped = False
     if tasks:
         reviewer = Reviewer(search, options.minutes, known=context.obj)
@@ -181,7 +181,6 @@ def _review_all(
     from .review_display import follow, show_game, show_total
 
     reviews: list[GameReview] = []
-    results: dict[Path, str] = {}
     is_shown = not output.uses_standard
     saved = time.monotonic()
     try:
@@ -204,15 +203,11 @@ def _review_all(
             if time.monotonic() > saved + _SAVED_EVERY:
                 output.save(reviews)
                 saved = time.monotonic()
+        if len(reviews) > 1 and is_shown:
+            show_total(reviews, player)
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
-            results = output.save(reviews)
-    errors += filter(None, results.values())
-    if len(reviews) > 1 and is_shown:
-        show_total(reviews, player)
-    if reviews:
-        output.print(reviews)
-    output.report(results)
+            errors += output.finish(reviews)
 
 
 def _where_stopped(step: "ReviewStep", task: "ReviewTask") -> str:
