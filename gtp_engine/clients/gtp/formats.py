@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ...go.coords import index_of_point, point_of_index
+from ...go.coords import point_of_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,7 +145,7 @@ def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
 
 
 def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
-    """Returns the report with unvisited moves added by descending prior, so that it has `least` moves if possible.
+    """Returns a report with moves; unvisited ones are added by descending prior, so that it has `least` if possible.
 
     The added moves have no visits and the root's values.
     """
@@ -153,30 +153,14 @@ def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
         return report
     known = {move.point for move in report.moves}
     order = (-report.priors).argsort(kind="stable").tolist()
-    points = [point_of_index(index, report.width, report.height) for index in order if report.priors[index] > 0]
-    added = [point for point in points if point not in known][: least - len(report.moves)]
-    moves = [_unvisited_move(report, point, len(report.moves) + number) for number, point in enumerate(added)]
+    indices = {point_of_index(index, report.width, report.height): index for index in order if report.priors[index] > 0}
+    added = [point for point in indices if point not in known][: least - len(known)]
+    values = {name: getattr(report, name) for name in ("winrate", "lead", "score_mean", "score_stdev", "utility")}
+    values |= {"lcb": report.winrate, "utility_lcb": report.utility, "visits": 0, "weight": 0.0, "ownership": None}
+    moves = [
+        report.moves[0]._replace(
+            **values, point=point, prior=float(report.priors[indices[point]]), order=number, pv=(point,), pv_visits=(0,)
+        )
+        for number, point in enumerate(added, len(known))
+    ]
     return replace(report, moves=(*report.moves, *moves))
-
-
-def _unvisited_move(report: "SearchReport", point: int, order: int) -> "MoveReport":
-    from ...search.report import MoveReport
-
-    return MoveReport(
-        point=point,
-        visits=0,
-        winrate=report.winrate,
-        lead=report.lead,
-        score_mean=report.score_mean,
-        score_stdev=report.score_stdev,
-        utility=report.utility,
-        lcb=report.winrate,
-        utility_lcb=report.utility,
-        prior=float(report.priors[index_of_point(point, report.width, report.height)]),
-        weight=0.0,
-        order=order,
-        pv=(point,),
-        pv_visits=(0,),
-        width=report.width,
-        height=report.height,
-    )

@@ -7,7 +7,7 @@ of Leela Zero, KataGo and CGOS.
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...base.errors import UserError
 from ...engine.clock import SYSTEMS, gtp_settings, named_settings
@@ -339,14 +339,14 @@ def parse_request(session: Session, words: list[str], form: Format) -> tuple[Sea
             interval = _interval(_next(rest))
         else:
             fields = _with_option(fields, key, _next(rest), form)
-    return _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions)), fields
-
-
-def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
-    """Returns the request for a search of the current position that computes these fields."""
-    ownership = not fields.wanted.isdisjoint(("ownership", "ownershipStdev"))
-    moves_ownership = not fields.wanted.isdisjoint(("movesOwnership", "ownershipStdev"))
-    return session.engine.request(player, ownership=ownership, moves_ownership=moves_ownership, **options)
+    request = session.engine.request(
+        player,
+        interval=interval,
+        root_moves=_root_moves(session, restrictions),
+        ownership=not fields.wanted.isdisjoint(("ownership", "ownershipStdev")),
+        moves_ownership=not fields.wanted.isdisjoint(("movesOwnership", "ownershipStdev")),
+    )
+    return request, fields
 
 
 def _next(rest: deque[str]) -> str:
@@ -386,23 +386,16 @@ def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], 
     return RootMoves(avoid=tuple(listed["avoid"]), allow=tuple(listed["allow"]))
 
 
-command("lz-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, lz_line), lz_line))
-command("kata-analyze")(
-    lambda session, arguments: analyze(session, *parse_request(session, arguments, kata_line), kata_line)
-)
-command("lz-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, lz_line), lz_line)
-)
-command("kata-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata_line), kata_line)
-)
+command("lz-analyze")(lambda session, arguments: analyze(session, arguments, lz_line))
+command("kata-analyze")(lambda session, arguments: analyze(session, arguments, kata_line))
+command("lz-genmove_analyze")(lambda session, arguments: genmove_analyze(session, arguments, lz_line))
+command("kata-genmove_analyze")(lambda session, arguments: genmove_analyze(session, arguments, kata_line))
 
 
 @command("cgos-genmove_analyze", takes=1)
 def cgos_genmove_analyze(session: Session, arguments: list[str]) -> None:
-    fields = Fields(frozenset(("ownership",)))
-    request = _request(session, colour(arguments[0]), fields)
-    genmove_analyze(session, request, fields, lambda report, fields: cgos_line(report))
+    colour(arguments[0])  # and not an interval
+    genmove_analyze(session, [*arguments, "ownership", "true"], lambda report, fields: cgos_line(report))
 
 
 class Stream:
@@ -442,16 +435,18 @@ class Stream:
             self._session.stream(self._form(with_unvisited(report, self._fields.least_moves), self._fields))
 
 
-def analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
+def analyze(session: Session, arguments: list[str], form: Format) -> None:
     """Streams reports until anything comes in."""
+    request, fields = parse_request(session, arguments, form)
     stream = Stream(session, fields, form)
     future = session.engine.analyze(replace(request, on_report=stream.take), endless=True)
     stream.open()
     session.wait_for_input(future, stream.send_newest)
 
 
-def genmove_analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
+def genmove_analyze(session: Session, arguments: list[str], form: Format) -> None:
     """As genmove, with reports during the search and one at its end, then `play` and the move."""
+    request, fields = parse_request(session, arguments, form)
     stream = Stream(session, fields, form)
     future = session.engine.genmove(replace(request, on_report=stream.take))
     stream.open()
