@@ -267,8 +267,8 @@ def test_the_command_line_switches_off_the_handicap(file: Path) -> None:
         return found.make_context("play", list(words)).params["handicap"]
 
     assert (stones(), stones("--handicap", "0"), stones("--handicap", "2")) == (4, 0, 2)
-    refused = run("play", "--handicap", "1")
-    assert "invalid number '1': expected a whole number from 2 to 9, or 0" in refused.stderr
+    assert "invalid number of stones: 1 (on 9x9: 2 to 9)" in run("play", "--handicap", "1").stderr
+    assert "invalid handicap '10': expected a whole number from 0 to 9" in run("play", "--handicap", "10").stderr
 
 
 def test_values_may_be_dates_and_lists(file: Path) -> None:

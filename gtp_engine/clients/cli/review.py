@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...go.sgf import GameRecord
     from ...study.game_review import GameReview
     from ...study.move_review import Unit
-    from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
+    from ...study.reviewer import Reviewer, ReviewTask
 
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
@@ -195,7 +195,7 @@ def _review_all(
             if step.review.moves:
                 reviews.append(step.review)
             if is_shown and reviewer.stopped:
-                click.echo(_where_stopped(step, task))
+                click.echo("stopped before the end of the review")
             if is_shown and step.review.moves:
                 show_game(step.review, all_moves=output.all_moves)
             if reviewer.stopped:
@@ -208,12 +208,3 @@ def _review_all(
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
             errors += output.finish(reviews)
-
-
-def _where_stopped(step: "ReviewStep", task: "ReviewTask") -> str:
-    """Returns a line about where a review was stopped; an error may have ended the list of its moves before."""
-    numbers = task.numbers or range(0)
-    moves = step.review.moves
-    if step.error or len(moves) == len(numbers):
-        return "stopped before all mistakes were checked and explained"
-    return f"stopped after move {moves[-1].number if moves else numbers.start - 1}"
