@@ -166,7 +166,7 @@ def test_solving_is_terminated() -> None:
         ({"solve": "D7"}, "solve", "Must be an array of GTP board vertices"),
         ({"solve": ["Z1"]}, "solve", "Could not parse board location: Z1"),
         ({"solve": ["pass"]}, "solve", "Could not parse board location: pass"),
-        ({"solve": ["D7"], "solveSeconds": 0}, "solveSeconds", "Must be a number of seconds from 0.01 to 1e6"),
+        ({"solve": ["D7"], "solveSeconds": 0}, "solveSeconds", "Must be a number of seconds from 0.01 to 1e+06"),
     ],
 )
 def test_what_cannot_be_solved_is_refused(fields: dict[str, Any], field: str, error: str) -> None:

@@ -170,11 +170,9 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
         ("activation", ", ".join(config.activations)),
         ("norm", "RMS norm at the trunk's tip" if rms else "batch norm"),
         ("policy", "with an optimistic policy" if config.has_optimism else "without an optimistic policy"),
-        ("value", "win, loss, no result; score, lead, ownership"),
         ("errors", "short-term errors of value and score" if config.has_errors else "none"),
         ("metadata", "human profiles: --profile" if config.metadata_version else "none"),
         ("rules", f"{rules}; games under others are evaluated as under the nearest of these" if rules else "not noted"),
-        ("boards", "up to 19x19 (KataGo trains its networks on 7x7 to 19x19)"),
     ]
 
 

@@ -1,6 +1,5 @@
 """The files of `gtp_engine review`: the game records that it reads, and what it writes about them."""
 
-import logging
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,10 @@ import click
 from ...base.errors import UserError, error_text
 from ...base.files import files_with
 from ...base.languages.texts import DEFAULT, LANGUAGES
-from ...base.log import NOTICE
 from ...base.messages import plural, printable
 from ...base.settings import setting
 from .options import FILE_OR_STANDARD
 from .outputs import STANDARD, Outputs
-
-logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
 EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
 _MOST_ERRORS = 10  # that are shown of one file
-_SHOWN_GAMES, _LOGGED_GAMES = 100, 20_000  # between two reports while a file is read
+_SHOWN_GAMES = 100  # between two reports while a file is read
 
 
 # The records.
@@ -70,7 +66,7 @@ def _records_in(place: Path) -> list[Path]:
 def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "list[GameRecord]":
     """Returns the games of a file; the errors of single games, if it has several, are added to `errors`.
 
-    How many have been read is shown, and logged for a file of very many. Raises SgfError if the only game cannot be
+    How many have been read is shown. Raises SgfError if the only game cannot be
     read, and OSError if the file cannot.
     """
     from ...go.sgf import LINES_SUFFIX, read_sgf, read_sgf_games
@@ -83,9 +79,7 @@ def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "
     for record in read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))):
         records.append(record)
         if len(records) % _SHOWN_GAMES == 0:
-            show(progress := f"reading {printable(name)}: {len(records):,} games so far")
-            if len(records) % _LOGGED_GAMES == 0:
-                logger.log(NOTICE, progress)
+            show(f"reading {printable(name)}: {len(records):,} games so far")
     if name.lower().endswith(LINES_SUFFIX) and not records and len(found) > 1:
         raise UserError(f"{name}: expected one game per line; if a game has several lines, rename the file to .sgf")
     if len(records) + len(found) > 1:

@@ -87,17 +87,14 @@ def _train(
     folder: "RunFolder", settings: "RunSettings | None", start: str | None, minutes: float | None, group: "ProcessGroup"
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
-    from ...training.new_run import RunConflictError, begin_self_play, starting_network
+    from ...training.new_run import begin_self_play, starting_network
     from ...training.selfplay_run import SelfPlayRun
 
     limit = Limit(minutes)
-    try:
-        network = starting_network(folder, start or (settings.begin.start if settings else ""))
-        carry_out(
-            folder,
-            limit,
-            lambda: begin_self_play(folder, settings, network),
-            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group),
-        )
-    except RunConflictError as error:
-        raise click.UsageError(str(error)) from error
+    network = starting_network(folder, start or (settings.begin.start if settings else ""))
+    carry_out(
+        folder,
+        limit,
+        lambda: begin_self_play(folder, settings, network),
+        lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group),
+    )
