@@ -440,7 +440,7 @@ def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: py
         assert (refused.exit_code, refused.stderr) == (1, message)
     report = run("doctor", "--network", "none").stdout
     assert f"  config       {file}  (none, or not readable: see `gtp_engine config`)\n" in report
-    assert f"  folder       {home / '.local/share/gtp_engine/networks'}  (not writable): put" in report
+    assert f"  networks     {home / '.local/share/gtp_engine/networks'}  (not writable): put" in report
     monkeypatch.setenv("GTP_ENGINE_CONFIG", str(file))
     assert run("gtp").stderr == f"Error: {file}: Permission denied\n"
 

@@ -101,17 +101,17 @@ def test_what_is_stronger_is_told_by_the_network_that_is_used(
 def test_boards_with_a_default_of_their_own_are_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor._check_network", lambda *facts: " ".join(map(str, facts[2:])))
+    monkeypatch.setattr("gtp_engine.clients.cli.doctor._check_gtp", " ".join)
     monkeypatch.setattr("gtp_engine.clients.cli.doctor._stronger", str)
     monkeypatch.setenv("GTP_ENGINE_CONFIG", str(tmp_path / "config.toml"))
     (tmp_path / "config.toml").write_text("[networks]\nb4c32-9x9 = [9, 9]\n")
     doctor.main([], standalone_mode=False)
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  default ")]
-    boards = [(line.partition(".bin.gz")[0].rpartition("/")[2], line.rpartition(" of ")[2]) for line in lines]
-    assert boards[1:4] == [
-        ("b10c384h6nbttflrs-int8", "7 to 8"),
-        ("b4c32-9x9", "9 to 9"),
-        ("b10c384h6nbttflrs-int8", "10 to 19"),
+    checked = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  network  ")]
+    assert checked == [
+        "  network      ok, 19 , 7 to 8, 10 to 19",
+        "  network      ok, 9 , 9 to 9",
+        "  network      ok, 19 , 7 to 19 at ranks",
     ]
 
 
@@ -188,7 +188,7 @@ def test_the_network_that_is_named_is_checked(
     monkeypatch.setattr("gtp_engine.clients.cli.doctor._check_gtp", lambda command: " ".join(command[-3:]))
     doctor.main(["--network", "mine"], standalone_mode=False)
     output = capsys.readouterr().out
-    assert f"  folder       {tmp_path}: put downloaded networks here" in output
+    assert f"  networks     {tmp_path}: put downloaded networks here" in output
     assert f"  GTP          ok, gtp --network {tmp_path / 'mine.bin.gz'}\n" in output
     assert re.search(r"^  network      ok, mine, [\d,]+ visits/s on 19x19$", output, re.MULTILINE)
 

@@ -22,8 +22,8 @@ from ...base.messages import plural, printable
 from ...base.settings import like
 from ...base.system import available_cpus, wait_for
 from ...engine.settings import DEFAULT_SECONDS, EngineSettings
-from ...go.coords import MAX_SIZE, MIN_SIZE
-from ...nets.library import JUDGE, RANK_PLAY, USES, default_network, find_network, network_name
+from ...go.coords import MIN_SIZE
+from ...nets.library import JUDGE, RANK_PLAY, default_network, find_network, network_name
 from ...nets.published import REFERENCE, estimated_rates, published_networks, strongest
 from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from .command import command
@@ -67,7 +67,6 @@ def doctor(options: DoctorOptions) -> None:
     program, arguments = engine_command(), network_options(options.network, options.profile or "")
     _section("Program", _program())
     _section("Folders", _folders())
-    _section("Networks", _networks())
     click.echo("Self-test")
     passed = [run_check(name, check) for name, check in checks_of(program, arguments, options.profile or "")]
     if all(passed) and options.network == AUTO and (stronger := _stronger()):
@@ -104,33 +103,28 @@ def _version(name: str) -> str:
 def _folders() -> list[tuple[str, str]]:
     """Returns the user's folders and file of defaults, and the environment variables that override the latter."""
     rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
-    path, config = folders.configuration_file(), "none: this user has no home folder"
+    networks, path, config = folders.networks_dir(), folders.configuration_file(), "none: this user has no home folder"
+    others = "put downloaded networks here, or pass their paths; `gtp_engine network get` lists KataGo's"
     if path:
         config = f"{path}{'' if os.access(path, os.R_OK) else '  (none, or not readable: see `gtp_engine config`)'}"
     given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
-    found = [(name, f"{folder}{_obstacle(folder)}") for name, folder in rows]
-    return [*found, ("config", config + (f"; {', '.join(given)} set" if given else ""))]
+    return [
+        *((name, f"{folder}{_obstacle(folder)}") for name, folder in rows),
+        ("networks", f"{networks}{_obstacle(networks)}: {others}"),
+        ("config", config + (f"; {', '.join(given)} set" if given else "")),
+    ]
 
 
-def _networks() -> list[tuple[str, str]]:
-    """Returns the user's folder, where to download networks, and the default networks by board size."""
-    folder = folders.networks_dir()
-    others = "put downloaded networks here, or pass their paths; `gtp_engine network get` lists KataGo's"
-    rows = [("folder", f"{folder}{_obstacle(folder)}: {others}")]
-    for use, of_use in ((JUDGE, ""), (RANK_PLAY, " at ranks")):
-        rows += [
-            ("default", f"{path or 'random rollouts'}{of_use} on boards of {least} to {most}")
-            for path, least, most in _defaults(use)
-            if path or use == JUDGE
-        ]
-    return rows
-
-
-def _defaults(use: str) -> list[tuple[Path | None, int, int]]:
-    """Returns the default networks, each with the least and the most points of the board's longer side."""
-    sides = range(MIN_SIZE, MAX_SIZE + 1)
-    runs = [(path, [*run]) for path, run in groupby(sides, lambda side: default_network(side, side, use))]
-    return [(path, run[0], run[-1]) for path, run in runs]
+def _defaults() -> dict[Path, tuple[int, str]]:
+    """Returns the default networks, with the longest side of their boards, in points, and all of these in words."""
+    found: dict[Path, tuple[int, str]] = {}
+    for use, when in ((JUDGE, ""), (RANK_PLAY, " at ranks")):
+        for path, run in groupby(range(MIN_SIZE, LARGEST_BOARD + 1), lambda side: default_network(side, side, use)):  # noqa: B023
+            sides = [*run]
+            if path is not None:
+                _, before = found.get(path, (0, ""))
+                found[path] = sides[-1], f"{before}, {sides[0]} to {sides[-1]}{when}"
+    return found
 
 
 def _stronger() -> str:
@@ -175,8 +169,7 @@ def checks_of(command: list[str], options: list[str], profile: str) -> list[tupl
     """Returns the names and functions of the checks; without options that choose one, of all default networks."""
     checks = [("search", _check_search)]
     if not options:
-        defaults = {path: most for use in USES for path, _, most in _defaults(use) if path}
-        checks += [("network", partial(_check_network, str(path), "", most)) for path, most in defaults.items()]
+        checks += [("network", partial(_check_network, str(path), "", *boards)) for path, boards in _defaults().items()]
     elif options[1] not in WITHOUT_NETWORK:
         checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))
     return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
@@ -208,15 +201,16 @@ def _check_search() -> str:
     return f"ready in {prepared:.1f} s, {report.visits / report.seconds:,.0f} visits/s on one thread"
 
 
-def _check_network(network: str, profile: str, size: int) -> str:
-    """Searches the empty board with a network."""
+def _check_network(network: str, profile: str, size: int, boards: str = "") -> str:
+    """Searches the empty board with a network, which is the default on these boards."""
     from ...engine.engine import Engine
 
     settings = EngineSettings(network, visits=NETWORK_VISITS, parameters={"profile": profile})
     with Engine(settings, width=size) as engine:
         wait_for(engine.ready)
         report = engine.evaluate()
-    return f"{network_name(Path(network))}, {report.visits / report.seconds:,.0f} visits/s on {size}x{size}"
+    default = f", the default on boards of {boards.removeprefix(', ')}" if boards else ""
+    return f"{network_name(Path(network))}{default}, {report.visits / report.seconds:,.0f} visits/s on {size}x{size}"
 
 
 def _check_gtp(command: list[str]) -> str:
@@ -255,24 +249,21 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
     cgos = f"CommandLine = {' '.join([*command, 'gtp', *options])} --rules {CGOS_RULES}"
     if any(" " in word for word in (*command, *options)):
         cgos = f"the CGOS client cannot start a line with spaces in a path: {line}"
-    clients = {
-        "Sabaki": ("File > Preferences > Engines > Add: the path, then the arguments", [program, arguments]),
-        "GoGui": ("Program > New Program: the command", [line]),
-        "Lizzie, LizzieYzy": ("Settings > Engine: the engine command", [f"{line} --name KataGo"]),
-        "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
-        "KaTrain": (
-            "Settings > Engine: instead of its own engine's command",
-            [f"{_REPLACE_SHELL}{_in_quotes([*command, 'analysis', *options])}"],
+    clients = [
+        ("Sabaki: File > Preferences > Engines > Add: the path, then the arguments", f"{program}\n    {arguments}"),
+        ("GoGui: Program > New Program: the command", line),
+        ("Lizzie, LizzieYzy: Settings > Engine: the engine command", f"{line} --name KataGo"),
+        ("CGOS: in the client's configuration, under GTPEngine", cgos),
+        (
+            "KaTrain: Settings > Engine: instead of its own engine's command",
+            f"{_REPLACE_SHELL}{_in_quotes([*command, 'analysis', *options])}",
         ),
-        "OGS (gtp2ogs)": (
-            "on the command line, with the bot account's key",
-            [f"gtp2ogs --apikey YOUR_KEY -- {line}{limit}"],
+        (
+            "OGS (gtp2ogs): on the command line, with the bot account's key",
+            f"gtp2ogs --apikey YOUR_KEY -- {line}{limit}",
         ),
-    }
-    text = []
-    for client, (where, entries) in clients.items():
-        text += [f"{client}: {where}", *(f"    {entry}" for entry in entries)]
-    return "\n".join(text)
+    ]
+    return "\n".join(f"{where}\n    {entry}" for where, entry in clients)
 
 
 def _in_quotes(words: Iterable[str]) -> str:
