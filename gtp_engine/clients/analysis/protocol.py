@@ -50,7 +50,6 @@ LONGEST_LINE = 16 * 2**20
 MOST_WAITING = 100_000
 # Seconds for which reading queries may hold up the searches.
 _READING_TIME = 0.05
-_LONGEST_INTEGER = 100  # digits; no field needs more than 20, and Python refuses thousands with a hint for programmers
 _ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 
 
@@ -376,7 +375,7 @@ def _parse(line: bytes) -> dict[str, Any]:
         raise QueryError("", f"request too long: more than {LONGEST_LINE:,} bytes")
     shown = line[:200].decode("utf-8", "replace").strip()
     try:
-        fields = parse_json(line, parse_int=_integer, parse_constant=_refuse)
+        fields = parse_json(line, parse_constant=_refuse)
     except ValueError as error:
         raise QueryError("", f"{error_text(error)} - could not parse input line as json request: {shown}") from None
     if not isinstance(fields, dict):
@@ -384,12 +383,6 @@ def _parse(line: bytes) -> dict[str, Any]:
     if not isinstance(fields.get("id"), str):
         raise QueryError("", 'Request must have a string "id" field')
     return fields
-
-
-def _integer(text: str) -> int:
-    if len(text) > _LONGEST_INTEGER:
-        raise UserError(f"an integer of {len(text):,} digits is out of range")
-    return int(text)
 
 
 def _refuse(name: str) -> Iterator[None]:
