@@ -104,7 +104,7 @@ def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
         (("a", "b", "--sprt", "5", "0"), "sprt needs elo0 < elo1, got 5 and 0"),
         (("a", "b", "--json", "/nonexistent/r.json"), "write /nonexistent/r.json: folder /nonexistent does not exist"),
         (("a", "b", "--sprt", "0", "10000"), "sprt: Elo differences up to 3000, not 0 and 10000"),
-        (("a", "b", "--time", "300", "10", "0"), "Invalid value for '--time': invalid time 300 10 0: a period needs"),
+        (("a", "b", "--time", "300", "10", "0"), "invalid time 300 10 0: a period needs"),
         (("a", "b", "--rules", "chess"), "unknown rules: 'chess'"),
         (("a", "b", "--openings", "none.sgf"), "'none.sgf' does not exist"),
     ],

@@ -49,7 +49,7 @@ def test_a_network_refuses_boards_that_are_too_large_for_it() -> None:
     queries = lines(QUERY | {"id": "large", "boardXSize": 25, "boardYSize": 25}, QUERY | {"includePolicy": True})
     done = ask(queries, "--network", str(TINY), "--device", "cpu")
     error, answer = (json.loads(line) for line in done.stdout.splitlines())
-    assert error == {"error": "Must provide an integer from 2 to 19", "field": "boardXSize", "id": "large"}
+    assert error == {"error": "Must be a whole number from 2 to 19", "field": "boardXSize", "id": "large"}
     assert (answer["rootInfo"]["visits"], len(answer["policy"])) == (20, 26)
 
 

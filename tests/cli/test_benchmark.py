@@ -20,7 +20,7 @@ def run(*arguments: str) -> list[str]:
 def test_rollouts() -> None:
     head, titles, *rows = run("--network", "none", "--board-size", "5", "--visits", "50", "--threads", "1")
     assert head.endswith("1 thread, network none")
-    assert titles.split() == ["board", "stones", "visits/s", "rollouts/s"]
+    assert titles.split() == ["board", "stones", "visits/s"]
     assert [row.split()[:2] for row in rows] == [["5x5", "0"], ["5x5", "8"]]
 
 

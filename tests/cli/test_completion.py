@@ -22,7 +22,7 @@ def test_commands_and_options() -> None:
     assert values("") == [*COMMANDS, "help"]
     assert values("se") == ["selfplay"]
     assert values("gtp", "--ve") == ["--version-as", "--verbose"]
-    assert values("gtp", "--no-") == ["--no-strict", "--no-ponder", "--no-resign", "--no-live-graphics"]
+    assert values("gtp", "--no-") == ["--no-strict", "--no-ponder", "--no-resign"]
     assert values("train", "--preset", "mi") == ["mini"]
     assert values("gtp", "--device", "c") == ["cpu", "cuda"]
 

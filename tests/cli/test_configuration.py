@@ -237,7 +237,7 @@ def test_an_option_switches_off_a_default_that_it_excludes(
     ("name", "setting"),
     [
         ("gtp", "ponder"),
-        ("gtp", "live_graphics"),
+        ("gtp", "resign"),
         ("gtp", "strict"),
         ("play", "comments"),
         ("selfplay", "comments"),
@@ -267,8 +267,8 @@ def test_the_command_line_switches_off_the_handicap(file: Path) -> None:
         return found.make_context("play", list(words)).params["handicap"]
 
     assert (stones(), stones("--handicap", "0"), stones("--handicap", "2")) == (4, 0, 2)
-    refused = run("play", "--handicap", "1")
-    assert "invalid number '1': expected a whole number from 2 to 9, or 0" in refused.stderr
+    assert "invalid number of stones: 1 (on 9x9: 2 to 9)" in run("play", "--handicap", "1").stderr
+    assert "invalid handicap '10': expected a whole number from 0 to 9" in run("play", "--handicap", "10").stderr
 
 
 def test_values_may_be_dates_and_lists(file: Path) -> None:
@@ -439,8 +439,8 @@ def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: py
         message = f"Error: {file} cannot be read: set HOME, or GTP_ENGINE_CONFIG to the name of a file\n"
         assert (refused.exit_code, refused.stderr) == (1, message)
     report = run("doctor", "--network", "none").stdout
-    assert f"  config       {file}  (not readable)\n" in report
-    assert f"  folder       {home / '.local/share/gtp_engine/networks'}  (not readable): put" in report
+    assert f"  config       {file}  (none, or not readable: see `gtp_engine config`)\n" in report
+    assert f"  networks     {home / '.local/share/gtp_engine/networks'}  (not writable): put" in report
     monkeypatch.setenv("GTP_ENGINE_CONFIG", str(file))
     assert run("gtp").stderr == f"Error: {file}: Permission denied\n"
 

@@ -193,7 +193,7 @@ def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert (first.split()[1:4], process.returncode) == (["1", "B", "C3"], 130)
-    assert rest.startswith("stopped after move 1\n")
+    assert rest.startswith("stopped before the end of the review\n") and "move 1;" in rest
     assert [bool(node.comment) for node in read_sgf(out).main_line] == [True, True, False, False, False, False]
 
 

@@ -183,7 +183,7 @@ def test_a_file_that_is_not_a_network(start: Callable[..., Conversation], tmp_pa
         file.write_bytes(content)
         conversation = start("--network", str(file))
         assert conversation.ask("name") == "gtp_engine"
-        failing = ("genmove b", "kata-raw-nn 0", "gtp_engine-priors", "kata-genmove_analyze b 50", "lz-analyze 10")
+        failing = ("genmove b", "kata-raw-nn 0", "gtp_engine-ownership", "kata-genmove_analyze b 50", "lz-analyze 10")
         for command in failing:
             assert conversation.fail(command).startswith(f"{file}: {reason}"), command
         assert conversation.fail("final_score") == "cannot score"

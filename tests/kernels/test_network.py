@@ -27,7 +27,6 @@ from random_networks import random_model
 from torch import Tensor
 from torch.nn import functional
 
-from gtp_engine.clients.cli import doctor
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
@@ -254,18 +253,6 @@ def test_processes_with_and_without_tiles_choose_apart(tmp_path: Path, monkeypat
     for has_tiles in (True, False, True):
         monkeypatch.setattr(kernels, "HAS_TILES", has_tiles)
         assert kernels.bfloat16_is_faster() == has_tiles
-
-
-@needs_bfloat16
-def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(kernels, "pack_matrix", Mock(wraps=kernels.pack_matrix))
-    kernels.product_gain.cache_clear()
-    shown = dict(doctor.network_kernels())["bfloat16"]
-    assert shown.startswith("used: " if kernels.bfloat16_is_faster() else "not used: ")
-    assert [call.args[1] for call in kernels.pack_matrix.call_args_list].count(
-        kernels.half_products()
-    ) == 1  # one trial
 
 
 @pytest.mark.slow  # all kernels are compiled

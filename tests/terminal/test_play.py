@@ -152,7 +152,7 @@ def test_win_rates_can_be_silenced(tmp_path: Path) -> None:
     assert "win rate" not in said
     assert re.search(r"^white plays \S+$", said, re.MULTILINE)
     assert re.search(r"^hint: \S+ \(marked \*\)(; then [^;]+)?$", said, re.MULTILINE)
-    assert "after each move the score is shown" in said
+    assert "shown after each move: score" in said
     assert re.search(rf"^white plays \S+  \(\d+\.\d s, {LEAD}\)$", said, re.MULTILINE)
 
 

@@ -104,7 +104,7 @@ def test_all_of_19x19_is_in_a_window_of_80_by_24(quick: Terminal) -> None:
 
 
 def test_the_answers_to_a_command_are_below_the_board(quick: Terminal) -> None:
-    answers = {"back": "you have no move to take back", "5,5": "type E5", "show score": "after each move the score"}
+    answers = {"back": "you have no move to take back", "5,5": "type E5", "show score": "shown after each move: score"}
     for command, answer in answers.items():
         quick.answer(command, answer, "(?=black> )")
         assert quick.window()[1].startswith("19 ")

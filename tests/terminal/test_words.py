@@ -63,7 +63,7 @@ def test_a_word_for_undo_is_no_column_even_if_the_board_has_it() -> None:
         ("hi", "'hi' is not understood; moves are a letter and a number: SGF's hi is H1"),
         ("K10", "there is no point K10: columns A to J without I, rows 1 to 9"),
         ("play i5", "there is no point I5: columns A to J without I, rows 1 to 9"),
-        ("4d d5", "unknown command '4d'; type a move such as D4, or help"),
+        ("4d d5", "one move at a time: type 4d"),
         ("e5 d4", "one move at a time: type e5"),
         ("size 13", "that is chosen when a game begins: type new 13; the present game stays saved"),
         ("handicap", "that is chosen when a game begins: type new handicap 4; the present game stays saved"),

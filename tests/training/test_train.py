@@ -101,8 +101,8 @@ def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFold
     assert '3 cycles of 12 games: all cycles are finished; raise "cycles" in settings.toml to continue' in output
     assert "done: " in output and "resum" not in output
     assert finished.log_file.read_text() == before
-    assert "already has settings" in train(finished.path, "--preset", "mini", status=2)
-    assert "is only for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
+    assert "already has settings" in train(finished.path, "--preset", "mini", status=1)
+    assert "is only for new runs" in train(finished.path, "--from", str(finished.network(1)), status=1)
 
 
 def test_a_run_that_is_killed_before_it_saves_keeps_its_start(finished: RunFolder, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file:
     first, given = (load_network(path).values for path in (run.network(0), start))
     assert all(np.array_equal(first[name], given[name]) for name in given)
     assert not shard_facts(run.shards, 0)
-    assert "was started differently" in train(run.path, "--from", str(finished.network(1)), status=2)
+    assert "was started differently" in train(run.path, "--from", str(finished.network(1)), status=1)
     assert "time limit reached" in train(run.path, "--from", f"elsewhere/{start.name}", "--minutes", "0.001")
 
 

@@ -2,7 +2,7 @@
 
 The protocol is described in KataGo's docs/Analysis_Engine.md.
 
-A waiting position is stored as the text of its query, so that a million of them do not fill the memory with boards.
+A waiting position is stored as the text of its query, so that many of them do not fill the memory with boards.
 """
 
 import heapq
@@ -46,23 +46,19 @@ logger = logging.getLogger(__name__)
 
 # Bytes. A longer line is not a query; the rest of it is dropped.
 LONGEST_LINE = 16 * 2**20
-# Bytes of the queries that are not done; above it reading pauses until some are.
-MOST_BYTES = 256 * 2**20
+# Positions that wait; with so many reading pauses until some are searched. Queries with a game each take some 4 kB.
+MOST_WAITING = 100_000
 # Seconds for which reading queries may hold up the searches.
 _READING_TIME = 0.05
-# Bytes of memory per query, and per position of it that is not done, in addition to the query's text.
-_PER_LINE, _PER_POSITION = 300, 400
-_LONGEST_INTEGER = 100  # digits; no field needs more than 20, and Python refuses thousands with a hint for programmers
 _ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 
 
 @dataclass(eq=False, slots=True)
 class _Line:
-    """A query as it was received, and the number of its positions that are not done."""
+    """A query as it was received."""
 
     text: bytes
     id: str
-    left: int
     scheduler: Scheduler
 
 
@@ -166,7 +162,6 @@ class Conversation:
         self.defaults = defaults
         self._lines = lines
         self._has_ended = False
-        self._kept = 0  # bytes of the queries that are not done
         self._write = write
         self._is_closed = is_closed
         self._write_error: Exception | None = None
@@ -213,28 +208,28 @@ class Conversation:
 
     def _read(self, wait: float = 0.0) -> None:
         """Takes the lines that are there; waits up to some seconds for the first one."""
-        if self._has_ended or self._kept > MOST_BYTES:
+        if self._has_ended or len(self._waiting) >= MOST_WAITING:
             return
         with suppress(Empty):
             line = self._lines.get(wait > 0, wait)
             end = time.perf_counter() + _READING_TIME
             while line is not None:
-                positions = self._understand(line) if line.strip() else 0
-                if positions:
-                    self._kept += len(line) + _PER_LINE + positions * _PER_POSITION
-                if self._kept > MOST_BYTES or time.perf_counter() >= end:
+                if line.strip():
+                    self._understand(line)
+                if len(self._waiting) >= MOST_WAITING or time.perf_counter() >= end:
                     return
                 line = self._lines.get_nowait()
             self._has_ended = True
 
-    def _understand(self, line: bytes) -> int:
-        """Queues the positions that a line asks for, and returns their number; answers it if it asks for none."""
+    def _understand(self, line: bytes) -> None:
+        """Queues the positions that a line asks for; answers it if it asks for none."""
         fields: dict[str, Any] = {}
         try:
             fields = _parse(line)
-            if not isinstance(fields.get("action"), str):
-                return self._enqueue(line, fields)
-            self._act(fields)
+            if isinstance(fields.get("action"), str):
+                self._act(fields)
+            else:
+                self._enqueue(line, fields)
         except QueryError as error:
             place = {"field": error.field, "id": fields["id"]} if error.field else {}
             self._send({"error": str(error)} | place)
@@ -242,9 +237,8 @@ class Conversation:
             if error is self._write_error:
                 raise
             self._send(_failure(error, fields["id"]))
-        return 0
 
-    def _enqueue(self, line: bytes, fields: dict[str, Any]) -> int:
+    def _enqueue(self, line: bytes, fields: dict[str, Any]) -> None:
         query = parse_query(fields, self.defaults)
         query.check_moves()
         try:
@@ -254,10 +248,9 @@ class Conversation:
         for name, text in query.warnings:
             self._send({"warning": text, "field": name, "id": query.id})
         self._in_use[scheduler] = None
-        entry = _Line(line, query.id, len(query.turns), scheduler)
+        entry = _Line(line, query.id, scheduler)
         for turn, priority in query.turns.items():
             heapq.heappush(self._waiting, (-priority, next(self._numbers), turn, entry))
-        return len(query.turns)
 
     def _act(self, fields: dict[str, Any]) -> None:
         action = fields["action"]
@@ -271,14 +264,10 @@ class Conversation:
         elif action == "clear_cache":
             for scheduler in self._in_use:
                 scheduler.evaluator.clear_cache()
-        elif action == "terminate":
-            if not isinstance(fields.get("terminateId"), str):
-                raise QueryError(
-                    "terminateId", 'Requests for a terminate action must have a string "terminateId" field'
-                )
-            self._terminate(fields["terminateId"], turn_numbers(fields))
+        elif action == "terminate" and not isinstance(fields.get("terminateId"), str):
+            raise QueryError("terminateId", 'Requests for a terminate action must have a string "terminateId" field')
         else:
-            self._terminate(None, turn_numbers(fields))
+            self._terminate(fields["terminateId"] if action == "terminate" else None, turn_numbers(fields))
         self._send(fields | extra)
 
     def _terminate(self, query_id: str | None, turns: frozenset[int] | None) -> None:
@@ -298,7 +287,6 @@ class Conversation:
             heapq.heapify(self._waiting)
         for _, _, turn, line in ended:
             self._send(no_results(line.id, turn))
-            self._done_with(line)
 
     # What is searched.
 
@@ -364,14 +352,6 @@ class Conversation:
     def _leave(self, position: _Position) -> None:
         position.queued = None
         self._at_work.discard(position)
-        self._done_with(position.line)
-
-    def _done_with(self, line: _Line) -> None:
-        """Frees the memory of a position of the query, and that of the query with its last one."""
-        self._kept -= _PER_POSITION
-        line.left -= 1
-        if not line.left:
-            self._kept -= len(line.text) + _PER_LINE
 
 
 def _solve(position: _Position) -> list[Solution]:
@@ -393,23 +373,16 @@ def _parse(line: bytes) -> dict[str, Any]:
     """Returns the fields of a request, whose `id` is a text; raises QueryError if the line is not a request."""
     if len(line) > LONGEST_LINE:
         raise QueryError("", f"request too long: more than {LONGEST_LINE:,} bytes")
+    shown = line[:200].decode("utf-8", "replace").strip()
     try:
-        fields = parse_json(line, parse_int=_integer, parse_constant=_refuse)
+        fields = parse_json(line, parse_constant=_refuse)
     except ValueError as error:
-        shown = line[:200].decode("utf-8", "replace").strip()
         raise QueryError("", f"{error_text(error)} - could not parse input line as json request: {shown}") from None
     if not isinstance(fields, dict):
-        shown = line[:200].decode("utf-8", "replace").strip()
         raise QueryError("", f"Request line was valid json but was not an object, ignoring: {shown}")
     if not isinstance(fields.get("id"), str):
         raise QueryError("", 'Request must have a string "id" field')
     return fields
-
-
-def _integer(text: str) -> int:
-    if len(text) > _LONGEST_INTEGER:
-        raise UserError(f"an integer of {len(text):,} digits is out of range")
-    return int(text)
 
 
 def _refuse(name: str) -> Iterator[None]:

@@ -25,20 +25,16 @@ PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOM
 _LARGEST_KOMI = 400.0
 _HIGHEST_PRIORITY = 2**62 - 1
 _VISITS, _PV_LENGTH = Range(1, 2**50, whole=True), Range(1, 1000, whole=True)
-# The numbers in queries, and what is said of wrong ones.
-_SECONDS = Range(0.001, 1e6), "Must be a number of seconds from 0.001 to 1e6"
+_SECONDS = Range(0.001, 1e6, noun="number of seconds")
 _NUMBERS = {
-    "maxVisits": (_VISITS, "Must be an integer from 1 to 2^50"),
-    "analysisPVLen": (_PV_LENGTH, "Must be an integer from 1 to 1000"),
-    "rootFpuReductionMax": (Range(0, 2), "Must be a number from 0.0 to 2.0"),
-    "rootPolicyTemperature": (Range(0.01, 100), "Must be a number from 0.01 to 100.0"),
+    "maxVisits": _VISITS,
+    "analysisPVLen": _PV_LENGTH,
+    "rootFpuReductionMax": Range(0, 2),
+    "rootPolicyTemperature": Range(0.01, 100),
     "reportDuringSearchEvery": _SECONDS,
     "firstReportDuringSearchAfter": _SECONDS,
-    "solveSeconds": (Range(0.01, 1e6), "Must be a number of seconds from 0.01 to 1e6"),
-    "priority": (
-        Range(-_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, whole=True),
-        f"Must be a number between -{_HIGHEST_PRIORITY} and {_HIGHEST_PRIORITY}",
-    ),
+    "solveSeconds": Range(0.01, 1e6, noun="number of seconds"),
+    "priority": Range(-_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, whole=True),
 }
 _FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
@@ -151,7 +147,7 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
     game = _GameFields(fields, defaults.largest_board)
     moves = game.moves("moves")
     start = game.start(moves)
-    numbers = {name: _number(fields, name, *_NUMBERS[name]) for name in _NUMBERS if name in fields}
+    numbers = {name: _number(fields, name, accepted) for name, accepted in _NUMBERS.items() if name in fields}
     turns = _turns(fields, len(moves), int(numbers.get("priority", 0)))
     for name in _FLAGS:
         if not isinstance(fields.get(name, False), bool):
@@ -207,8 +203,8 @@ class _GameFields:
 
     def __init__(self, fields: dict[str, Any], largest: int) -> None:
         self.fields = fields
-        sides = Range(MIN_SIZE, largest, whole=True), f"Must provide an integer from {MIN_SIZE} to {largest}"
-        self.width, self.height = (int(_number(fields, name, *sides)) for name in ("boardXSize", "boardYSize"))
+        sides = Range(MIN_SIZE, largest, whole=True)
+        self.width, self.height = (int(_number(fields, name, sides)) for name in ("boardXSize", "boardYSize"))
 
     def moves(self, name: str) -> tuple[Move, ...]:
         """Returns the moves or stones in a field."""
@@ -278,10 +274,10 @@ class _GameFields:
     def _komi(self, rules: Rules) -> float:
         if "komi" not in self.fields:  # KataGo's guess
             return 6.5 if rules.scoring == "TERRITORY" else 7.0 if rules.has_button else 7.5
-        form = f"Must be an integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
-        komi = _number(self.fields, "komi", Range(-_LARGEST_KOMI, _LARGEST_KOMI), form)
+        accepted = Range(-_LARGEST_KOMI, _LARGEST_KOMI, noun="whole or half number")
+        komi = _number(self.fields, "komi", accepted)
         if not float(2 * komi).is_integer():
-            raise QueryError("komi", form)
+            raise QueryError("komi", f"Must be {accepted}")
         return komi
 
     def root_moves(self) -> RootMoves:
@@ -375,8 +371,8 @@ def _named(field_name: str, text: str = "", *, with_error: bool = True) -> Itera
         raise QueryError(field_name, f"{text}{error}" if with_error else text) from None
 
 
-def _number(fields: dict[str, Any], name: str, accepted: Range, form: str) -> float:
-    with _named(name, form, with_error=False):
+def _number(fields: dict[str, Any], name: str, accepted: Range) -> float:
+    with _named(name, f"Must be {accepted}", with_error=False):
         return accepted.parse(name, fields.get(name), from_text=False)
 
 

@@ -30,19 +30,6 @@ FIRST_BOARD = 19  # the board size whose network is loaded before the first quer
 
 
 @dataclass(frozen=True)
-class ProtocolOptions:
-    """The options of the conversation.
-
-    Attributes:
-        quit_without_waiting: Exit at the end of input without finishing pending queries.
-    """
-
-    quit_without_waiting: bool = setting(
-        False, is_flag=True, flags=["--quit-without-waiting", "-quit-without-waiting"], heading="Protocol"
-    )
-
-
-@dataclass(frozen=True)
 class KataGoOptions:
     """The options of KataGo's own command line, with which KaTrain starts what it takes for KataGo.
 
@@ -53,6 +40,7 @@ class KataGoOptions:
         config: Accepted for KaTrain; KataGo's settings are not read.
         analysis_threads: Accepted for KaTrain; positions are searched together on all --threads.
         overrides: Set KataGo's parameters; those without a counterpart are ignored (repeatable).
+        quit_without_waiting: Exit at the end of input without finishing pending queries.
     """
 
     model: str | None = setting(
@@ -71,6 +59,7 @@ class KataGoOptions:
     overrides: tuple[str, ...] = setting(
         (), accepts=Text(), flags=["-override-config", "--override-config"], multiple=True, metavar="NAME=VALUE,..."
     )
+    quit_without_waiting: bool = setting(False, is_flag=True, flags=["--quit-without-waiting", "-quit-without-waiting"])
 
     def apply_to(self, search: EngineSettings) -> "tuple[EngineSettings, QuerySettings]":
         """Returns the engine's settings with the model and the parameters set, and those of queries.
@@ -99,10 +88,10 @@ class KataGoOptions:
 
 @command(
     common=("network", "visits", "seconds", "threads"),
-    groups={"search": search_options(visits=str(DEFAULT_VISITS)), "protocol": ProtocolOptions, "katago": KataGoOptions},
+    groups={"search": search_options(visits=str(DEFAULT_VISITS)), "katago": KataGoOptions},
 )
 @click.pass_context
-def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolOptions, katago: KataGoOptions) -> None:
+def analysis(context: click.Context, search: EngineSettings, katago: KataGoOptions) -> None:
     """Speak KataGo's JSON analysis protocol on standard input and output.
 
     Each line is a query. Positions are searched at the same time, and answers are sent as soon as they are ready.
@@ -121,12 +110,12 @@ def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolO
     output = take_standard_output()
     make_blocking(0)
     try:
-        _converse(search, katago, output, wait_for_all=not protocol.quit_without_waiting)
+        _converse(search, katago, output)
     except ClientGoneError:
         context.exit(0)
 
 
-def _converse(search: EngineSettings, katago: KataGoOptions, output: Output, *, wait_for_all: bool) -> None:
+def _converse(search: EngineSettings, katago: KataGoOptions, output: Output) -> None:
     """Answers queries from standard input until it ends."""
     from ..analysis.protocol import LONGEST_LINE, Conversation, Schedulers
     from ..analysis.query import Defaults
@@ -148,4 +137,4 @@ def _converse(search: EngineSettings, katago: KataGoOptions, output: Output, *, 
         )
         # KataGo's words, which some scripts wait for
         logger.log(NOTICE, "Started, ready to begin handling requests")
-        conversation.run(wait_for_all=wait_for_all)
+        conversation.run(wait_for_all=not katago.quit_without_waiting)

@@ -9,7 +9,8 @@ from ...base.messages import plural
 from ...base.settings import setting
 from ...base.system import wait_for
 from ...engine.settings import EngineSettings
-from ...search.evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK
+from ...search.evaluate.choices import AUTO, WITHOUT_NETWORK
+from ...search.request import Limits
 from .command import command
 from .common_options import BOARD_SIZE, search_options
 from .doctor import cpu, gpu
@@ -55,7 +56,7 @@ def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
     search. The last line recommends what to set.
 
     With --network none, and on boards that the default network does not play on, the empty board and a board that is a
-    third full are searched; the number of random rollouts per second is shown next to the visits.
+    third full are searched.
 
     \b
     Examples:
@@ -80,18 +81,19 @@ def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
 def _measure_search(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
     from ...engine.engine import Engine
-    from .speed import random_position, rollouts_per_second, visits_per_second
+    from .speed import random_position
 
+    limits = Limits(settings.visits, settings.seconds)
     with Engine(settings) as engine:
         wait_for(engine.ready)  # an error at the start is reported before the table's heading
-    click.echo(f"{cpu()}, {plural(settings.threads, 'thread')}, network {settings.network}")
-    click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10} {'rollouts/s':>11}")
-    for width, height in sizes:
-        for moves in (0, width * height // 3):
-            game = random_position(width, height, moves)
-            visits = visits_per_second(game, settings)
-            rollouts = f"{rollouts_per_second(game, settings):,.0f}" if settings.network == ROLLOUTS else "-"
-            click.echo(f"{f'{width}x{height}':>7} {moves:>7} {visits:>10,.0f} {rollouts:>11}")
+        click.echo(f"{cpu()}, {plural(settings.threads, 'thread')}, network {settings.network}")
+        click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10}")
+        for width, height in sizes:
+            for moves in (0, width * height // 3):
+                engine.load(random_position(width, height, moves))
+                engine.clear_cache()
+                report = engine.analyze(engine.request(limits=limits)).result()
+                click.echo(f"{f'{width}x{height}':>7} {moves:>7} {report.new_visits / report.seconds:>10,.0f}")
 
 
 def _measure_network(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:

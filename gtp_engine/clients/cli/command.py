@@ -14,8 +14,8 @@ from click.core import ParameterSource
 
 from ...base.fields import similar
 from ...base.log import NOTICE, log_level
-from .defaults import choose, keep_strongest, use_configuration
-from .options import Group, Value
+from .defaults import keep_strongest, use_configuration
+from .options import Group, Option
 
 COMMON = "Common options"
 OTHER = "Other options"
@@ -32,7 +32,7 @@ class Command(click.Command):
     Args:
         common: The names of the options that the help shows first.
         groups: Dataclasses of settings, or `Group`s of them, by the names of the arguments that have their values.
-        exclusive: Pairs of options that exclude each other, by the names of their parameters.
+        exclusive: Pairs of options, `together`, that exclude each other, by the names of their parameters.
     """
 
     def __init__(
@@ -51,16 +51,14 @@ class Command(click.Command):
         self._groups = made
         self.params += [param for group in made.values() for param in group.parameters()]
         self.params += [
-            click.Option(
+            Option(
                 ["-v", "--verbose"],
                 is_flag=True,
+                together="reporting",
                 help="Report details on stderr, such as the network, its device and threads.",
             ),
-            click.Option(["-q", "--quiet"], is_flag=True, help="Report only errors on stderr."),
+            Option(["-q", "--quiet"], is_flag=True, together="reporting", help="Report only errors on stderr."),
         ]
-        for param in self.params:
-            if isinstance(param, click.Option) and param.metavar is None:
-                param.metavar = _metavar(param)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the user's configuration, which sets defaults, and then the command line."""
@@ -79,7 +77,9 @@ class Command(click.Command):
         if not ctx.resilient_parsing:
             keep_strongest(ctx)
             for pair in self._exclusive:
-                choose(ctx, pair)
+                if all(ctx.params[name] for name in pair):
+                    options = (next(param.opts[-1] for param in self.params if param.name == name) for name in pair)
+                    raise click.UsageError(f"choose {' or '.join(options)}, not both", ctx)
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -115,18 +115,6 @@ class Command(click.Command):
 def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Makes a `Command` from a function; `settings` are its arguments."""
     return click.command(cls=Command, **settings)
-
-
-def _metavar(option: click.Option) -> str | None:
-    """Returns what stands for an option's value in the help: one word for each kind; None for click's own choice."""
-    kind = option.type
-    if option.is_flag:
-        return None
-    if isinstance(kind, Value | click.types.IntParamType | click.types.FloatParamType):
-        return kind.name.upper() if isinstance(kind, Value) else "N"
-    if isinstance(kind, click.Path):
-        return "FILE" if not kind.dir_okay else "PATH" if kind.file_okay else "FOLDER"
-    return "TEXT" if isinstance(kind, click.types.StringParamType) else None
 
 
 def _description(option: click.Option, ctx: click.Context) -> tuple[str, str]:

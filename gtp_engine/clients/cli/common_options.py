@@ -90,9 +90,7 @@ class SearchGroup(Group):
 
     def parameters(self) -> list[click.Parameter]:
         """Returns the options in their order."""
-        found = super().parameters()
-        number = next(number for number, param in enumerate(found) if param.name == "strict")
-        return [*found[:number], *Group(ParameterOptions).parameters(), *found[number:]]
+        return [*super().parameters(), *Group(ParameterOptions).parameters()]
 
     def take(self, values: dict[str, Any]) -> EngineSettings:
         """Takes the values of the options out of those of the command, and returns the engine's settings.

@@ -8,65 +8,12 @@ import click
 from ...base.errors import UserError
 from ...base.files import write_text
 from ...base.folders import configuration_file
-from ...base.languages.texts import LANGUAGES
 from ...base.messages import printable
 from ...base.settings import setting
 from .command import command
 from .defaults import check_configuration
 
-TEMPLATE = f"""\
-# Your own defaults for all commands of gtp_engine. Remove the "#" before a setting to use it.
-# The command line overrides environment variables (GTP_ENGINE_NETWORK and so on), which override this file.
-
-# Settings that all commands have in common.
-
-# A network's name or file; "auto": that of [networks], or the bundled one for the board; "none": random rollouts.
-#network = "auto"
-
-# CPU threads, all of them by default; the device and the numeric precision of networks.
-#threads = 4
-#device = "cpu"
-#precision = "auto"
-
-# Limits of each search, in seconds and visits; it ends at whichever comes first.
-#seconds = 5
-#visits = 1000
-
-# The rank to play at, 25k to 5d, or "max" for full strength.
-#rank = "12k"
-
-# Ruleset: "chinese", "japanese", "aga", ...
-#rules = "chinese"
-
-# Language of the page of a review: {", ".join(LANGUAGES)}.
-#language = "en"
-
-# Networks that judge in place of the bundled one, with the least and the most points of the board's longer side.
-#[networks]
-#kata9x9-b18c384nbt-20231025 = [9, 9]
-
-# Parameters of the search; docs/reference.md describes them.
-#[search]
-#c_puct = 1.1
-
-# Settings of one command: its options by name, with underscores for hyphens; `gtp_engine help play` lists them.
-# They override the common ones.
-#[play]
-#board_size = "13x13"
-#colour = "random"
-#show = "score"
-
-#[gtp]
-#ponder = true
-#resign = false
-
-#[gtp.search]
-#reuse_tree = true
-
-#[review]
-#minutes = 3
-#by = "winrate"
-"""
+TEMPLATE = Path(__file__).with_name("config.toml").read_text("utf-8")
 
 
 @dataclass(frozen=True)

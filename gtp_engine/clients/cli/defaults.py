@@ -213,18 +213,3 @@ def keep_strongest(ctx: click.Context) -> None:
         for option, place in places.items():
             if strongest in _ABOVE_FILES and place is not strongest:
                 ctx.params[str(option.name)] = option.unset
-
-
-def choose(ctx: click.Context, pair: tuple[str, str]) -> None:
-    """Drops the user's default of one of two options that exclude each other if the other one is typed.
-
-    Raises UsageError if both are typed, or both are defaults.
-    """
-    if all(ctx.params[name] for name in pair):
-        defaults = [name for name in pair if not is_given(ctx, name)]
-        if len(defaults) != 1:
-            first, second = (
-                next(param.opts[-1] for param in ctx.command.params if param.name == name) for name in pair
-            )
-            raise click.UsageError(f"choose {first} or {second}, not both", ctx)
-        ctx.params[defaults[0]] = None

@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
 
 import click
 
 from ...base import VERSION, folders
 from ...base.errors import UserError, answer_text, error_text
-from ...base.messages import plural, printable, size_text
+from ...base.messages import plural, printable
 from ...base.settings import like
 from ...base.system import available_cpus, wait_for
 from ...engine.settings import DEFAULT_SECONDS, EngineSettings
 from ...go.coords import MIN_SIZE
-from ...nets.library import JUDGE, RANK_PLAY, USES, default_network, find_network, list_networks, network_name
+from ...nets.library import JUDGE, RANK_PLAY, default_network, find_network, network_name
 from ...nets.published import REFERENCE, estimated_rates, published_networks, strongest
 from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from .command import command
@@ -30,7 +31,6 @@ from .common_options import ParameterOptions, network_file
 from .defaults import COMMON_SETTINGS
 from .options import variable
 
-_NOT_READABLE = "  (not readable)"
 START_LIMIT = 180.0  # seconds; the first start compiles the core
 NETWORK_VISITS = 32  # seconds even with a large network
 # CGOS plays Tromp-Taylor rules without suicide; the parts that this JSON does not name are Tromp-Taylor's.
@@ -53,9 +53,8 @@ class DoctorOptions:
 def doctor(options: DoctorOptions) -> None:
     """Check the installation and print the lines to enter in GUIs and servers.
 
-    The report also names the file with your own defaults, and lists the folder for downloaded networks, the networks
-    that are found, which of them are the default for which boards, and whether this computer is fast enough for a
-    stronger one.
+    The report also names the file with your own defaults, the folder for downloaded networks, the networks that are the
+    default for which boards, and whether this computer is fast enough for a stronger one.
 
     \b
     Examples:
@@ -68,7 +67,6 @@ def doctor(options: DoctorOptions) -> None:
     program, arguments = engine_command(), network_options(options.network, options.profile or "")
     _section("Program", _program())
     _section("Folders", _folders())
-    _section("Networks", _networks())
     click.echo("Self-test")
     passed = [run_check(name, check) for name, check in checks_of(program, arguments, options.profile or "")]
     if all(passed) and options.network == AUTO and (stronger := _stronger()):
@@ -90,7 +88,7 @@ def _program() -> list[tuple[str, str]]:
         ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
         ("system", platform.platform()),
         ("CPU", f"{cpu()}, {plural(available_cpus(), 'thread')}"),
-        *network_kernels(),
+        ("kernels", network_kernels()),
         ("GPU", gpu()),
     ]
 
@@ -105,45 +103,28 @@ def _version(name: str) -> str:
 def _folders() -> list[tuple[str, str]]:
     """Returns the user's folders and file of defaults, and the environment variables that override the latter."""
     rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
-    path, config = folders.configuration_file(), "none: this user has no home folder"
-    if path and os.path.exists(path):
-        config = str(path) if os.access(path, os.R_OK) else f"{path}{_NOT_READABLE}"
-    elif path:
-        missing = "  (does not exist; create it with `gtp_engine config --create`)"
-        config = f"{path}{_obstacle(path.parent) or missing}"
-    given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
-    found = [(name, f"{folder}{_obstacle(folder)}") for name, folder in rows]
-    return [*found, ("config", config + (f"; {', '.join(given)} set" if given else ""))]
-
-
-def _networks() -> list[tuple[str, str]]:
-    """Returns the user's folder, where to download networks, and the networks that are found by name."""
-    folder = folders.networks_dir()
+    networks, path, config = folders.networks_dir(), folders.configuration_file(), "none: this user has no home folder"
     others = "put downloaded networks here, or pass their paths; `gtp_engine network get` lists KataGo's"
-    rows = [("folder", f"{folder}{_obstacle(folder)}: {others}")]
-    defaults = {use: _defaults(use) for use in USES}
-    for path in list_networks():
-        serves = [
-            f"; the default {'at ranks ' if use == RANK_PLAY else ''}on boards of {sizes}"
-            for use in USES
-            if (sizes := _runs([side for side, default in defaults[use].items() if default == path]))
-        ]
-        rows.append(("found", f"{path}, {size_text(path.stat().st_size)}{''.join(serves)}"))
-    return [*rows, ("otherwise" if defaults[JUDGE] else "default", "random rollouts")]
+    if path:
+        config = f"{path}{'' if os.access(path, os.R_OK) else '  (none, or not readable: see `gtp_engine config`)'}"
+    given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
+    return [
+        *((name, f"{folder}{_obstacle(folder)}") for name, folder in rows),
+        ("networks", f"{networks}{_obstacle(networks)}: {others}"),
+        ("config", config + (f"; {', '.join(given)} set" if given else "")),
+    ]
 
 
-def _defaults(use: str) -> dict[int, Path]:
-    """Returns the default networks by the longer side of the boards that have one."""
-    found = {side: default_network(side, side, use) for side in range(MIN_SIZE, LARGEST_BOARD + 1)}
-    return {side: path for side, path in found.items() if path is not None}
-
-
-def _runs(sides: list[int]) -> str:
-    """Returns sizes such as 7, 8, 10, 11 and 12 as "7 to 8, 10 to 12"."""
-    starts = [side for side in sides if side - 1 not in sides]
-    ends = [side for side in sides if side + 1 not in sides]
-    runs = zip(starts, ends, strict=True)
-    return ", ".join(f"{start} to {end}" if start < end else f"{start}" for start, end in runs)
+def _defaults() -> dict[Path, tuple[int, str]]:
+    """Returns the default networks, with the longest side of their boards, in points, and all of these in words."""
+    found: dict[Path, tuple[int, str]] = {}
+    for use, when in ((JUDGE, ""), (RANK_PLAY, " at ranks")):
+        for path, run in groupby(range(MIN_SIZE, LARGEST_BOARD + 1), lambda side: default_network(side, side, use)):  # noqa: B023
+            sides = [*run]
+            if path is not None:
+                _, before = found.get(path, (0, ""))
+                found[path] = sides[-1], f"{before}, {sides[0]} to {sides[-1]}{when}"
+    return found
 
 
 def _stronger() -> str:
@@ -176,22 +157,19 @@ def network_options(network: str, profile: str = "") -> list[str]:
 
 
 def _obstacle(path: Path) -> str:
-    """Returns a remark if the folder cannot be read, or can be neither written nor created; otherwise an empty text."""
+    """Returns a remark if the folder can be neither written nor created; otherwise an empty text."""
     existing = next(folder for folder in (path, *path.parents) if os.path.exists(folder))
-    if existing.is_dir() and not os.access(existing, os.X_OK):  # another user's home, for example
-        return _NOT_READABLE
     return "" if existing.is_dir() and os.access(existing, os.W_OK) else "  (not writable)"
 
 
-# The self-test: searches, a game record, a GTP conversation.
+# The self-test: searches, and a GTP conversation.
 
 
 def checks_of(command: list[str], options: list[str], profile: str) -> list[tuple[str, Callable[[], str]]]:
     """Returns the names and functions of the checks; without options that choose one, of all default networks."""
-    checks = [("compiled", _check_compiled), ("search", _check_search), ("SGF", _check_sgf)]
+    checks = [("search", _check_search)]
     if not options:
-        defaults = {path: side for use in USES for side, path in _defaults(use).items()}
-        checks += [("network", partial(_check_network, str(path), "", most)) for path, most in defaults.items()]
+        checks += [("network", partial(_check_network, str(path), "", *boards)) for path, boards in _defaults().items()]
     elif options[1] not in WITHOUT_NETWORK:
         checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))
     return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
@@ -207,65 +185,45 @@ def run_check(name: str, check: Callable[[], str]) -> bool:
     return sound
 
 
-def _check_compiled() -> str:
-    from ...engine.engine import Engine
-
-    start = time.perf_counter()
-    with Engine(EngineSettings(ROLLOUTS, threads=1)) as engine:
-        wait_for(engine.ready)
-    return f"ready in {time.perf_counter() - start:.1f} s"
-
-
 def _check_search() -> str:
     """Searches a position with two rows of seven stones in atari, one of each colour; the best move captures one."""
     from ...engine.engine import Engine
 
+    start = time.perf_counter()
     black, white = "A5 B5 C5 D5 E5 F5 A3 B3 C3 D3 E3 F3 G3", "A4 B4 C4 D4 E4 F4 G4 A2 B2 C2 D2 E2 F2"
     with Engine(EngineSettings(ROLLOUTS, visits=400, seed=1, threads=1), width=7) as engine:
+        wait_for(engine.ready)
+        prepared = time.perf_counter() - start
         engine.set_up(black, white)
         report = engine.evaluate()
     if report.best.vertex != "G5":
         raise UserError(f"chose {report.best.vertex}, but G5 captures seven stones")
-    return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
+    return f"ready in {prepared:.1f} s, {report.visits / report.seconds:,.0f} visits/s on one thread"
 
 
-def _check_network(network: str, profile: str, size: int) -> str:
-    """Searches the empty board with a network."""
+def _check_network(network: str, profile: str, size: int, boards: str = "") -> str:
+    """Searches the empty board with a network, which is the default on these boards."""
     from ...engine.engine import Engine
 
     settings = EngineSettings(network, visits=NETWORK_VISITS, parameters={"profile": profile})
     with Engine(settings, width=size) as engine:
         wait_for(engine.ready)
         report = engine.evaluate()
-    return f"{network_name(Path(network))}, {report.visits / report.seconds:,.0f} visits/s on {size}x{size}"
-
-
-def _check_sgf() -> str:
-    """Writes a record and reads it back."""
-    from ...go.game import Game
-    from ...go.sgf import GameRecord, read_sgf, write_sgf
-
-    game = Game(9)
-    game.play("black", "D4")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "doctor.sgf"
-        write_sgf(GameRecord.from_game(game), file)
-        if read_sgf(file).to_game().moves != game.moves:
-            raise UserError(f"the record changed when it was read back: {file.read_text()}")
-    return "written and read back"
+    default = f", the default on boards of {boards.removeprefix(', ')}" if boards else ""
+    return f"{network_name(Path(network))}{default}, {report.visits / report.seconds:,.0f} visits/s on {size}x{size}"
 
 
 def _check_gtp(command: list[str]) -> str:
-    """Starts the program as a GUI does, from another folder."""
+    """Starts the program as a GUI does, from another folder; it plays a move and writes the game record."""
     done = subprocess.run(
         [*command, "--visits", "20", "--name", "gtp_engine"],  # whatever the user's own defaults are
-        input="1 name\n2 boardsize 9\n3 genmove b\n4 quit\n",
+        input="1 name\n2 boardsize 9\n3 genmove b\n4 printsgf\n5 quit\n",
         capture_output=True,
         text=True,
         timeout=START_LIMIT,
         cwd=tempfile.gettempdir(),
     )
-    starts = ["=1 gtp_engine", "=2", "=3 ", "=4"]
+    starts = ["=1 gtp_engine", "=2", "=3 ", "=4 (;", "=5"]
     replies = done.stdout.split("\n\n")
     if done.returncode or not all(reply.startswith(start) for reply, start in zip(replies, starts, strict=False)):
         last_words = done.stderr.strip().rpartition("\n")[2] or done.stdout
@@ -291,24 +249,21 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
     cgos = f"CommandLine = {' '.join([*command, 'gtp', *options])} --rules {CGOS_RULES}"
     if any(" " in word for word in (*command, *options)):
         cgos = f"the CGOS client cannot start a line with spaces in a path: {line}"
-    clients = {
-        "Sabaki": ("File > Preferences > Engines > Add: the path, then the arguments", [program, arguments]),
-        "GoGui": ("Program > New Program: the command; --live-graphics draws the search on the board", [line]),
-        "Lizzie, LizzieYzy": ("Settings > Engine: the engine command", [f"{line} --name KataGo"]),
-        "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
-        "KaTrain": (
-            "Settings > Engine: instead of its own engine's command",
-            [f"{_REPLACE_SHELL}{_in_quotes([*command, 'analysis', *options])}"],
+    clients = [
+        ("Sabaki: File > Preferences > Engines > Add: the path, then the arguments", f"{program}\n    {arguments}"),
+        ("GoGui: Program > New Program: the command", line),
+        ("Lizzie, LizzieYzy: Settings > Engine: the engine command", f"{line} --name KataGo"),
+        ("CGOS: in the client's configuration, under GTPEngine", cgos),
+        (
+            "KaTrain: Settings > Engine: instead of its own engine's command",
+            f"{_REPLACE_SHELL}{_in_quotes([*command, 'analysis', *options])}",
         ),
-        "OGS (gtp2ogs)": (
-            "on the command line, with the bot account's key",
-            [f"gtp2ogs --apikey YOUR_KEY -- {line}{limit}"],
+        (
+            "OGS (gtp2ogs): on the command line, with the bot account's key",
+            f"gtp2ogs --apikey YOUR_KEY -- {line}{limit}",
         ),
-    }
-    text = []
-    for client, (where, entries) in clients.items():
-        text += [f"{client}: {where}", *(f"    {entry}" for entry in entries)]
-    return "\n".join(text)
+    ]
+    return "\n".join(f"{where}\n    {entry}" for where, entry in clients)
 
 
 def _in_quotes(words: Iterable[str]) -> str:
@@ -339,25 +294,17 @@ def gpu() -> str:
     return "none that PyTorch can use"
 
 
-def network_kernels() -> list[tuple[str, str]]:
-    """Returns titles and texts: what computes networks on this CPU and in which precisions; compiles some products."""
+def network_kernels() -> str:
+    """Returns which instructions of this CPU compute networks, and in which precisions; compiles some products."""
     try:
         from ...nets.kernels.llvm import HAS_TILES, KNOWS_TILES, VECTORS
-        from ...nets.kernels.network import bfloat16_is_faster, has_bfloat16, has_float32, has_int8, product_gain
+        from ...nets.kernels.network import bfloat16_is_faster, has_bfloat16, has_float32, has_int8
     except (ImportError, OSError) as error:
-        return [("kernels", f"unknown, numba cannot be loaded: {error_text(error)}")]
+        return f"unknown, numba cannot be loaded: {error_text(error)}"
     if not has_float32():
-        return [("kernels", "none for this CPU: PyTorch computes networks")]
-    half = "not used: this CPU has no instructions for it (AVX-512 BF16, ARM BF16)"
-    gain = "products {}are about {:.2g} times as fast as in float32"
-    if has_bfloat16():
-        place = "in AMX tiles " if HAS_TILES else ""
-        half = f"{'used' if bfloat16_is_faster() else 'not used'}: {gain.format(place, product_gain('bfloat16'))}"
-        if KNOWS_TILES and not HAS_TILES:
-            half += "; the CPU's AMX tiles, which are faster, are used only where Linux permits it"
-    integers = "not used: this CPU has no instructions for it (VNNI, ARM I8MM)"
-    if has_int8():
-        networks = "convolutional networks" if HAS_TILES else "networks"
-        detail = "products are computed in AMX tiles" if HAS_TILES else gain.format("", product_gain("int8"))
-        integers = f"used for {networks} with rounded weights: {detail}"
-    return [("kernels", f"compiled code for {VECTORS}"), ("bfloat16", half), ("int8", integers)]
+        return "none for this CPU: PyTorch computes networks"
+    tiles = " and AMX tiles" if HAS_TILES else ""
+    half = ", bfloat16" if has_bfloat16() and bfloat16_is_faster() else ""
+    integers = ", int8 (networks with rounded weights)" if has_int8() else ""
+    missing = "; its AMX tiles, which are faster, only where Linux permits it" if KNOWS_TILES and not HAS_TILES else ""
+    return f"compiled code for {VECTORS}{tiles}: float32{half}{integers}{missing}"

@@ -5,7 +5,7 @@ import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -39,15 +39,6 @@ _AUTO = "auto"
 logger = logging.getLogger(__name__)
 
 
-def _stones(value: Any) -> int:
-    if str(value).strip() == "0":
-        return 0
-    try:
-        return int(Range(2, 9, whole=True).parse("number", value))
-    except UserError as error:
-        raise UserError(f"{error}, or 0") from error
-
-
 def _rank(text: str) -> Rank | str | None:
     return _AUTO if text.strip().lower() == _AUTO else parse_rank(text)
 
@@ -73,7 +64,7 @@ class PlayersOptions(GameOptions):
 
     file: str | None = setting(None, accepts=Text(None, "file", _saved_games, True), argument=True, required=False)
     colour: str = setting("black", accepts=COLOURS, flags=["--colour", "--color"], heading="Game")
-    handicap: int | None = setting(None, accepts=Text(_stones, "N"))
+    handicap: int | None = setting(None, accepts=Range(0, 9, whole=True), what="handicap")
     resume: bool = setting(False, flags=["--resume/--new"], heading="Saved games")
     move: int | None = setting(None, accepts=Range(0, whole=True))
     sgf_dir: Path | None = setting(None, accepts=FOLDER, metavar="FOLDER", shown="shown by `gtp_engine doctor`")

@@ -135,23 +135,14 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
 
 @contextmanager
 def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Shows the progress of a download within a `with` block: a bar on a terminal, elsewhere a line every tenth."""
-    console, has_notices = Console(stderr=True), logger.isEnabledFor(NOTICE)
+    """Shows the progress of a download as a bar within a `with` block; on terminals only."""
+    console = Console(stderr=True)
     text = TextColumn("{task.description}", markup=False)
     columns = text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    shows_bar = console.is_terminal and has_notices
-    tenths = -1 if has_notices and not shows_bar else 10
-    with Progress(*columns, console=console, transient=True, disable=not shows_bar) as progress:
+    is_shown = console.is_terminal and logger.isEnabledFor(NOTICE)
+    with Progress(*columns, console=console, transient=True, disable=not is_shown) as progress:
         task = progress.add_task(name, total=None)
-
-        def watch(done: int, total: int | None) -> None:
-            nonlocal tenths
-            progress.update(task, completed=done, total=total)
-            if total is not None and (reached := 10 * done // max(total, 1)) > tenths:
-                tenths = reached
-                click.echo(f"{size_text(done)} of {size_text(total)}", err=True)
-
-        yield watch
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def make_default(name: str, boards: Boards) -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...base import VERSION
 from ...base.fields import Text
@@ -11,7 +10,6 @@ from ...engine.settings import EngineSettings
 from ...solver.ahead import begin_when
 from .command import command
 from .common_options import GameOptions, search_options
-from .options import FILE
 
 
 @dataclass(frozen=True)
@@ -19,17 +17,12 @@ class ClientOptions:
     """What the client gets.
 
     Attributes:
-        live_graphics: Draw on GoGui's board while thinking, through stderr.
         name: Response to the GTP command `name`.
         version: Response to the GTP command `version`.
-        log: Add the games to a log: moves, visits, win rates, times and results; the file has at most 5 MB, and two
-            older ones are kept.
     """
 
-    live_graphics: bool = setting(False, heading="Client")
-    name: str = setting("gtp_engine", metavar="NAME")
+    name: str = setting("gtp_engine", metavar="NAME", heading="Client")
     version: str | None = setting(None, accepts=Text(), flags=["--version-as"], metavar="VERSION", shown="the version")
-    log: Path | None = setting(None, accepts=FILE)
 
 
 @command(
@@ -56,11 +49,8 @@ def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> Non
       gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
     """
     from ...engine.engine import Engine
-    from ..gtp.game_log import GameLog
     from ..gtp.loop import run
 
-    log = None if client.log is None else GameLog(client.log)
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     begin_when(engine.ready)
-    version = client.version or VERSION
-    sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics, log=log))
+    sys.exit(run(engine, name=client.name, version=client.version or VERSION))

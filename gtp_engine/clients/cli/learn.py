@@ -77,8 +77,12 @@ class LearnOptions:
 
     games: Any = setting((), accepts=EXISTING_PATH, argument=True, nargs=-1)
     out: Path | None = setting(None, accepts=FOLDER, heading="Run", of_run=True, shown=_OWN_FOLDER)
-    network: Any = _setting(RecordSettings, "network", flags=["--config"], metavar="SIZE", of_run=True)
-    start: Any = _setting(RecordSettings, "start", accepts=NETWORK, flags=["--from"], help=_START, of_run=True)
+    network: Any = _setting(
+        RecordSettings, "network", flags=["--config"], metavar="SIZE", of_run=True, together="start"
+    )
+    start: Any = _setting(
+        RecordSettings, "start", accepts=NETWORK, flags=["--from"], help=_START, of_run=True, together="start"
+    )
     board_sizes: Any = _setting(
         RecordSettings,
         "board_sizes",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...arena.match_settings import EngineMatchSettings, MatchSettings, check_time
+from ...arena.match_settings import EngineMatchSettings, MatchSettings
 from ...base import interrupts
 from ...base.errors import UserError
 from ...base.fields import Range, Text
@@ -35,16 +35,6 @@ FOR_ENGINES = ("clock", "timeout", "handicap")  # options that only matches of G
 FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
 # Options that are settings of every match.
 _COMMON = ("games", "width", "height", "komi", "rules", "openings", "opening_moves", "seed", "sprt")
-
-
-def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The callback of --time: a wrong clock is a bad command line."""
-    if any(clock):
-        try:
-            check_time(clock)
-        except UserError as error:
-            raise click.BadParameter(str(error), ctx, param) from error
-    return clock
 
 
 def _refuse_rank(_: object) -> None:
@@ -95,7 +85,6 @@ class MatchOptions(GameOptions):
         nargs=3,
         shown="no clock",
         metavar="MAIN BYO STONES",
-        callback=_check_clock,
         heading="Limits",
     )
     timeout: float = setting(300.0, accepts=SECONDS, what="time", metavar="SECONDS")

@@ -48,8 +48,8 @@ class NetworkOptions:
     source: str | None = setting(
         None, accepts=Text(None, "address", None, True), flags=["--from"], metavar="URL|FILE", heading="After get"
     )
-    default: bool = setting(False, is_flag=True)
-    default_on: int | None = setting(None, accepts=Text(_side, "size"), metavar="SIZE")
+    default: bool = setting(False, is_flag=True, together="default")
+    default_on: int | None = setting(None, accepts=Text(_side, "size"), metavar="SIZE", together="default")
     rounded: Path | None = setting(None, accepts=ANY_PATH, metavar="OUT.bin.gz", heading="With one FILE")
 
 
@@ -170,11 +170,9 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
         ("activation", ", ".join(config.activations)),
         ("norm", "RMS norm at the trunk's tip" if rms else "batch norm"),
         ("policy", "with an optimistic policy" if config.has_optimism else "without an optimistic policy"),
-        ("value", "win, loss, no result; score, lead, ownership"),
         ("errors", "short-term errors of value and score" if config.has_errors else "none"),
         ("metadata", "human profiles: --profile" if config.metadata_version else "none"),
         ("rules", f"{rules}; games under others are evaluated as under the nearest of these" if rules else "not noted"),
-        ("boards", "up to 19x19 (KataGo trains its networks on 7x7 to 19x19)"),
     ]
 
 

@@ -45,6 +45,7 @@ EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXISTING_PATH = click.Path(exists=True, path_type=Path)
 ANY_PATH = click.Path(path_type=Path)
+FOLDER.name = EXISTING_FOLDER.name = "folder"  # for FOLDER in the help
 FILE_OR_STANDARD = click.Path(dir_okay=False, allow_dash=True, path_type=Path)  # - is standard output
 _OF_CLICK = ("metavar", "multiple", "nargs", "hidden", "required", "is_flag", "is_eager", "callback")
 

@@ -4,11 +4,12 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import click
 
-from ...base.errors import UserError
-from ...base.files import is_device, standard_stream
+from ...base.errors import UserError, error_text
+from ...base.files import is_device, standard_stream, write_text
 from ...base.messages import printable
 
 STANDARD = Path("-")  # standard input or output in place of a file
@@ -62,6 +63,61 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
 def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:
     """Tells that a file, which may be a page for the browser, was written; on standard error if `err`."""
     click.echo(f"wrote {printable(str(file))}{'; open it in a browser' if is_page else ''}", err=err)
+
+
+class Outputs:
+    """The files that a command writes about what it has found: options that are a path each, or None."""
+
+    kinds: ClassVar[Sequence[str]]  # the names of these options
+
+    def text(self, kind: str, found: Any) -> str:
+        """Returns the text of the file of this kind."""
+        raise NotImplementedError
+
+    @property
+    def wanted(self) -> dict[str, Path]:
+        """The files that are wanted, by kind; `STANDARD` for standard output."""
+        return {kind: path for kind in self.kinds if (path := getattr(self, kind)) is not None}
+
+    @property
+    def uses_standard(self) -> bool:
+        """Whether one of the files is standard output."""
+        return STANDARD in self.wanted.values()
+
+    def check(self, inputs: Sequence[Path], *, force: bool) -> None:
+        """Raises UsageError if two outputs would go to one file, and the errors of `check_outputs`."""
+        paths = [*self.wanted.values()]
+        resolved = [path.resolve() for path in paths]  # also spelt differently, or through links
+        for path, place in zip(paths, resolved, strict=True):
+            if resolved.count(place) > 1:
+                name = "standard output" if path == STANDARD else path
+                raise click.UsageError(f"only one output can go to {name}")
+        check_outputs(paths, inputs, force=force)
+
+    def save(self, found: Any) -> dict[str, str]:
+        """Writes the files, each of them even if another one fails; not what goes to standard output.
+
+        Returns the error of each file by its kind, "" if it was written.
+        """
+        results = {}
+        for kind, path in self.wanted.items():
+            if path != STANDARD:
+                results[kind] = ""
+                try:
+                    write_text(path, self.text(kind, found))
+                except OSError as error:
+                    results[kind] = f"cannot save {error_text(error)}"
+        return results
+
+    def finish(self, found: Any) -> list[str]:
+        """Writes all that is wanted, in UTF-8, and tells which files were written; returns the errors of the others."""
+        results = self.save(found)
+        for kind, path in self.wanted.items():
+            if path == STANDARD:
+                click.echo(self.text(kind, found).encode(), nl=False)
+            elif not results[kind]:
+                report_written(path, is_page=kind == "html", err=self.uses_standard)
+        return [*filter(None, results.values())]
 
 
 def new_folder(parent: Path, kind: str) -> Path:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...go.sgf import GameRecord
     from ...study.game_review import GameReview
     from ...study.move_review import Unit
-    from ...study.reviewer import Reviewer, ReviewStep, ReviewTask
+    from ...study.reviewer import Reviewer, ReviewTask
 
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
@@ -107,7 +107,7 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
 
     found, errors = read_records(options.files)
     tasks = _tasks(found, options, errors)
-    output.check(options.files)
+    output.check_places(options.files)
     stopped = False
     if tasks:
         reviewer = Reviewer(search, options.minutes, known=context.obj)
@@ -181,7 +181,6 @@ def _review_all(
     from .review_display import follow, show_game, show_total
 
     reviews: list[GameReview] = []
-    results: dict[Path, str] = {}
     is_shown = not output.uses_standard
     saved = time.monotonic()
     try:
@@ -196,7 +195,7 @@ def _review_all(
             if step.review.moves:
                 reviews.append(step.review)
             if is_shown and reviewer.stopped:
-                click.echo(_where_stopped(step, task))
+                click.echo("stopped before the end of the review")
             if is_shown and step.review.moves:
                 show_game(step.review, all_moves=output.all_moves)
             if reviewer.stopped:
@@ -204,21 +203,8 @@ def _review_all(
             if time.monotonic() > saved + _SAVED_EVERY:
                 output.save(reviews)
                 saved = time.monotonic()
+        if len(reviews) > 1 and is_shown:
+            show_total(reviews, player)
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if reviews:
-            results = output.save(reviews)
-    errors += filter(None, results.values())
-    if len(reviews) > 1 and is_shown:
-        show_total(reviews, player)
-    if reviews:
-        output.print(reviews)
-    output.report(results)
-
-
-def _where_stopped(step: "ReviewStep", task: "ReviewTask") -> str:
-    """Returns a line about where a review was stopped; an error may have ended the list of its moves before."""
-    numbers = task.numbers or range(0)
-    moves = step.review.moves
-    if step.error or len(moves) == len(numbers):
-        return "stopped before all mistakes were checked and explained"
-    return f"stopped after move {moves[-1].number if moves else numbers.start - 1}"
+            errors += output.finish(reviews)

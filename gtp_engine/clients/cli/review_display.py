@@ -35,16 +35,12 @@ def follow(steps: Iterable[ReviewStep], name: str, *, is_first: bool = False) ->
     is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
     with Progress(*columns, console=console, transient=True, disable=not is_shown) as bar:
         task = bar.add_task(name, total=1.0, left="")
-        worst = 0.0
         for step in steps:
             if is_first and step.stage == "moves" and not step.done:
                 show_notice(cost_notice(step))
             if step.stage == "moves" and step.done:
                 move = step.review.moves[-1]
                 logger.info(" ".join(move_line(move).plain.split()))
-                if move.points_loss > worst:
-                    worst = move.points_loss
-                    titles["moves"] = f"{name}, worst so far: {move.number} {_played(move)}"
             for move in step.review.moves if (step.stage, step.done) == ("reasons", 0) else ():
                 if move.is_checked:
                     logger.info(f"checked: {' '.join(move_line(move).plain.split())}")

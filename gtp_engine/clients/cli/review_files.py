@@ -1,8 +1,7 @@
 """The files of `gtp_engine review`: the game records that it reads, and what it writes about them."""
 
-import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,15 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ...base.errors import UserError, error_text
-from ...base.files import files_with, write_text
+from ...base.files import files_with
 from ...base.languages.texts import DEFAULT, LANGUAGES
-from ...base.log import NOTICE
 from ...base.messages import plural, printable
 from ...base.settings import setting
 from .options import FILE_OR_STANDARD
-from .outputs import STANDARD, check_outputs, report_written
-
-logger = logging.getLogger(__name__)
+from .outputs import STANDARD, Outputs
 
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
 EXISTING_OR_STANDARD = click.Path(exists=True, allow_dash=True, path_type=Path)
 _MOST_ERRORS = 10  # that are shown of one file
-_SHOWN_GAMES, _LOGGED_GAMES = 100, 20_000  # between two reports while a file is read
+_SHOWN_GAMES = 100  # between two reports while a file is read
 
 
 # The records.
@@ -70,7 +66,7 @@ def _records_in(place: Path) -> list[Path]:
 def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "list[GameRecord]":
     """Returns the games of a file; the errors of single games, if it has several, are added to `errors`.
 
-    How many have been read is shown, and logged for a file of very many. Raises SgfError if the only game cannot be
+    How many have been read is shown. Raises SgfError if the only game cannot be
     read, and OSError if the file cannot.
     """
     from ...go.sgf import LINES_SUFFIX, read_sgf, read_sgf_games
@@ -83,9 +79,7 @@ def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "
     for record in read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))):
         records.append(record)
         if len(records) % _SHOWN_GAMES == 0:
-            show(progress := f"reading {printable(name)}: {len(records):,} games so far")
-            if len(records) % _LOGGED_GAMES == 0:
-                logger.log(NOTICE, progress)
+            show(f"reading {printable(name)}: {len(records):,} games so far")
     if name.lower().endswith(LINES_SUFFIX) and not records and len(found) > 1:
         raise UserError(f"{name}: expected one game per line; if a game has several lines, rename the file to .sgf")
     if len(records) + len(found) > 1:
@@ -102,7 +96,7 @@ def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "
 
 
 @dataclass(frozen=True)
-class OutputOptions:
+class OutputOptions(Outputs):
     """What is written about the reviews; None for a file that is not wanted.
 
     Attributes:
@@ -116,6 +110,7 @@ class OutputOptions:
         force: Overwrite existing files.
     """
 
+    kinds = ("sgf", "html", "json", "csv", "plot")
     all_moves: bool = setting(False, flags=["--all/--no-all"], heading="Output")
     sgf: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     html: Path | None = setting(None, accepts=FILE_OR_STANDARD)
@@ -125,75 +120,30 @@ class OutputOptions:
     language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
     force: bool = setting(False)
 
-    def _text(self, name: str, reviews: "Sequence[GameReview]") -> str:
-        """Returns the text of a file, by the name of its option."""
-        match name:
+    def text(self, kind: str, found: "Sequence[GameReview]") -> str:
+        match kind:
             case "sgf":
                 from ...study.review_sgf import annotated
 
-                return "".join(annotated(review, comment_all=self.all_moves).to_sgf() for review in reviews)
+                return "".join(annotated(review, comment_all=self.all_moves).to_sgf() for review in found)
             case "html":
                 from ...study.page.page import review_page
 
-                return review_page(reviews, self.language)
+                return review_page(found, self.language)
             case "json":
                 from ...study.review_data import to_json
 
-                return to_json(reviews)
+                return to_json(found)
             case "plot":
                 from ...study.page.curves import picture
 
-                return picture(reviews)
+                return picture(found)
         from ...study.review_data import to_csv
 
-        return to_csv(reviews)
+        return to_csv(found)
 
-    @property
-    def _texts(self) -> dict[str, Path]:
-        """The files that are wanted, by the names of `_text`; `STANDARD` for standard output."""
-        given = {name: getattr(self, name) for name in ("sgf", "html", "json", "csv", "plot")}
-        return {name: path for name, path in given.items() if path is not None}
-
-    @property
-    def uses_standard(self) -> bool:
-        """Whether one of the files is standard output."""
-        return STANDARD in self._texts.values()
-
-    def check(self, places: Sequence[Path]) -> None:
+    def check_places(self, places: Sequence[Path]) -> None:
         """Raises an error before the work begins if a file could not be saved after it, or is one of the records."""
         if self.plot is not None and self.plot != STANDARD and self.plot.suffix.lower() != ".svg":
             raise UserError(f"{self.plot}: the curves are drawn as SVG, which browsers show; the name must end in .svg")
-        paths = [*self._texts.values()]
-        resolved = [path.resolve() for path in paths]  # also spelt differently, or through links
-        for path, place in zip(paths, resolved, strict=True):
-            if resolved.count(place) > 1:
-                name = "standard output" if path == STANDARD else path
-                raise click.UsageError(f"only one output can go to {name}")
-        check_outputs(paths, [file for place in places for file in _records_in(place)], force=self.force)
-
-    def save(self, reviews: "Sequence[GameReview]") -> dict[Path, str]:
-        """Writes the files, each of them even if another one fails; not what goes to standard output.
-
-        Returns the error of each file, "" if it was written.
-        """
-        results = {}
-        for name, path in self._texts.items():
-            if path != STANDARD:
-                results[path] = ""
-                try:
-                    write_text(path, self._text(name, reviews))
-                except OSError as error:
-                    results[path] = f"cannot save {error_text(error)}"
-        return results
-
-    def print(self, reviews: "Sequence[GameReview]") -> None:
-        """Writes what was requested for standard output, if anything, in UTF-8 as in files."""
-        for name, path in self._texts.items():
-            if path == STANDARD:
-                click.echo(self._text(name, reviews).encode(), nl=False)
-
-    def report(self, results: Mapping[Path, str]) -> None:
-        """Tells which of the files were written, by the results of `save`."""
-        for path, error in results.items():
-            if not error:
-                report_written(path, is_page=path == self.html, err=self.uses_standard)
+        self.check([file for place in places for file in _records_in(place)], force=self.force)

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ...base import VERSION, interrupts
-from ...base.errors import UserError, error_text
+from ...base.errors import UserError
 from ...base.fields import Range, Text
-from ...base.files import write_text
 from ...base.messages import plural, printable
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED
 from ...solver import USUAL_SECONDS
 from .command import command
 from .options import FILE_OR_STANDARD
-from .outputs import STANDARD, check_outputs, report_written
+from .outputs import Outputs
 from .review_files import EXISTING_OR_STANDARD, read_records
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class SolveOptions:
 
 
 @dataclass(frozen=True)
-class SolutionOptions:
+class SolutionOptions(Outputs):
     """What is written about the solutions; None for a file that is not wanted.
 
     Attributes:
@@ -62,28 +61,21 @@ class SolutionOptions:
         force: Overwrite existing files.
     """
 
+    kinds = ("sgf", "json")
     tree: bool = setting(False, flags=["--tree/--no-tree"], heading="Output")
     sgf: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     json: Path | None = setting(None, accepts=FILE_OR_STANDARD)
     force: bool = setting(False)
 
-    @property
-    def paths(self) -> list[Path]:
-        """The files that are wanted."""
-        return [path for path in (self.sgf, self.json) if path is not None]
+    def text(self, kind: str, found: "Sequence[Solved]") -> str:
+        if kind == "sgf":
+            from ...study.solution_sgf import solution_record
 
-    def save(self, solved: "Sequence[Solved]") -> Iterator[str]:
-        """Writes the files; yields what went wrong."""
-        for path in self.paths:
-            text = _sgf(solved) if path == self.sgf else _json(solved)
-            if path == STANDARD:
-                click.echo(text.encode(), nl=False)
-                continue
-            try:
-                write_text(path, text)
-                report_written(path, err=STANDARD in self.paths)
-            except OSError as error:
-                yield f"cannot save {error_text(error)}"
+            return "".join(solution_record(each.solution, each.game).to_sgf() for each in found)
+        from ...solver.description import as_document
+
+        groups = [{"file": each.record.source, **as_document(each.solution, each.game)} for each in found]
+        return json.dumps({"program": f"gtp_engine {VERSION}", "groups": groups}, indent=1, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True)
@@ -116,9 +108,7 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
     from ...solver.description import describe
     from ...solver.solution import prepare
 
-    if len(set(output.paths)) < len(output.paths):
-        raise click.UsageError("--sgf and --json need two different files")
-    check_outputs(output.paths, [options.file], force=output.force)
+    output.check([options.file], force=output.force)
     records, errors = read_records((options.file,))
     chosen = [record for record in records if options.game in (None, _number(record))]
     if records and not chosen:
@@ -129,12 +119,12 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
     interrupts.note(stop.set)  # before that Ctrl-C ends the command at once
     try:
         for record in chosen:
-            if len(chosen) > 1 and STANDARD not in output.paths:
+            if len(chosen) > 1 and not output.uses_standard:
                 click.echo(printable(record.source))
             try:
                 for found in _solved(record, options, stop):
-                    solved += [found] if output.paths else []  # those of a large collection would fill the memory
-                    if STANDARD not in output.paths:
+                    solved += [found] if output.wanted else []  # those of a large collection would fill the memory
+                    if not output.uses_standard:
                         click.echo("\n".join(describe(found.solution, found.game, trees=output.tree)))
             except UserError as error:
                 errors.append(str(error) if record.source in str(error) else f"{record.source}: {error}")
@@ -142,7 +132,7 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
                 break
     finally:  # an error, such as a standard output that nobody reads any more, must not lose them
         if solved:
-            errors += output.save(solved)
+            errors += output.finish(solved)
     for problem in errors:
         click.echo(f"Error: {printable(problem)}", err=True)
     context.exit(EXIT_INTERRUPTED if stop.is_set() else 1 if errors else 0)
@@ -201,16 +191,3 @@ def _goal(record: "GameRecord", seconds: float, stop: threading.Event) -> Solved
 
         goal = find_goal(problem, seconds, stop, report)
     return None if goal is None else Solved(record, problem.game, goal.solution)
-
-
-def _sgf(solved: "Sequence[Solved]") -> str:
-    from ...study.solution_sgf import solution_record
-
-    return "".join(solution_record(each.solution, each.game).to_sgf() for each in solved)
-
-
-def _json(solved: "Sequence[Solved]") -> str:
-    from ...solver.description import as_document
-
-    groups = [{"file": each.record.source, **as_document(each.solution, each.game)} for each in solved]
-    return json.dumps({"program": f"gtp_engine {VERSION}", "groups": groups}, indent=1, ensure_ascii=False) + "\n"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.system import available_cpus
-from ...engine.engine import Engine
 from ...engine.settings import DEFAULT_SECONDS, EngineSettings
 from ...go.coords import point_of_index
 from ...go.game import Game
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
 GPU_BATCHES = (*CPU_BATCHES, 64, 128, 256)
-ROLLOUT_SECONDS = 1.0
 BARE_SECONDS = 0.5
 WARM_SHARE = 0.25  # of the measured search's time: torch prepares for every size of batch that it has not seen
 SLOWEST_BATCH = 2.0  # seconds; larger batches are not tried
@@ -54,31 +52,6 @@ def random_position(width: int, height: int, moves: int) -> Game:
         legal = game.legal_moves()[:-1].nonzero()[0]
         game.play(game.to_move, point_of_index(int(random.choice(legal)), width, height))
     return game
-
-
-def visits_per_second(game: Game, settings: EngineSettings) -> float:
-    """Returns the visits/s of one search of the position by a new engine, within the limits of `settings`."""
-    with Engine(settings) as engine:
-        engine.ready.result()
-        engine.load(game)
-        report = engine.analyze(engine.request(limits=Limits(settings.visits, settings.seconds))).result()
-    return report.new_visits / report.seconds
-
-
-def rollouts_per_second(game: Game, settings: EngineSettings) -> float:
-    """Returns the random games/s from the position to the end, measured for ROLLOUT_SECONDS."""
-    from ...search.evaluate.rollouts import ROLLOUTS_PER_EVALUATION, RolloutEvaluator
-
-    evaluator = RolloutEvaluator(threads=settings.threads, seed=settings.seed)
-    indices = np.zeros(evaluator.batch_size, np.int64)
-    start = time.perf_counter()
-    played = 0
-    while time.perf_counter() < start + ROLLOUT_SECONDS:
-        evaluator.collect(evaluator.submit(game.board, indices))
-        played += len(indices) * ROLLOUTS_PER_EVALUATION
-    rate = played / (time.perf_counter() - start)
-    evaluator.close()
-    return rate
 
 
 def thread_counts(threads: int) -> list[int]:

@@ -36,8 +36,8 @@ class TrainOptions:
     """
 
     run: Path = setting(None, accepts=FOLDER, argument=True)
-    preset: str | None = setting(None, accepts=NAMES, shown=DEFAULT_PRESET)
-    settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"])
+    preset: str | None = setting(None, accepts=NAMES, shown=DEFAULT_PRESET, together="settings")
+    settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"], together="settings")
     start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
 
@@ -87,17 +87,14 @@ def _train(
     folder: "RunFolder", settings: "RunSettings | None", start: str | None, minutes: float | None, group: "ProcessGroup"
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
-    from ...training.new_run import RunConflictError, begin_self_play, starting_network
+    from ...training.new_run import begin_self_play, starting_network
     from ...training.selfplay_run import SelfPlayRun
 
     limit = Limit(minutes)
-    try:
-        network = starting_network(folder, start or (settings.begin.start if settings else ""))
-        carry_out(
-            folder,
-            limit,
-            lambda: begin_self_play(folder, settings, network),
-            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group),
-        )
-    except RunConflictError as error:
-        raise click.UsageError(str(error)) from error
+    network = starting_network(folder, start or (settings.begin.start if settings else ""))
+    carry_out(
+        folder,
+        limit,
+        lambda: begin_self_play(folder, settings, network),
+        lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group),
+    )

@@ -1,18 +1,14 @@
-"""Analysis as text: the lines of `lz-analyze` and `kata-analyze`, the JSON that CGOS stores, and GoGui's graphics.
+"""Analysis as text: the lines of `lz-analyze` and `kata-analyze`, and the JSON that CGOS stores.
 
-GoGui's documentation describes the graphics under "Analyze Commands", type gfx. All values are from the view of the
-side to move at the root, the colour that the command names. Floats are in fixed notation and always have a decimal
-point, by which Sabaki up to 0.52 distinguishes KataGo's form from Leela Zero's.
+All values are from the view of the side to move at the root, the colour that the command names. Floats are in fixed
+notation and always have a decimal point, by which Sabaki up to 0.52 distinguishes KataGo's form from Leela Zero's.
 """
 
 import json
-import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ...base.messages import plural
-from ...go.coords import BLACK, colour_letter, index_of_point, opponent, point_of_index
+from ...go.coords import point_of_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +17,6 @@ if TYPE_CHECKING:
     from ...search.report import MoveReport, SearchReport
 
 _NOT_EVALUATED = -1.0  # KataGo prints the same for errors that a network does not predict
-_LIVE_STONES = 10  # of the main line while the engine thinks: more would cover the counts
 # The CGOS client encodes an ownership of -1 to 1 in 63 steps.
 _CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 # Parts of a line that KataGo has only if they are asked for, by its names. `movesOwnershipStdev` is accepted and left
@@ -150,7 +145,7 @@ def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
 
 
 def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
-    """Returns the report with unvisited moves added by descending prior, so that it has `least` moves if possible.
+    """Returns a report with moves; unvisited ones are added by descending prior, so that it has `least` if possible.
 
     The added moves have no visits and the root's values.
     """
@@ -158,81 +153,14 @@ def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
         return report
     known = {move.point for move in report.moves}
     order = (-report.priors).argsort(kind="stable").tolist()
-    points = [point_of_index(index, report.width, report.height) for index in order if report.priors[index] > 0]
-    added = [point for point in points if point not in known][: least - len(report.moves)]
-    moves = [_unvisited_move(report, point, len(report.moves) + number) for number, point in enumerate(added)]
+    indices = {point_of_index(index, report.width, report.height): index for index in order if report.priors[index] > 0}
+    added = [point for point in indices if point not in known][: least - len(known)]
+    values = {name: getattr(report, name) for name in ("winrate", "lead", "score_mean", "score_stdev", "utility")}
+    values |= {"lcb": report.winrate, "utility_lcb": report.utility, "visits": 0, "weight": 0.0, "ownership": None}
+    moves = [
+        report.moves[0]._replace(
+            **values, point=point, prior=float(report.priors[indices[point]]), order=number, pv=(point,), pv_visits=(0,)
+        )
+        for number, point in enumerate(added, len(known))
+    ]
     return replace(report, moves=(*report.moves, *moves))
-
-
-def _unvisited_move(report: "SearchReport", point: int, order: int) -> "MoveReport":
-    from ...search.report import MoveReport
-
-    return MoveReport(
-        point=point,
-        visits=0,
-        winrate=report.winrate,
-        lead=report.lead,
-        score_mean=report.score_mean,
-        score_stdev=report.score_stdev,
-        utility=report.utility,
-        lcb=report.winrate,
-        utility_lcb=report.utility,
-        prior=float(report.priors[index_of_point(point, report.width, report.height)]),
-        weight=0.0,
-        order=order,
-        pv=(point,),
-        pv_visits=(0,),
-        width=report.width,
-        height=report.height,
-    )
-
-
-# Shaded points, labels and variations on GoGui's board.
-
-
-def influence(values: Iterable[tuple[str, float, str]]) -> str:
-    """Returns graphics that shade and label points, by vertex, shade in -1..1, and label; passes are left out."""
-    drawn = [value for value in values if value[0] != "pass"]
-    shades = " ".join(f"{name} {decimal(shade, 3)}" for name, shade, _ in drawn)
-    labels = " ".join(f"{name} {label}" for name, _, label in drawn)
-    return f"INFLUENCE {shades}\nLABEL {labels}" if drawn else "CLEAR"
-
-
-def main_line(report: "SearchReport", most: int | None = None) -> str:
-    """Returns graphics that show the main line, or its first `most` moves, as numbered stones."""
-    players = (report.to_move, opponent(report.to_move))
-    moves = enumerate(report.moves[0].pv[:most])
-    stones = (f"{colour_letter(players[n % 2])} {report.vertex(point)}" for n, point in moves)
-    return "VAR " + " ".join(stones)
-
-
-def visit_map(report: "SearchReport", least: int = 0) -> str:
-    """Returns graphics with the visits of each move that has `least` or more; the most visited is the darkest."""
-    most = max(move.visits for move in report.moves) or 1
-    return influence(
-        (report.vertex(move.point), move.visits / most, str(move.visits))
-        for move in report.moves
-        if move.visits >= min(least, most)
-    )
-
-
-def win_rate_map(report: "SearchReport") -> str:
-    """Returns graphics with the win rate of each visited move, in per cent for the side to move; dark favours Black."""
-    sign = 1 if report.to_move == BLACK else -1
-    return influence(
-        (report.vertex(move.point), sign * (2 * move.winrate - 1), f"{100 * move.winrate:.0f}")
-        for move in report.moves
-        if move.visits > 0
-    )
-
-
-def show_live(report: "SearchReport") -> None:
-    """Writes the visits, the main line and a status text to stderr, where GoGui reads its live graphics.
-
-    Moves with a single visit are left out: there are dozens of them.
-    """
-    if not report.moves:
-        return
-    text = f"TEXT {plural(report.visits, 'visit')}, win rate {report.winrate:.1%}, lead {report.lead:+.1f}"
-    sys.stderr.write(f"gogui-gfx:\n{visit_map(report, 2)}\n{main_line(report, _LIVE_STONES)}\n{text}\n\n")
-    sys.stderr.flush()

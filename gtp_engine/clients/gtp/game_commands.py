@@ -7,7 +7,7 @@ of Leela Zero, KataGo and CGOS.
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...base.errors import UserError
 from ...engine.clock import SYSTEMS, gtp_settings, named_settings
@@ -17,7 +17,7 @@ from ...go.rules import parse_rules, with_part
 from ...go.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
 from ...solver import USUAL_SECONDS
-from .formats import OPTIONAL, Fields, cgos_line, kata_line, lz_line, show_live, with_unvisited
+from .formats import OPTIONAL, Fields, cgos_line, kata_line, lz_line, with_unvisited
 from .session import (
     SYNTAX_ERROR,
     GtpError,
@@ -44,7 +44,7 @@ BAD_VERTEX_LIST = "bad vertex list"
 _CANNOT_SCORE = "cannot score"
 _STATUSES = ("alive", "dead", "seki")
 _KGS_SYSTEMS = ("none", "absolute", "byoyomi", "canadian")
-_LIVE_SECONDS, _SHORTEST_INTERVAL = 0.5, 0.01  # between reports
+_SHORTEST_INTERVAL = 0.01  # seconds between reports
 
 # Moves of the engine.
 
@@ -67,17 +67,12 @@ def kgs_genmove_cleanup(session: Session, arguments: list[str]) -> str:
 
 def play_best(session: Session, player: int, *, cleanup: bool = False) -> str:
     """Chooses a move and plays it; returns the answer to the client."""
-    on_report = show_live if session.live_graphics else None
-    request = session.engine.request(player, on_report=on_report, interval=_LIVE_SECONDS)
-    future = session.engine.genmove(request, cleanup=cleanup)
-    return commit(session, session.decide(future))
+    return commit(session, session.decide(session.engine.genmove(session.engine.request(player), cleanup=cleanup)))
 
 
 def commit(session: Session, decision: "Decision") -> str:
     """Plays what was decided and ponders, if the engine does; returns the answer to the client."""
     answer = "resign" if decision.resign else session.vertex(decision.point)
-    if session.log is not None:
-        session.log.decided(session.engine, decision)
     session.engine.commit(decision)
     if not decision.resign:
         session.engine.ponder()
@@ -91,10 +86,7 @@ def commit(session: Session, decision: "Decision") -> str:
 def final_score(session: Session, arguments: list[str]) -> str:
     """`0`, `B+x` or `W+x` under the rules, for the board as it stands without its dead stones."""
     with refusing_as(_CANNOT_SCORE):
-        score = str(session.wait(session.engine.final_score()))
-    if session.log is not None and session.game.is_over:
-        session.log.ended(session.engine, score)
-    return score
+        return str(session.wait(session.engine.final_score()))
 
 
 @command("final_status_list", takes=1)
@@ -347,14 +339,14 @@ def parse_request(session: Session, words: list[str], form: Format) -> tuple[Sea
             interval = _interval(_next(rest))
         else:
             fields = _with_option(fields, key, _next(rest), form)
-    return _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions)), fields
-
-
-def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
-    """Returns the request for a search of the current position that computes these fields."""
-    ownership = not fields.wanted.isdisjoint(("ownership", "ownershipStdev"))
-    moves_ownership = not fields.wanted.isdisjoint(("movesOwnership", "ownershipStdev"))
-    return session.engine.request(player, ownership=ownership, moves_ownership=moves_ownership, **options)
+    request = session.engine.request(
+        player,
+        interval=interval,
+        root_moves=_root_moves(session, restrictions),
+        ownership=not fields.wanted.isdisjoint(("ownership", "ownershipStdev")),
+        moves_ownership=not fields.wanted.isdisjoint(("movesOwnership", "ownershipStdev")),
+    )
+    return request, fields
 
 
 def _next(rest: deque[str]) -> str:
@@ -394,23 +386,16 @@ def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], 
     return RootMoves(avoid=tuple(listed["avoid"]), allow=tuple(listed["allow"]))
 
 
-command("lz-analyze")(lambda session, arguments: analyze(session, *parse_request(session, arguments, lz_line), lz_line))
-command("kata-analyze")(
-    lambda session, arguments: analyze(session, *parse_request(session, arguments, kata_line), kata_line)
-)
-command("lz-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, lz_line), lz_line)
-)
-command("kata-genmove_analyze")(
-    lambda session, arguments: genmove_analyze(session, *parse_request(session, arguments, kata_line), kata_line)
-)
+command("lz-analyze")(lambda session, arguments: analyze(session, arguments, lz_line))
+command("kata-analyze")(lambda session, arguments: analyze(session, arguments, kata_line))
+command("lz-genmove_analyze")(lambda session, arguments: genmove_analyze(session, arguments, lz_line))
+command("kata-genmove_analyze")(lambda session, arguments: genmove_analyze(session, arguments, kata_line))
 
 
 @command("cgos-genmove_analyze", takes=1)
 def cgos_genmove_analyze(session: Session, arguments: list[str]) -> None:
-    fields = Fields(frozenset(("ownership",)))
-    request = _request(session, colour(arguments[0]), fields)
-    genmove_analyze(session, request, fields, lambda report, fields: cgos_line(report))
+    colour(arguments[0])  # and not an interval
+    genmove_analyze(session, [*arguments, "ownership", "true"], lambda report, fields: cgos_line(report))
 
 
 class Stream:
@@ -450,16 +435,18 @@ class Stream:
             self._session.stream(self._form(with_unvisited(report, self._fields.least_moves), self._fields))
 
 
-def analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
+def analyze(session: Session, arguments: list[str], form: Format) -> None:
     """Streams reports until anything comes in."""
+    request, fields = parse_request(session, arguments, form)
     stream = Stream(session, fields, form)
     future = session.engine.analyze(replace(request, on_report=stream.take), endless=True)
     stream.open()
     session.wait_for_input(future, stream.send_newest)
 
 
-def genmove_analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
+def genmove_analyze(session: Session, arguments: list[str], form: Format) -> None:
     """As genmove, with reports during the search and one at its end, then `play` and the move."""
+    request, fields = parse_request(session, arguments, form)
     stream = Stream(session, fields, form)
     future = session.engine.genmove(replace(request, on_report=stream.take))
     stream.open()

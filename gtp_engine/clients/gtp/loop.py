@@ -8,39 +8,29 @@ from ...base import VERSION
 from ...base.log import NOTICE, log_to_stderr
 from ...base.system import EXIT_INTERRUPTED
 from . import program_commands  # noqa: F401  (which registers its commands, and those about the game)
-from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output, terminal_keeper
+from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output
 from .session import Session
 
 if TYPE_CHECKING:
     from ...engine.engine import Engine
-    from .game_log import GameLog
 
 logger = logging.getLogger(__name__)
 
 
-def run(
-    engine: "Engine",
-    *,
-    name: str = "gtp_engine",
-    version: str = VERSION,
-    live_graphics: bool = False,
-    log: "GameLog | None" = None,
-) -> int:
+def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -> int:
     """Speaks GTP on standard input and output until `quit`, the end of input or SIGINT, and closes the engine.
 
-    `name` and `version` are the responses to these commands; with `live_graphics` GoGui shows what the engine thinks,
-    and games are noted in the `log`. Returns the exit status.
+    `name` and `version` are the responses to these commands. Returns the exit status.
     """
     log_to_stderr()  # a client that merges it into standard output must find no tracebacks there
     output = take_standard_output()
     inbox = Inbox()
     inbox.heed_sigint()
-    restore_terminal = terminal_keeper() if is_terminal() else (lambda: None)
     if is_terminal():
         logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")
     else:
         logger.log(NOTICE, "GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
-    session = Session(engine, inbox, output, name=name, version=version, live_graphics=live_graphics, log=log)
+    session = Session(engine, inbox, output, name=name, version=version)
     inbox.start_reading()
     try:
         status = session.converse()
@@ -49,7 +39,6 @@ def run(
     except ClientGoneError:
         status = 0
     has_closed = session.close()
-    restore_terminal()  # last: until now the thread that reads lines may have prepared the terminal for another one
     if not has_closed:
         # The interpreter would wait for a thread that compiles, or crash it.
         os._exit(status)

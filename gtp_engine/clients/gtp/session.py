@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...engine.engine import Decision, Engine
     from ...go.game import Game
     from ...search.report import SearchReport
-    from .game_log import GameLog
 
 logger = logging.getLogger(__name__)
 
@@ -62,15 +61,11 @@ class Session:
         *,
         name: str = "gtp_engine",
         version: str = VERSION,
-        live_graphics: bool = False,
-        log: "GameLog | None" = None,
     ) -> None:
         self.engine = engine
         self.inbox = inbox
         self.name = name
         self.version = version
-        self.live_graphics = live_graphics
-        self.log = log
         self.quitting = False
         self.searching_seconds = 0.0  # spent in genmove, for `cputime`
         self._report: SearchReport | None = None
@@ -181,7 +176,7 @@ class Session:
         while not future.done():
             if self.inbox.is_in_a_hurry or (self.inbox.ended and self._output.is_closed):
                 self.engine.stop()
-            if self.inbox.signalled and self.inbox.signal_ends:
+            if self.inbox.signalled:
                 patience_ends = patience_ends or time.monotonic() + _PATIENCE_SECONDS
                 if time.monotonic() > patience_ends:
                     raise KeyboardInterrupt

@@ -1,7 +1,6 @@
 """A game in the terminal: between a human and the engine, or two humans with the engine looking on."""
 
 import itertools
-import os
 import re
 import sys
 import textwrap
@@ -50,11 +49,6 @@ _COMPILING = "the first start prepares the engine for this computer: its first a
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
 _RANK_AUTO = "rank auto is for the start, as in `gtp_engine play --rank auto`; here type a rank, as in rank 15k"
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
-_SHOWN_IN_WORDS = {
-    "winrate": "the win rate is shown",
-    "score": "the score is shown",
-    "nothing": "only the move is shown",
-}
 _ROLLOUTS = "rollouts"  # what plays without a network
 _QUOTED = 40  # characters of a wrong value that a message quotes
 _HELP_COLUMNS = 13  # of a command in the help, before its meaning
@@ -291,7 +285,7 @@ class TerminalGame:
             problem = f"{value[:_QUOTED]!r} cannot be shown" if value else "missing value"
             raise UserError(f"{problem}: type show winrate, show score or show nothing")
         self._shown = value.lower()
-        self._print(f"after each move {_SHOWN_IN_WORDS[self._shown]}")
+        self._print(f"shown after each move: {self._shown}")
 
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank
@@ -398,7 +392,7 @@ class TerminalGame:
         path = self._played.file.path
         self._screen.keep()
         self._review(path, self._known)
-        self._print_command("to save the game with this review", f"review {quoted(_near(path))} --sgf reviewed.sgf")
+        self._print_command("to save the game with this review", f"review {quoted(str(path))} --sgf reviewed.sgf")
         self._print(self._choices_after_game, "dim")
 
     def _command_why(self, _: str) -> None:
@@ -459,6 +453,7 @@ class TerminalGame:
         self._print("\n".join(lines))
 
     def _command_quit(self, _: str) -> None:
+        self._keep()
         self._quit = True
 
     # Searching.
@@ -498,16 +493,16 @@ class TerminalGame:
             self._print(self._played.file.notice, "yellow")
 
     def _keep(self) -> None:
-        """Saves the game before another one takes its place; raises UserError if that fails."""
+        """Saves the game before it is left; raises UserError if that fails."""
         if not self._played.save():
-            raise UserError(f"{self._played.file.error}; this game would be lost: type save FILE first")
+            how = "type save FILE first; Ctrl-D leaves it"
+            raise UserError(f"{self._played.file.error}; this game would be lost: {how}")
         self._show_notice()
 
     def _finish(self) -> bool:
-        """Shows the result and saves for the last time, once; offers another file as long as saving fails."""
+        """Shows the result and saves for the last time, once; shows the record if that fails."""
         if self._is_saved is None:
             self._is_saved, self._lesson = self._finish_now(), None
-            self._quit = self._quit or not self._is_saved
             if self._played.result and self._screen.is_interactive and not self._quit:
                 if self._played.mode is Mode.GAME and self._engine.network is not None and self._engine.game.moves:
                     self._execute("lesson")
@@ -520,38 +515,24 @@ class TerminalGame:
             self._own_rank.count()
         if not self._played.has_content:
             return True
-        try:
-            saved = self._played.save() or self._save_elsewhere()
-        except KeyboardInterrupt:
-            saved = False
-        if saved:
-            self._show_notice()
-            path = self._played.file.path
-            assert path is not None
-            self._print(f"saved to {path}", "dim")
-            if not self._played.result:  # how to come back, unless the next prompt offers it
-                name = path.name if path.parent == games_dir() else _near(path)
-                self._print_command("to continue", f"play {quoted(name)}")
-            elif not self._screen.is_interactive:
-                self._print_command("to find the mistakes", f"review {quoted(_near(path))}")
-        else:
-            self._print("the game could not be saved; copy this record to keep it:", "yellow")
+        if not self._played.save():
+            self._print(f"{self._played.file.error}; copy this record to keep the game:", "yellow")
             sys.stdout.write(self._played.update_record().to_sgf() + "\n")
-        return saved
+            return False
+        self._show_notice()
+        path = self._played.file.path
+        assert path is not None
+        self._print(f"saved to {path}", "dim")
+        if not self._played.result:  # how to come back, unless the next prompt offers it
+            name = path.name if path.parent == games_dir() else path
+            self._print_command("to continue", f"play {quoted(str(name))}")
+        elif not self._screen.is_interactive:
+            self._print_command("to find the mistakes", f"review {quoted(str(path))}")
+        return True
 
     def _print_command(self, purpose: str, command: str) -> None:
         """Shows a command of this program in one line, however long, for copying."""
         self._screen.print(Text(printable(f"{purpose}: {program_line()} {command}"), "dim", no_wrap=True))
-
-    def _save_elsewhere(self) -> bool:
-        while True:
-            self._print(str(self._played.file.error), "yellow")
-            line = self._screen.ask("save FILE, or quit to exit without saving> ")
-            if line is None or line.lower() == "quit":
-                return False
-            word, _, name = line.partition(" ")
-            if word.lower() == "save" and name and self._played.save_as(name.strip()):
-                return True
 
     # Showing.
 
@@ -562,11 +543,3 @@ class TerminalGame:
         engine = "engine" if rank is None else f"engine, {rank}"
         names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
         self._screen.show(board.board_view(game, self._screen.console, marks, [*board.side_lines(game, names), *extra]))
-
-
-def _near(path: Path) -> str:
-    """Returns the name of a file from the working folder, if it has one and that is shorter."""
-    try:
-        return min(str(path), os.path.relpath(path), key=len)
-    except ValueError:  # it is on another drive of Windows
-        return str(path)

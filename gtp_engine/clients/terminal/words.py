@@ -61,8 +61,7 @@ _OF_NEW_GAMES = {
 _OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
 _USAGES = {usage.split()[0]: usage for usage in COMMANDS}
 _COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}
-_VERTEX = re.compile(r"(?:play\s+)?([a-z])\s?(\d{1,9})", re.IGNORECASE)
-_REVERSED = re.compile(r"(?:play\s+)?(\d{1,9})\s?([a-z])", re.IGNORECASE)
+_VERTEX = re.compile(r"(?:play\s+)?(?:([a-z])\s?(\d{1,9})|(\d{1,9})\s?([a-z]))", re.IGNORECASE)  # D4 or 4D
 _TWO_NUMBERS = re.compile(r"\(?(\d{1,2})(?:\s*[,;.:/-]\s*|\s+)(\d{1,2})\)?")
 _SHOWN = 40  # characters of a line that a message quotes
 
@@ -94,9 +93,7 @@ def parse_line(line: str, width: int, height: int, advice: str = "") -> tuple[st
     if counted := _with_count(line):
         return counted
     if match := _VERTEX.fullmatch(line):
-        return "play", _existing(match[1] + match[2], width, height)
-    if match := _REVERSED.fullmatch(line):
-        return "play", _existing(match[2] + match[1], width, height)
+        return "play", _existing((match[1] or match[4]) + (match[2] or match[3]), width, height)
     typed = " ".join(line.lower().split())
     if typed in RANK_STEPS:
         return "rank", typed
