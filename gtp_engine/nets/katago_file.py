@@ -18,8 +18,8 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
-from .config import NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig, check_shapes, classes_of, field_types
-from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer
+from .config import NEWEST, OLDEST, NetworkConfig, check_shapes
+from .schema import BLOCK_KINDS, PLANES, SCALARS, BatchNormDesc, Floats, Layer, classes_of, field_types
 from .stored import StoredNetwork
 
 MARKER = b"@BIN@"
