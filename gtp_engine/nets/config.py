@@ -179,8 +179,8 @@ class _Architect:
     learned_rope: bool
 
     def config(self) -> NetworkConfig:
-        size, hidden = head_channels(self.channels)
-        sizes = {"x": self.channels, "c": size, "p": size, "o": 2, "q": size if self.heads else 2}
+        channels, (size, hidden) = self.channels, head_channels(self.channels)
+        sizes = {"x": channels, "c": size, "p": size, "o": 2, "q": size if self.heads else 2}
         passing = {} if self.heads else dict.fromkeys(("pass_bias", "pass_act", "pass_out"))
         return NetworkConfig(
             name=self.name,
@@ -191,7 +191,7 @@ class _Architect:
                 schema.PolicyHeadDesc, "policy", sizes, declared_channels=2 if self.heads else 0, **passing
             ),
             value=self.make(
-                schema.ValueHeadDesc, "value", {"x": self.channels, "c": size, "h": hidden, "s": 6}, auxiliary=()
+                schema.ValueHeadDesc, "value", {"x": channels, "c": size, "h": hidden, "s": 6}, auxiliary=()
             ),
         )
 
