@@ -57,7 +57,7 @@ class SelfPlayRun(Run):
     def network(self) -> Path:
         return self.folder.network(self.state.player)
 
-    def _work(self) -> bool:
+    def _work(self) -> None:
         self._damaged = set()
         cycle = self.settings.cycle
         status = f"resuming in cycle {self.state.cycle}" if self.state.cycle else "starting"
@@ -76,7 +76,6 @@ class SelfPlayRun(Run):
                     self._make_first_network()
                 else:
                     self._cycle(pool)
-        return True
 
     def _phase(self, name: str) -> str:
         return f"cycle {self.state.cycle} of {self.settings.cycle.cycles}: {name}"

@@ -273,9 +273,7 @@ def test_a_lost_process_is_reported() -> None:
         workers.play("none", 1)
         (process,) = workers._workers[0]._processes
         os.kill(process, signal.SIGKILL)
-        with pytest.raises(
-            ProcessLostError, match="self-play worker lost: it has crashed, or was killed by "
-        ):
+        with pytest.raises(ProcessLostError, match="self-play worker lost: it has crashed, or was killed by "):
             while True:
                 list(workers.collect(60.0))
 
