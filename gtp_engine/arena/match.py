@@ -1,7 +1,7 @@
 """A match between two GTP engines: several games at a time if asked for, resumed after an interruption."""
 
-import queue
 import threading
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import repeat
 from typing import Any
 
@@ -14,9 +14,6 @@ from .match_settings import EngineMatchSettings, players_by_colour
 from .openings import Openings, choose_openings
 from .referee import play_game
 from .results import FAULTS, GameResult, MatchBook, MatchResult, OnGame, match_record, open_book
-
-# How long the threads may take to end their engines.
-JOIN_SECONDS = 10.0
 
 
 def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, **settings: Any) -> MatchResult:
@@ -48,9 +45,9 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
 
 
 class _EngineMatch:
-    """Plays the missing games of a match: the calling thread hands them out and keeps the book, the others play.
+    """Plays the missing games of a match in threads; the calling thread keeps the book.
 
-    Each of these threads has two engines, by player, whose processes are kept from game to game.
+    Each thread has two engines, by player, whose processes are kept from game to game.
     """
 
     def __init__(
@@ -58,66 +55,42 @@ class _EngineMatch:
     ) -> None:
         self._commands, self._settings, self._openings, self._book = commands, settings, openings, book
         self._stop = threading.Event()
-        self._numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[tuple[GameResult, GameRecord] | Exception] = queue.SimpleQueue()
+        self._engines: dict[tuple[int, str], GtpClient] = {}  # by thread and player
 
     def run(self) -> MatchResult:
         if self._book.is_over:
             return self._book.result
-        missing = self._book.missing
-        for number in missing:
-            self._numbers.put(number)
-        pairs: list[dict[str, GtpClient]] = [{} for _ in range(min(self._settings.concurrency, len(missing)))]
-        threads = [threading.Thread(target=self._play_games, args=(pair,), daemon=True) for pair in pairs]
-        for thread in threads:
-            thread.start()
-        try:
-            while not self._book.is_over:
-                interrupts.check()
-                self._wait_for_game()
-            if not self._book.missing:  # the threads end by themselves, their engines by `quit`
-                for thread in threads:
-                    thread.join(JOIN_SECONDS)
-        finally:
-            self._stop.set()
-            for pair in pairs:
-                for engine in list(pair.values()):
-                    engine.abort()
-            for thread in threads:
-                thread.join(JOIN_SECONDS)
+        with ThreadPoolExecutor(self._settings.concurrency) as threads:
+            games = [threads.submit(self._play, number) for number in self._book.missing]
+            try:
+                while not self._book.is_over:
+                    interrupts.check()
+                    wait(games, WAIT_SECONDS, FIRST_COMPLETED)
+                    for game in filter(Future.done, list(games)):
+                        games.remove(game)
+                        result, record = game.result()
+                        if result.reason in FAULTS:
+                            interrupts.check()  # what ends this program may have ended the engine too
+                        self._book.add(result, record)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self._end_engines()
         return self._book.result
 
-    def _wait_for_game(self) -> None:
-        try:
-            answer = self._answers.get(timeout=WAIT_SECONDS)
-        except queue.Empty:
-            return
-        if isinstance(answer, Exception):
-            raise answer
-        if answer[0].reason in FAULTS:
-            interrupts.check()  # what ends this program may have ended the engine too
-        self._book.add(*answer)
+    def _end_engines(self) -> None:
+        """Ends all engines, in the middle of a game without `quit`, on which their threads end."""
+        self._stop.set()
+        engines = list(self._engines.values())
+        if self._book.missing:
+            for engine in engines:
+                engine.abort()
+        for engine in engines:
+            engine.close()
 
-    def _play_games(self, pair: dict[str, GtpClient]) -> None:
-        """Plays games until none is left; runs in a thread of its own."""
-        try:
-            while not self._stop.is_set():
-                try:
-                    number = self._numbers.get_nowait()
-                except queue.Empty:
-                    break
-                answer = self._play(number, pair)
-                if not self._stop.is_set():  # otherwise the engines were ended in the middle of the game
-                    self._answers.put(answer)
-        except Exception as error:
-            self._answers.put(error)
-        finally:
-            for engine in pair.values():
-                engine.close()
-
-    def _play(self, number: int, pair: dict[str, GtpClient]) -> tuple[GameResult, GameRecord]:
+    def _play(self, number: int) -> tuple[GameResult, GameRecord]:
+        """Plays a game; runs in one of the threads."""
         players = players_by_colour(number, self._settings.handicap).values()
-        engines = {name: self._engine(name, pair) for name in players}
+        engines = {name: self._engine(name) for name in players}
         result, game = play_game(number, engines, self._openings[number // 2], self._settings)
         record = match_record(game, result)
         time = gtp_settings(*self._settings.time)
@@ -126,13 +99,14 @@ class _EngineMatch:
             record.overtime = f"{time.count}/{time.period:g} Canadian" if time.has_overtime else ""
         return result, record
 
-    def _engine(self, name: str, pair: dict[str, GtpClient]) -> GtpClient:
-        """Returns a player's engine; starts it if it is not running or has failed."""
-        engine = pair.get(name)
+    def _engine(self, name: str) -> GtpClient:
+        """Returns a player's engine for this thread; starts it if it is not running or has failed."""
+        key = threading.get_ident(), name
+        engine = self._engines.get(key)
         if engine is None or not engine.usable:
             if engine is not None:
                 engine.close()
-            engine = pair[name] = GtpClient(self._commands[name], timeout=self._settings.patience)
+            engine = self._engines[key] = GtpClient(self._commands[name], timeout=self._settings.patience)
             if self._stop.is_set():  # `run` may have ended the engines too early for this one
                 engine.abort()
             engine.connect()

@@ -6,18 +6,25 @@ path in the module is its layer's path in the config: `trunk.blocks.3.conv1.weig
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from . import layers, schema
-from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, Norm, RMSNorm, TipRMSNorm, rotate_pairs
+from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, RMSNorm, TipRMSNorm, rotate_pairs
 
 
 class Part(nn.Module):
-    """A module whose children are built from the fields of its description, one of the classes of `schema`."""
+    """A module whose children are built from the fields of its description, one of the classes of `schema`.
+
+    They have the fields' names, and the modules that `MODULES` names for their classes; None stays None.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, desc: Any) -> None:
         super().__init__()
@@ -39,13 +46,6 @@ def build(desc: Any) -> nn.Module:
 class OrdinaryBlock(Part):
     """A pre-activation residual block (He et al. 2016) of two convolutions."""
 
-    pre_norm: Norm
-    pre_act: Activation
-    conv1: Conv
-    mid_norm: Norm
-    mid_act: Activation
-    conv2: Conv
-
     def forward(self, x: Tensor, board: Board) -> Tensor:
         y = self.conv1(board.cut(self.pre_act(self.pre_norm(x, board))))
         return x + self.conv2(board.cut(self.mid_act(self.mid_norm(y, board))))
@@ -53,11 +53,6 @@ class OrdinaryBlock(Part):
 
 class PoolingBlock(OrdinaryBlock):
     """A residual block with KataGo's global pooling bias (Wu 2019): what some channels see shifts the others."""
-
-    pool_conv: Conv
-    pool_norm: Norm
-    pool_act: Activation
-    pool_matmul: MatMul
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         y = board.cut(self.pre_act(self.pre_norm(x, board)))
@@ -69,14 +64,6 @@ class PoolingBlock(OrdinaryBlock):
 class BottleneckBlock(Part):
     """A residual block that contains other blocks, in fewer channels (KataGo's nested bottleneck)."""
 
-    pre_norm: Norm
-    pre_act: Activation
-    pre_conv: Conv
-    blocks: nn.ModuleList
-    post_norm: Norm
-    post_act: Activation
-    post_conv: Conv
-
     def forward(self, x: Tensor, board: Board) -> Tensor:
         y = self.pre_conv(board.cut(self.pre_act(self.pre_norm(x, board))))
         for block in self.blocks:
@@ -86,12 +73,6 @@ class BottleneckBlock(Part):
 
 class AttentionBlock(Part):
     """A residual block of self-attention over the board's points, with grouped heads (Ainslie et al. 2023)."""
-
-    norm: RMSNorm
-    query: MatMul
-    key: MatMul
-    value: MatMul
-    out: MatMul
 
     def __init__(self, desc: schema.AttentionBlockDesc) -> None:
         super().__init__(desc)
@@ -129,11 +110,6 @@ class AttentionBlock(Part):
 class FeedForwardBlock(Part):
     """A residual block of two linear layers at each point, gated or not (SwiGLU, Shazeer 2020)."""
 
-    norm: RMSNorm
-    first: MatMul
-    gate: MatMul | None
-    second: MatMul
-
     def forward(self, x: Tensor, board: Board) -> Tensor:
         points = self.norm(to_sequence(board.cut(x)))
         hidden = functional.silu(self.first(points))
@@ -145,14 +121,6 @@ class FeedForwardBlock(Part):
 class MetadataEncoder(Part):
     """Turns metadata of the players into something that is added to every point of the trunk."""
 
-    matmul1: MatMul
-    bias1: Bias
-    act1: Activation
-    matmul2: MatMul
-    bias2: Bias
-    act2: Activation
-    matmul3: MatMul
-
     def forward(self, metadata: Tensor) -> Tensor:
         hidden = self.act1(self.bias1(self.matmul1(metadata)))
         return self.matmul3(self.act2(self.bias2(self.matmul2(hidden))))
@@ -160,13 +128,6 @@ class MetadataEncoder(Part):
 
 class Trunk(Part):
     """Everything before the heads."""
-
-    conv: Conv
-    matmul: MatMul
-    metadata: MetadataEncoder | None
-    blocks: nn.ModuleList
-    tip_norm: Norm | TipRMSNorm
-    tip_act: Activation
 
     def forward(self, planes: Tensor, scalars: Tensor, metadata: Tensor | None, board: Board) -> Tensor:
         global_features = self.matmul(scalars.to(self.matmul.weight.dtype))
@@ -184,19 +145,6 @@ class Trunk(Part):
 class PolicyHead(Part):
     """From the trunk to logits of the moves, and of the pass by global pooling."""
 
-    conv: Conv
-    pool_conv: Conv
-    pool_norm: Norm
-    pool_act: Activation
-    pool_matmul: MatMul
-    norm: Norm
-    act: Activation
-    out_conv: Conv
-    pass_matmul: MatMul
-    pass_bias: Bias | None
-    pass_act: Activation | None
-    pass_out: MatMul | None
-
     def forward(self, x: Tensor, board: Board) -> Tensor:
         """Returns logits, [n, channels, points + 1], the pass last."""
         pooled = board.pool(board.cut(self.pool_act(self.pool_norm(self.pool_conv(x), board))))
@@ -210,19 +158,6 @@ class PolicyHead(Part):
 
 class ValueHead(Part):
     """From the trunk to result, scores and ownership."""
-
-    conv: Conv
-    norm: Norm
-    act: Activation
-    matmul: MatMul
-    bias: Bias
-    hidden_act: Activation
-    value_matmul: MatMul
-    value_bias: Bias
-    score_matmul: MatMul
-    score_bias: Bias
-    ownership: Conv
-    auxiliary: nn.ModuleList
 
     def __init__(self, desc: schema.ValueHeadDesc) -> None:
         super().__init__(desc)
@@ -259,21 +194,10 @@ def to_board(x: Tensor, like: Tensor) -> Tensor:
     return x.transpose(1, 2).unflatten(2, like.shape[2:])
 
 
-MODULES: dict[type, Callable[[Any], nn.Module]] = {
-    schema.ConvDesc: Conv,
-    schema.BatchNormDesc: BatchNorm,
-    schema.ActivationDesc: Activation,
-    schema.MatMulDesc: MatMul,
-    schema.BiasDesc: Bias,
-    schema.RMSNormDesc: RMSNorm,
-    schema.TipRMSNormDesc: TipRMSNorm,
-    schema.OrdinaryBlockDesc: OrdinaryBlock,
-    schema.PoolingBlockDesc: PoolingBlock,
-    schema.BottleneckBlockDesc: BottleneckBlock,
-    schema.AttentionBlockDesc: AttentionBlock,
-    schema.FeedForwardBlockDesc: FeedForwardBlock,
-    schema.MetadataEncoderDesc: MetadataEncoder,
-    schema.TrunkDesc: Trunk,
-    schema.PolicyHeadDesc: PolicyHead,
-    schema.ValueHeadDesc: ValueHead,
-}
+_KINDS: tuple[Callable[[Any], nn.Module], ...] = (
+    *(Conv, BatchNorm, Activation, MatMul, Bias, RMSNorm, TipRMSNorm),
+    *(OrdinaryBlock, PoolingBlock, BottleneckBlock, AttentionBlock, FeedForwardBlock),
+    *(MetadataEncoder, Trunk, PolicyHead, ValueHead),
+)
+MODULES = {getattr(schema, f"{kind.__name__}Desc"): kind for kind in _KINDS}
+"""The module of each description: that of `schema.ConvDesc` is `Conv`."""

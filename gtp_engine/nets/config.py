@@ -1,21 +1,17 @@
 """The architecture of a whole network: its config, as plain data too, and checked; the short names of our own."""
 
-import itertools
 import math
 import re
-import types
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache
 from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import invalid
 from . import schema
+from .schema import PLANES, SCALARS
 
 OLDEST, NEWEST = 8, 17  # versions of KataGo's files that have its version 7 inputs
-PLANES, SCALARS = 22, 19
 SUPERKO, TERRITORY = 6, 9  # indices of scalars that are not 0 under such rules
 
 # The version of fresh networks: that of KataGo's 18-block networks, which its releases and the programs that ship them
@@ -183,13 +179,20 @@ class _Architect:
     learned_rope: bool
 
     def config(self) -> NetworkConfig:
+        channels, (size, hidden) = self.channels, head_channels(self.channels)
+        sizes = {"x": channels, "c": size, "p": size, "o": 2, "q": size if self.heads else 2}
+        passing = {} if self.heads else dict.fromkeys(("pass_bias", "pass_act", "pass_out"))
         return NetworkConfig(
             name=self.name,
             version=TRANSFORMER_VERSION if self.heads else FRESH_VERSION,
             multipliers=Multipliers(score_error=150.0),  # KataGo's since its 18-block networks
             trunk=self.trunk(),
-            policy=self.policy_head(),
-            value=self.value_head(),
+            policy=self.make(
+                schema.PolicyHeadDesc, "policy", sizes, declared_channels=2 if self.heads else 0, **passing
+            ),
+            value=self.make(
+                schema.ValueHeadDesc, "value", {"x": channels, "c": size, "h": hidden, "s": 6}, auxiliary=()
+            ),
         )
 
     @property
@@ -200,18 +203,19 @@ class _Architect:
     def trunk(self) -> schema.TrunkDesc:
         pooled = pooling_channels(self.width)
         pooling = pooling_blocks(self.block_count, self.nested)
-        if not self.heads:
+        if self.heads:
+            blocks = tuple(
+                (self.feed_forward if number % 2 else self.attention)(f"trunk.blocks.{number}")
+                for number in range(2 * self.block_count)
+            )
+        else:
             block = self.bottleneck if self.nested else self.block
             blocks = tuple(block(f"trunk.blocks.{number}", number in pooling) for number in range(self.block_count))
-        else:
-            pairs = (
-                (self.attention(f"trunk.blocks.{number}"), self.feed_forward(f"trunk.blocks.{number + 1}"))
-                for number in range(0, 2 * self.block_count, 2)
-            )
-            blocks = tuple(itertools.chain.from_iterable(pairs))
         tip_rms_norm = schema.TipRMSNormDesc("trunk.tip_norm", self.channels, _RMS_EPSILON, spatial=False)
-        return schema.TrunkDesc(
-            name="trunk",
+        return self.make(
+            schema.TrunkDesc,
+            "trunk",
+            {"x": self.channels},
             block_count=len(blocks),
             channels=self.channels,
             mid_channels=self.width,
@@ -219,13 +223,30 @@ class _Architect:
             dilated_channels=pooled,
             pool_channels=pooled,
             tip_norm_kind=schema.RMS_NORM if self.heads else schema.BATCH_NORM,
-            conv=schema.ConvDesc("trunk.conv", 3, 3, PLANES, self.channels),
-            matmul=schema.MatMulDesc("trunk.matmul", SCALARS, self.channels),
             metadata=None,
             blocks=blocks,
             tip_norm=tip_rms_norm if self.heads else self.norm("trunk.tip_norm", self.channels),
-            tip_act=self.act("trunk.tip_act"),
         )
+
+    def make(self, kind: Any, path: str, sizes: Mapping[str, int], **given: Any) -> Any:
+        """Returns a description with the sizes of its layers by their letters; `given` are its other fields."""
+        for entry in fields(kind):
+            name, about, inner = entry.name, entry.metadata, f"{path}.{entry.name}"
+            if name in ("name", *given):
+                continue
+            layer: Any = schema.classes_of(schema.field_types(kind)[name])[0]
+            channels = [schema.count_of(each, sizes) for each in about.get("channels", ())]
+            if layer is schema.ActivationDesc:
+                given[name] = layer(inner, self.activation)
+            elif layer is schema.BatchNormDesc:
+                given[name] = self.norm(inner, *channels)
+            elif layer is schema.RMSNormDesc:
+                given[name] = layer(inner, channels[0], _RMS_EPSILON)
+            elif layer is schema.ConvDesc:
+                given[name] = layer(inner, about["side"], about["side"], *channels)
+            else:
+                given[name] = layer(inner, *channels)
+        return kind(name=path, **given)
 
     def norm(self, name: str, channels: int) -> schema.BatchNormDesc:
         if self.heads:  # only a bias: with RMS norms in the trunk nothing needs a batch's statistics
@@ -234,112 +255,37 @@ class _Architect:
             )
         return schema.BatchNormDesc(name, channels, EPSILON, has_scale=True, has_bias=True)
 
-    def act(self, name: str) -> schema.ActivationDesc:
-        return schema.ActivationDesc(name, self.activation)
-
-    def attention(self, name: str) -> schema.BlockDesc:
-        channels, width = self.channels, self.channels // self.heads
-        projections = {
-            part: schema.MatMulDesc(f"{name}.{part}", channels, channels) for part in ("query", "key", "value", "out")
-        }
-        learned = schema.LearnedRopeDesc(f"{name}.rope", self.heads, width // 2)
-        return schema.AttentionBlockDesc(
-            name=name,
+    def attention(self, path: str) -> schema.BlockDesc:
+        width = self.channels // self.heads
+        learned = schema.LearnedRopeDesc(f"{path}.rope", self.heads, width // 2)
+        return self.make(
+            schema.AttentionBlockDesc,
+            path,
+            dict.fromkeys("xqkvo", self.channels),
             heads=self.heads,
             kv_heads=self.heads,
             query_channels=width,
             value_channels=width,
             use_rope=True,
             learnable_rope=self.learned_rope,
-            norm=schema.RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
-            rope=learned if self.learned_rope else schema.FixedRopeDesc(f"{name}.rope", _ROPE_THETA),
-            **projections,
+            rope=learned if self.learned_rope else schema.FixedRopeDesc(f"{path}.rope", _ROPE_THETA),
         )
 
-    def feed_forward(self, name: str) -> schema.BlockDesc:
+    def feed_forward(self, path: str) -> schema.BlockDesc:
         channels = self.channels
         hidden = -(-8 * channels // 96) * 32  # with a gate about as many weights as 4 times the channels without
-        return schema.FeedForwardBlockDesc(
-            name=name,
-            channels=channels,
-            hidden=hidden,
-            use_gate=True,
-            norm=schema.RMSNormDesc(f"{name}.norm", channels, _RMS_EPSILON),
-            first=schema.MatMulDesc(f"{name}.first", channels, hidden),
-            gate=schema.MatMulDesc(f"{name}.gate", channels, hidden),
-            second=schema.MatMulDesc(f"{name}.second", hidden, channels),
-        )
+        sizes = {"x": channels, "h": hidden}
+        return self.make(schema.FeedForwardBlockDesc, path, sizes, channels=channels, hidden=hidden, use_gate=True)
 
-    def bottleneck(self, name: str, pooling: bool) -> schema.BlockDesc:
-        return schema.BottleneckBlockDesc(
-            name=name,
-            block_count=2,
-            pre_norm=self.norm(f"{name}.pre_norm", self.channels),
-            pre_act=self.act(f"{name}.pre_act"),
-            pre_conv=schema.ConvDesc(f"{name}.pre_conv", 1, 1, self.channels, self.width),
-            blocks=(self.block(f"{name}.blocks.0", pooling), self.block(f"{name}.blocks.1", False)),
-            post_norm=self.norm(f"{name}.post_norm", self.width),
-            post_act=self.act(f"{name}.post_act"),
-            post_conv=schema.ConvDesc(f"{name}.post_conv", 1, 1, self.width, self.channels),
-        )
+    def bottleneck(self, path: str, pooling: bool) -> schema.BlockDesc:
+        blocks = self.block(f"{path}.blocks.0", pooling), self.block(f"{path}.blocks.1", False)
+        sizes = {"x": self.channels, "y": self.width}
+        return self.make(schema.BottleneckBlockDesc, path, sizes, block_count=len(blocks), blocks=blocks)
 
-    def block(self, name: str, pooling: bool) -> schema.BlockDesc:
+    def block(self, path: str, pooling: bool) -> schema.BlockDesc:
         pooled = pooling_channels(self.width) if pooling else 0
-        rest = self.width - pooled
-        layers: dict[str, Any] = {
-            "pre_norm": self.norm(f"{name}.pre_norm", self.width),
-            "pre_act": self.act(f"{name}.pre_act"),
-            "conv1": schema.ConvDesc(f"{name}.conv1", 3, 3, self.width, rest),
-            "mid_norm": self.norm(f"{name}.mid_norm", rest),
-            "mid_act": self.act(f"{name}.mid_act"),
-            "conv2": schema.ConvDesc(f"{name}.conv2", 3, 3, rest, self.width),
-        }
-        if not pooling:
-            return schema.OrdinaryBlockDesc(name=name, **layers)
-        return schema.PoolingBlockDesc(
-            name=name,
-            pool_conv=schema.ConvDesc(f"{name}.pool_conv", 3, 3, self.width, pooled),
-            pool_norm=self.norm(f"{name}.pool_norm", pooled),
-            pool_act=self.act(f"{name}.pool_act"),
-            pool_matmul=schema.MatMulDesc(f"{name}.pool_matmul", 3 * pooled, rest),
-            **layers,
-        )
-
-    def policy_head(self) -> schema.PolicyHeadDesc:
-        size, _ = head_channels(self.channels)
-        return schema.PolicyHeadDesc(
-            name="policy",
-            declared_channels=2 if self.heads else 0,
-            conv=schema.ConvDesc("policy.conv", 1, 1, self.channels, size),
-            pool_conv=schema.ConvDesc("policy.pool_conv", 1, 1, self.channels, size),
-            pool_norm=self.norm("policy.pool_norm", size),
-            pool_act=self.act("policy.pool_act"),
-            pool_matmul=schema.MatMulDesc("policy.pool_matmul", 3 * size, size),
-            norm=self.norm("policy.norm", size),
-            act=self.act("policy.act"),
-            out_conv=schema.ConvDesc("policy.out_conv", 1, 1, size, 2),
-            pass_matmul=schema.MatMulDesc("policy.pass_matmul", 3 * size, size if self.heads else 2),
-            pass_bias=schema.BiasDesc("policy.pass_bias", size) if self.heads else None,
-            pass_act=self.act("policy.pass_act") if self.heads else None,
-            pass_out=schema.MatMulDesc("policy.pass_out", size, 2) if self.heads else None,
-        )
-
-    def value_head(self) -> schema.ValueHeadDesc:
-        size, hidden = head_channels(self.channels)
-        return schema.ValueHeadDesc(
-            name="value",
-            conv=schema.ConvDesc("value.conv", 1, 1, self.channels, size),
-            norm=self.norm("value.norm", size),
-            act=self.act("value.act"),
-            matmul=schema.MatMulDesc("value.matmul", 3 * size, hidden),
-            bias=schema.BiasDesc("value.bias", hidden),
-            hidden_act=self.act("value.hidden_act"),
-            value_matmul=schema.MatMulDesc("value.value_matmul", hidden, 3),
-            value_bias=schema.BiasDesc("value.value_bias", 3),
-            score_matmul=schema.MatMulDesc("value.score_matmul", hidden, 6),
-            score_bias=schema.BiasDesc("value.score_bias", 6),
-            ownership=schema.ConvDesc("value.ownership", 1, 1, size, 1),
-        )
+        kind = schema.PoolingBlockDesc if pooling else schema.OrdinaryBlockDesc
+        return self.make(kind, path, {"x": self.width, "y": self.width - pooled, "p": pooled})
 
 
 def to_data(record: Any) -> dict[str, Any]:
@@ -355,51 +301,20 @@ def to_data(record: Any) -> dict[str, Any]:
 
 
 def config_from_data(data: Any) -> NetworkConfig:
-    """The inverse of `to_data`; UserError if the data do not describe a network."""
-    record = _record(data)
-    if not isinstance(record, NetworkConfig):
-        raise UserError(f"expected the description of a network, not of a {type(record).__name__}")
-    return record
-
-
-def _record(data: Any) -> Any:
-    if not isinstance(data, Mapping) or data.get("record") not in _CLASSES:
+    """The inverse of `to_data`; for data that do not describe a network an error of any kind, such as TypeError."""
+    config = _from_data(data)
+    if not isinstance(config, NetworkConfig):
         raise UserError(f"not a description of a network: {data!r:.80}")
-    cls = _CLASSES[data["record"]]
-    hints, values = field_types(cls), {}
-    for name, value in data.items():
-        if name == "record":
-            continue
-        if name not in hints:
-            raise UserError(f"{data['record']} has no {name!r}")
-        values[name] = _value(value, hints[name], f"{data['record']}.{name}")
-    try:
-        return cls(**values)
-    except TypeError as error:
-        raise UserError(str(error)) from error
+    return config
 
 
-def _value(data: Any, hint: Any, where: str) -> Any:
-    """Returns a value of the type of a field."""
-    if typing.get_origin(hint) is tuple:
-        return tuple(_value(part, typing.get_args(hint)[0], where) for part in data)
-    value, accepted = _record(data) if isinstance(data, Mapping) else data, classes_of(hint)
-    if type(value) is int and float in accepted:
-        value = float(value)
-    if type(value) not in accepted:
-        raise UserError(f"{where} cannot be {value!r:.80}")
-    return value
-
-
-@cache
-def field_types(cls: type) -> dict[str, Any]:
-    """Returns the types of a description's fields."""
-    return typing.get_type_hints(cls)
-
-
-def classes_of(hint: Any) -> tuple[type, ...]:
-    """Returns the classes of a union, or the one class."""
-    return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+def _from_data(data: Any) -> Any:
+    if isinstance(data, list):
+        return tuple(map(_from_data, data))
+    if not isinstance(data, Mapping):
+        return data
+    values = {name: _from_data(value) for name, value in data.items()}
+    return _CLASSES[values.pop("record")](**values)
 
 
 _CLASSES: dict[str, type] = {
@@ -407,116 +322,47 @@ _CLASSES: dict[str, type] = {
 } | {"Multipliers": Multipliers, "NetworkConfig": NetworkConfig}
 
 
-_POOLED = 3  # numbers that global pooling makes of a channel
-
-
 def check_shapes(config: NetworkConfig) -> None:
-    """Follows the channels through a network.
+    """Checks that the layers of a network fit together.
 
     Raises:
-        UserError: Two layers do not fit together, or the number of inputs or outputs is not that of this program.
+        UserError: Two of them do not, or the number of inputs or outputs is not that of this program.
     """
     if (config.planes, config.scalars) != (PLANES, SCALARS):
         found = f"{config.planes} planes and {config.scalars} scalars"
         raise UserError(f"its inputs are {found}; this program makes {PLANES} and {SCALARS}")
-    trunk = config.trunk
-    channels = _follow(trunk, "trunk", config.planes, "conv")
-    _equal("trunk.matmul", _follow(trunk, "trunk", config.scalars, "matmul"), channels)
-    if (encoder := trunk.metadata) is not None:
-        encoded = _follow(encoder, "trunk.metadata", encoder.inputs, "matmul1", "bias1", "matmul2", "bias2", "matmul3")
-        _equal("trunk.metadata", encoded, channels)
-    for number, block in enumerate(trunk.blocks):
-        _check_block(block, channels, f"trunk.blocks.{number}")
-    _follow(trunk, "trunk", channels, "tip_norm")
-    outputs = [*_policy_outputs(config.policy, channels), *_value_outputs(config.value, channels)]
-    version = config.version
-    policy = 1 if version < 12 else 2 if version < 16 else 4 if version == 16 else config.policy.declared_channels
-    expected = [policy, policy, 3, 4 if version == 8 else 6, 1]
-    if outputs != expected:
-        names = "policy, pass, value, scores and ownership"
-        raise UserError(f"its outputs for {names} have {outputs} channels; version {version} has {expected}")
-
-
-def _equal(name: str, found: int, expected: int) -> None:
-    if found != expected:
-        raise UserError(f"its layers do not fit together ({name} has {found} channels, not {expected})")
-
-
-def _follow(desc: Any, path: str, channels: int, *names: str) -> int:
-    """Returns the outputs of layers of a description, one after the other, of which the first gets `channels`."""
-    for name in names:
-        layer = getattr(desc, name)
-        if isinstance(layer, schema.ConvDesc | schema.MatMulDesc):
-            _equal(f"the input of {layer.name}", layer.in_channels, channels)
-            channels = layer.out_channels
-        else:  # a norm or a bias
-            _equal(f"{path}.{name}", layer.channels, channels)
-    return channels
-
-
-def _check_block(block: Any, channels: int, path: str) -> None:
-    """Checks a block that gets this number of channels, and has to return as many."""
-    if isinstance(block, schema.BottleneckBlockDesc):
-        inner = _follow(block, path, channels, "pre_norm", "pre_conv")
-        for number, part in enumerate(block.blocks):
-            _check_block(part, inner, f"{path}.blocks.{number}")
-        outputs = _follow(block, path, inner, "post_norm", "post_conv")
-    elif isinstance(block, schema.AttentionBlockDesc):
-        outputs = _attended(block, channels, path)
-    elif isinstance(block, schema.FeedForwardBlockDesc):
-        hidden = _follow(block, path, channels, "norm", "first")
-        if block.gate is not None:
-            _equal(f"{path}.gate", _follow(block, path, channels, "gate"), hidden)
-        outputs = _follow(block, path, hidden, "second")
-    else:
-        regular = _follow(block, path, channels, "pre_norm", "conv1")
-        if isinstance(block, schema.PoolingBlockDesc):
-            pooled = _follow(block, path, channels, "pool_conv", "pool_norm")
-            _equal(f"{path}.pool_matmul", _follow(block, path, _POOLED * pooled, "pool_matmul"), regular)
-        outputs = _follow(block, path, regular, "mid_norm", "conv2")
-    _equal(path, outputs, channels)
-
-
-def _attended(block: schema.AttentionBlockDesc, channels: int, path: str) -> int:
-    channels = _follow(block, path, channels, "norm")
-    for name, heads, width in (
-        ("query", block.heads, block.query_channels),
-        ("key", block.kv_heads, block.query_channels),
-        ("value", block.kv_heads, block.value_channels),
-    ):
-        _equal(f"{path}.{name}", _follow(block, path, channels, name), heads * width)
-    if block.rope is not None:  # which rotates pairs of channels
-        _equal(f"{path}.query", block.query_channels % 2, 0)
-    if isinstance(block.rope, schema.LearnedRopeDesc):
-        _equal(f"{path}.rope", 2 * block.rope.pairs, block.query_channels)
-        if block.rope.heads not in (1, block.kv_heads):
-            raise UserError(f"{path}.rope: angles of {block.rope.heads} heads; expected {block.kv_heads}")
-    return _follow(block, path, block.heads * block.value_channels, "out")
-
-
-def _policy_outputs(head: schema.PolicyHeadDesc, channels: int) -> list[int]:
-    """Returns the outputs for points and for the pass."""
-    regular, pooled = _follow(head, "policy", channels, "conv"), _follow(head, "policy", channels, "pool_conv")
-    pooled = _POOLED * _follow(head, "policy", pooled, "pool_norm")
-    _equal("policy.pool_matmul", _follow(head, "policy", pooled, "pool_matmul"), regular)
-    further = (head.pass_bias, head.pass_act, head.pass_out)
-    if any(further) and not all(further):
-        raise UserError("policy: pass_bias, pass_act and pass_out come together")
-    passing = ("pass_matmul", "pass_bias", "pass_out") if head.pass_out is not None else ("pass_matmul",)
-    return [_follow(head, "policy", regular, "norm", "out_conv"), _follow(head, "policy", pooled, *passing)]
-
-
-def _value_outputs(head: schema.ValueHeadDesc, channels: int) -> list[int]:
-    """Returns the outputs for value, scores and ownership."""
-    pooled = _follow(head, "value", channels, "conv", "norm")
-    hidden = _follow(head, "value", _POOLED * pooled, "matmul", "bias")
-    names = [part.name for part in head.auxiliary]
+    version, policy, value = config.version, config.policy, config.value
+    moves = 1 if version < 12 else 2 if version < 16 else 4 if version == 16 else policy.declared_channels
+    trunk = _follow(config.trunk, "trunk", {})
+    _follow(policy, "policy", {"x": trunk["x"], "o": moves} | ({} if policy.pass_out else {"q": moves}))
+    sizes = _follow(value, "value", {"x": trunk["x"], "s": 4 if version == 8 else 6})
+    names = [part.name for part in value.auxiliary]
     if len(set(names)) < len(names):
         raise UserError(f"value.auxiliary: two heads have the same name: {', '.join(names)}")
-    for part in head.auxiliary:
-        _equal(f"the input of {part.name}", part.in_channels, pooled if isinstance(part, schema.ConvDesc) else hidden)
-    return [
-        _follow(head, "value", hidden, "value_matmul", "value_bias"),
-        _follow(head, "value", hidden, "score_matmul", "score_bias"),
-        _follow(head, "value", pooled, "ownership"),
-    ]
+    for part in value.auxiliary:
+        _match(f"the input of {part.name}", part.in_channels, "c" if isinstance(part, schema.ConvDesc) else "h", sizes)
+
+
+def _follow(desc: Any, path: str, sizes: dict[str, int]) -> dict[str, int]:
+    """Checks the layers of a description, given the numbers that some letters stand for; returns those of all."""
+    for entry in fields(desc):
+        part, inner, names = getattr(desc, entry.name), f"{path}.{entry.name}", entry.metadata.get("channels", ())
+        if isinstance(part, schema.ConvDesc | schema.MatMulDesc):
+            _match(f"the input of {inner}", part.in_channels, names[0], sizes)
+            _match(inner, part.out_channels, names[1], sizes)
+        elif isinstance(part, schema.ChannelLayer | schema.BatchNormDesc):
+            _match(inner, part.channels, names[0], sizes)
+        elif isinstance(part, tuple) and names:
+            for number, block in enumerate(part):
+                _follow(block, f"{inner}.{number}", {"x": sizes[names[0]], **getattr(block, "sizes", {})})
+        elif is_dataclass(part) and names:
+            _follow(part, inner, {"x": sizes[names[0]]})
+    return sizes
+
+
+def _match(name: str, found: int, expected: schema.Channels, sizes: dict[str, int]) -> None:
+    """Checks the channels of a layer, or notes them if they are the first of their letter."""
+    if isinstance(expected, str) and expected.isalpha():
+        sizes.setdefault(expected, found)
+    if found != (count := schema.count_of(expected, sizes)):
+        raise UserError(f"its layers do not fit together ({name} has {found} channels, not {count})")

@@ -1,14 +1,13 @@
 """Downloads of networks: resumed after an interruption, checked, and given their name only when they are complete.
 
-A download stays in `NAME.part` until then; `NAME.part.json` notes where it comes from, and by which mark the server
-tells one version of the file from another. Proxies are those of the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY,
-certificates the system's or those of SSL_CERT_FILE.
+A download stays in `NAME.part` until then. If a resumed one is not the network, the server had another file before: it
+is loaded again, as a whole. Proxies are those of the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificates the
+system's or those of SSL_CERT_FILE.
 """
 
 import gzip
 import hashlib
 import http.client
-import json
 import re
 import shutil
 import ssl
@@ -24,9 +23,8 @@ from urllib.parse import unquote, urlsplit
 
 from ..base import VERSION
 from ..base.errors import UserError, error_text
-from ..base.files import claim, write_atomically, write_text
+from ..base.files import claim, write_atomically
 from ..base.messages import size_text
-from ..base.nesting import parse_json
 from .katago_file import NetworkFileError, read_katago_file
 from .library import SUFFIXES
 
@@ -37,7 +35,6 @@ _ATTEMPTS = 5  # in a row that bring nothing
 _FIRST_ATTEMPTS = 2  # if nothing has come at all: then the address or the connection is wrong, rather than disturbed
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
 _PIECE = 1 << 17
-_SPARE = 10_000_000  # bytes to leave free on the disk
 _LASTING = (408, 429, 500, 502, 503, 504)  # statuses that may pass: timeout, too many requests, the server's errors
 # Called with the bytes that there are and those that there will be, None if the server does not say; it may raise.
 Watch: TypeAlias = Callable[[int, int | None], object]
@@ -91,15 +88,20 @@ def download(source: Source, path: Path, watch: Watch = lambda done, total: None
             if path.exists():
                 return
             raise UserError(f"{path.name} is being downloaded by another program: wait until it has ended")
-        part = _Part(path)
-        try:
-            _fetch(source, part, watch)
-            check(part.path, source.sha256)
-        except NetworkFileError as error:
-            part.remove()
-            raise UserError(f"{source.url}: {str(error).removeprefix(f'{part.path}: ')}") from error
-        part.path.replace(path)
-        part.remove()
+        part = path.with_name(f"{path.name}.part")
+        if not (source.sha256 or path.suffix == ".gz"):
+            part.unlink(missing_ok=True)  # nothing would tell whether the two pieces fit together
+        while True:
+            is_resumed = part.exists()
+            try:
+                _fetch(source, part, watch)
+                check(part, source.sha256)
+                break
+            except NetworkFileError as error:
+                part.unlink()
+                if not is_resumed:
+                    raise UserError(f"{source.url}: {str(error).removeprefix(f'{part}: ')}") from error
+        part.replace(path)
 
 
 def take(file: Path, path: Path, sha256: str = "") -> None:
@@ -127,49 +129,27 @@ def _checksums(path: Path) -> list[str]:
     return found
 
 
-class _Part:
-    """The unfinished file of a download, and the note beside it."""
-
-    def __init__(self, target: Path) -> None:
-        self.path, self._note = (target.with_name(f"{target.name}.part{suffix}") for suffix in ("", ".json"))
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size if self.path.is_file() else 0
-
-    def mark(self, source: Source) -> str:
-        """Returns the server's mark of the version that the part belongs to; empty if it cannot be resumed."""
-        with suppress(OSError, ValueError):
-            note = parse_json(self._note.read_text("utf-8"))
-            if note["url"] == source.url:
-                return str(note["mark"])
-        return ""
-
-    def note(self, source: Source, mark: str) -> None:
-        write_text(self._note, json.dumps({"url": source.url, "mark": mark}))
-
-    def remove(self) -> None:
-        for path in (self.path, self._note):
-            path.unlink(missing_ok=True)
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.is_file() else 0
 
 
-def _fetch(source: Source, part: _Part, watch: Watch) -> None:
+def _fetch(source: Source, part: Path, watch: Watch) -> None:
     """Brings the whole part here, with as many connections as it takes."""
-    opener, failures, begun = urllib.request.build_opener(_Redirects()), 0, part.size
+    opener, failures, begun = urllib.request.build_opener(_Redirects()), 0, _size(part)
     while True:
-        before = part.size
+        before = _size(part)
         try:
             return _fetch_once(opener, source, part, watch)
         except (OSError, http.client.HTTPException, _Cut) as error:
             if isinstance(error, OSError) and error.filename and not isinstance(error, urllib.error.URLError):
                 raise  # of the disk
-            failures = failures + 1 if part.size <= before else 0
-            most = _ATTEMPTS if part.size > begun else _FIRST_ATTEMPTS
+            failures = failures + 1 if _size(part) <= before else 0
+            most = _ATTEMPTS if _size(part) > begun else _FIRST_ATTEMPTS
             if failures >= most or not _may_pass(error):
                 raise UserError(_explained(source, part, error)) from error
         end = time.monotonic() + _WAITS[min(failures, len(_WAITS) - 1)]
         while time.monotonic() < end:
-            watch(part.size, None)
+            watch(_size(part), None)
             time.sleep(0.1)
 
 
@@ -177,55 +157,39 @@ class _Cut(Exception):
     """A connection ended too early."""
 
 
-def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: _Part, watch: Watch) -> None:
-    mark, start = part.mark(source), part.size
+def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Path, watch: Watch) -> None:
+    start = _size(part)
     headers = {"User-Agent": f"gtp_engine/{VERSION}", "Accept-Encoding": "identity"}
-    if start and mark:
-        headers |= {"Range": f"bytes={start}-", "If-Range": mark}
+    if start:
+        headers["Range"] = f"bytes={start}-"
     try:
         answer = opener.open(urllib.request.Request(source.url, headers=headers), timeout=_SILENCE)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # nothing is left to send: the part is complete, or belongs to another version
-            part.remove()
-            raise _Cut from error
+        if error.code == 416:  # nothing is left to send: the part is complete, or belongs to another file
+            return
         raise
     with answer:
-        is_rest = answer.status == 206 and str(answer.headers.get("Content-Range", "")).startswith(f"bytes {start}-")
-        if answer.status != 200 and not is_rest:
-            part.remove()
-            raise _Cut
+        is_rest = answer.status == 206
         start = start if is_rest else 0
         length = answer.headers.get("Content-Length", "")
         total = start + int(length) if length.isdecimal() else None
-        _check_room(source, part, start, total)
-        if not is_rest:
-            etag = answer.headers.get("ETag", "")  # a weak one does not tell versions apart (RFC 9110, If-Range)
-            is_strong = etag and not etag.startswith("W/")
-            part.note(source, etag if is_strong else answer.headers.get("Last-Modified", ""))
-        with open(part.path, "ab" if is_rest else "wb") as file:
+        with open(part, "ab" if is_rest else "wb") as file:
             _copy(answer, file, source, start, total, watch)
-
-
-def _check_room(source: Source, part: _Part, start: int, total: int | None) -> None:
-    if total is not None and total > source.largest:
-        raise UserError(f"{source.url}: the file has {size_text(total)}, more than {size_text(source.largest)}")
-    free = shutil.disk_usage(part.path.parent).free
-    if total is not None and total - start + _SPARE > free:
-        need = f"{size_text(total - start)} are to come, {size_text(free)} are free"
-        raise UserError(f"{part.path.parent}: there is no room: {need}; make room, and run the same command again")
 
 
 def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | None, watch: Watch) -> None:
     """Appends what comes to the part."""
-    watch(done, total)
-    while piece := answer.read1(_PIECE):
+    while True:
+        if max(done, total or 0) > source.largest:
+            raise NetworkFileError(f"it has more than {size_text(source.largest)}: this is not the network")
+        watch(done, total)
+        if not (piece := answer.read1(_PIECE)):
+            break
         if not done and piece.lstrip()[:1] in (b"<", b"{"):
             kind = answer.headers.get_content_type()
             raise NetworkFileError(
                 f"a page came instead of a file ({kind}), as from a network that wants a login first"
             )
-        if done + len(piece) > source.largest:
-            raise NetworkFileError(f"more than {size_text(source.largest)} came: this is not the network")
         try:
             file.write(piece)
             file.flush()
@@ -235,7 +199,6 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
             kept = f"{size_text(done)} are kept; make room, and run the same command again to resume"
             raise UserError(f"{file.name}: {error_text(OSError(error.errno, error.strerror))}; {kept}") from error
         done += len(piece)
-        watch(done, total)
     if total is not None and done < total:
         raise _Cut
 
@@ -259,7 +222,7 @@ def _may_pass(error: Exception) -> bool:
     return not isinstance(reason, ssl.SSLCertVerificationError)
 
 
-def _explained(source: Source, part: _Part, error: Exception) -> str:
+def _explained(source: Source, part: Path, error: Exception) -> str:
     """Returns what has gone wrong, and what to do, in one line."""
     host = urlsplit(source.url).netloc
     if isinstance(error, urllib.error.HTTPError):
@@ -272,6 +235,7 @@ def _explained(source: Source, part: _Part, error: Exception) -> str:
         problem = f"the certificate of {host} is not trusted ({reason.verify_message})"
         return f"{problem}; SSL_CERT_FILE can name a file with certificates to trust"
     said = error_text(reason) if isinstance(reason, BaseException) else str(reason)
-    kept = f"; {size_text(part.size)} are kept: run the same command again to resume" if part.size else ""
-    remedy = "" if part.size else "; HTTPS_PROXY can name a proxy, and --from takes a file that you have"
-    return f"{source.url}: the connection to {host} failed: {said or 'it was cut'}{kept}{remedy}"
+    remedy = "HTTPS_PROXY can name a proxy, and --from takes a file that you have"
+    if size := _size(part):
+        remedy = f"{size_text(size)} are kept: run the same command again to resume"
+    return f"{source.url}: the connection to {host} failed: {said or 'it was cut'}; {remedy}"

@@ -18,8 +18,8 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
-from .config import NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig, check_shapes, classes_of, field_types
-from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer
+from .config import NEWEST, OLDEST, NetworkConfig, check_shapes
+from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer, classes_of, field_types
 from .stored import StoredNetwork
 
 MARKER = b"@BIN@"
@@ -120,8 +120,8 @@ class _Reader:
             for _ in range(zeros if self._version >= since else 0):
                 if (word := self._word()) != b"0":
                     raise UserError(f"a reserved number after {inner} is {word[:20]!r}: a newer kind of network")
-            if inner in ("version", "planes", "scalars"):
-                self._check_header(inner)
+            if inner == "version":  # a file of another kind goes on in another way
+                _check_version(values[inner])
         try:
             desc = cls(**values)
         except UserError as error:
@@ -138,19 +138,6 @@ class _Reader:
     @property
     def _version(self) -> int:
         return int(self.network_values.get("version", 0))
-
-    def _check_header(self, name: str) -> None:
-        """Checks the first fields as soon as they are read, to name the reason if a file is of another kind."""
-        value = self.network_values[name]
-        if name == "version" and 1 <= value < OLDEST:
-            raise UserError(f"a network of version {value}, with older inputs; use version {OLDEST} to {NEWEST}")
-        if name == "version" and value > NEWEST:
-            raise UserError(f"a network of version {value}, newer than this program; it reads {OLDEST} to {NEWEST}")
-        if name == "version" and value < 1:
-            raise UserError(f"not a KataGo network: its version would be {value}")
-        expected = {"planes": PLANES, "scalars": SCALARS}.get(name, value)
-        if value != expected:
-            raise UserError(f"the network has {value} input {name}; this program computes {expected}")
 
     def _blocks(self, count: int, path: str) -> tuple[Any, ...]:
         if path.count(".blocks") > DEEPEST:
@@ -209,6 +196,15 @@ class _Reader:
             raise UserError(
                 f"cut short: {name} takes {size} bytes, {max(len(self.data) - start, 0)} are left; download it again"
             )
+
+
+def _check_version(version: int) -> None:
+    if version < 1:
+        raise UserError(f"not a KataGo network: its version would be {version}")
+    if version < OLDEST:
+        raise UserError(f"a network of version {version}, with older inputs; use version {OLDEST} to {NEWEST}")
+    if version > NEWEST:
+        raise UserError(f"a network of version {version}, newer than this program; it reads {OLDEST} to {NEWEST}")
 
 
 class _End(Exception):

@@ -290,9 +290,6 @@ class TipRMSNorm(nn.Module):
         return (x * root * _per_channel(self.weight) + _per_channel(self.bias)).to(x.dtype)
 
 
-Norm = BatchNorm | Affine | Folded
-
-
 class Rope(nn.Module):
     """Rotary position embedding (Su et al. 2021) in two dimensions: rotates adjacent pairs of channels.
 

@@ -9,6 +9,7 @@ it is in a file:
 - `choose`: A function of the values read so far (of this description, of the whole network) that returns the class of
   the description to read, or None if there is none.
 - `in_file`: False if files never have it.
+- `channels`, `side`: The inputs and outputs of a layer, and the side of a convolution in fresh networks (`of`).
 
 Shapes are those of the file: convolutions [y, x, in, out], matrices [in, out].
 """
@@ -16,7 +17,9 @@ Shapes are those of the file: convolutions [y, x, in, out], matrices [in, out].
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from types import UnionType
+from typing import Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -30,6 +33,8 @@ BATCH_NORM, RMS_NORM = 0, 1  # kinds of the norm at the trunk's tip
 # KataGo's pooling centres the side of the board at 14 and scales it by a tenth.
 MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 
+POOLED = 3  # numbers that global pooling makes of a channel
+PLANES, SCALARS = 22, 19  # inputs of the networks that this program can use
 METADATA = 192  # length of the description of the players, in version 1 of the metadata
 LARGEST = 1 << 20  # the limit of any count: far above those of real networks
 
@@ -56,18 +61,43 @@ def _check_counts(desc: object, *names: str) -> None:
             raise UserError(f"{name} is {value}; expected 1 to {LARGEST}")
 
 
-def _check_epsilon(epsilon: float) -> None:
-    if not 0 <= epsilon < 1:
-        raise UserError(f"epsilon is {epsilon}; expected 0 to 1")
+Channels = int | str
+"""A number of channels, or a letter that stands for one, the same wherever it is in a description; "3p" is 3 * p."""
 
 
+def of(*channels: Channels, side: int = 1, **more: Any) -> dict[str, Any]:
+    """Returns the metadata of a layer with inputs and outputs, or of one or several blocks with as many of both.
+
+    `x` is what a block or a head gets, and a block returns. `more` are further metadata.
+    """
+    return {"channels": channels, "side": side, **more}
+
+
+@dataclass(frozen=True)
 class Layer:
-    """The description of a layer with weights."""
+    """The description of a layer with weights; its whole numbers are counts, unless 0 is the default."""
+
+    def __post_init__(self) -> None:
+        _check_counts(self, *(entry.name for entry in fields(self) if entry.type is int and entry.default != 0))
+        epsilon = getattr(self, "epsilon", 0)
+        if not 0 <= epsilon < 1:
+            raise UserError(f"epsilon is {epsilon}; expected 0 to 1")
 
     @property
     def floats(self) -> tuple[Floats, ...]:
         """The blocks of values that follow the fields in a file."""
         return ()
+
+
+class ChannelLayer(Layer):
+    """One with `values`, by their names, for each channel."""
+
+    channels: int
+    values: ClassVar[tuple[str, ...]] = ("weight",)
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return tuple(Floats(name, (self.channels,), (0,)) for name in self.values)
 
 
 @dataclass(frozen=True)
@@ -83,7 +113,7 @@ class ConvDesc(Layer):
     dilation_x: int = 1
 
     def __post_init__(self) -> None:
-        _check_counts(self, "height", "width", "in_channels", "out_channels", "dilation_y", "dilation_x")
+        super().__post_init__()
         if self.height % 2 == 0 or self.width % 2 == 0:
             raise UserError(f"a kernel of {self.height}x{self.width}; both sides must be odd")
 
@@ -106,10 +136,6 @@ class BatchNormDesc(Layer):
     has_scale: bool
     has_bias: bool
     constant: bool = field(default=False, metadata={"in_file": False})
-
-    def __post_init__(self) -> None:
-        _check_counts(self, "channels")
-        _check_epsilon(self.epsilon)
 
     @property
     def floats(self) -> tuple[Floats, ...]:
@@ -137,48 +163,31 @@ class MatMulDesc(Layer):
     in_channels: int
     out_channels: int
 
-    def __post_init__(self) -> None:
-        _check_counts(self, "in_channels", "out_channels")
-
     @property
     def floats(self) -> tuple[Floats, ...]:
         return (Floats("weight", (self.in_channels, self.out_channels), (1, 0)),)
 
 
 @dataclass(frozen=True)
-class BiasDesc(Layer):
+class BiasDesc(ChannelLayer):
     """x + bias."""
 
     name: str
     channels: int
-
-    def __post_init__(self) -> None:
-        _check_counts(self, "channels")
-
-    @property
-    def floats(self) -> tuple[Floats, ...]:
-        return (Floats("bias", (self.channels,), (0,)),)
+    values: ClassVar[tuple[str, ...]] = ("bias",)
 
 
 @dataclass(frozen=True)
-class RMSNormDesc(Layer):
+class RMSNormDesc(ChannelLayer):
     """Root mean square norm over each point's channels, inside transformer blocks."""
 
     name: str
     channels: int
     epsilon: float
 
-    def __post_init__(self) -> None:
-        _check_counts(self, "channels")
-        _check_epsilon(self.epsilon)
-
-    @property
-    def floats(self) -> tuple[Floats, ...]:
-        return (Floats("weight", (self.channels,), (0,)),)
-
 
 @dataclass(frozen=True)
-class TipRMSNormDesc(Layer):
+class TipRMSNormDesc(ChannelLayer):
     """Root mean square norm at the trunk's tip, over channels, or over channels and points together if `spatial`."""
 
     name: str
@@ -186,16 +195,12 @@ class TipRMSNormDesc(Layer):
     epsilon: float
     spatial: bool
     group_size: int = 0
+    values: ClassVar[tuple[str, ...]] = ("weight", "bias")
 
     def __post_init__(self) -> None:
-        _check_counts(self, "channels")
-        _check_epsilon(self.epsilon)
+        super().__post_init__()
         if self.group_size != 0:
             raise UserError(f"a norm with groups of {self.group_size}; only 0 (no groups) is known")
-
-    @property
-    def floats(self) -> tuple[Floats, ...]:
-        return (Floats("weight", (self.channels,), (0,)), Floats("bias", (self.channels,), (0,)))
 
 
 @dataclass(frozen=True)
@@ -208,7 +213,7 @@ class LearnedRopeDesc(Layer):
     axes: int = 2
 
     def __post_init__(self) -> None:
-        _check_counts(self, "heads", "pairs")
+        super().__post_init__()
         if self.axes != 2:
             raise UserError(f"positions of {self.axes} coordinates; a board has 2")
 
@@ -234,12 +239,12 @@ class OrdinaryBlockDesc:
     """x + conv2(act(norm(conv1(act(norm(x))))))."""
 
     name: str
-    pre_norm: BatchNormDesc
+    pre_norm: BatchNormDesc = field(metadata=of("x"))
     pre_act: ActivationDesc
-    conv1: ConvDesc
-    mid_norm: BatchNormDesc
+    conv1: ConvDesc = field(metadata=of("x", "y", side=3))
+    mid_norm: BatchNormDesc = field(metadata=of("y"))
     mid_act: ActivationDesc
-    conv2: ConvDesc
+    conv2: ConvDesc = field(metadata=of("y", "x", side=3))
 
 
 @dataclass(frozen=True)
@@ -247,16 +252,16 @@ class PoolingBlockDesc:
     """An ordinary block in which some channels, pooled over the whole board, shift the others."""
 
     name: str
-    pre_norm: BatchNormDesc
+    pre_norm: BatchNormDesc = field(metadata=of("x"))
     pre_act: ActivationDesc
-    conv1: ConvDesc
-    pool_conv: ConvDesc
-    pool_norm: BatchNormDesc
+    conv1: ConvDesc = field(metadata=of("x", "y", side=3))
+    pool_conv: ConvDesc = field(metadata=of("x", "p", side=3))
+    pool_norm: BatchNormDesc = field(metadata=of("p"))
     pool_act: ActivationDesc
-    pool_matmul: MatMulDesc
-    mid_norm: BatchNormDesc
+    pool_matmul: MatMulDesc = field(metadata=of("3p", "y"))
+    mid_norm: BatchNormDesc = field(metadata=of("y"))
     mid_act: ActivationDesc
-    conv2: ConvDesc
+    conv2: ConvDesc = field(metadata=of("y", "x", side=3))
 
 
 @dataclass(frozen=True)
@@ -265,13 +270,13 @@ class BottleneckBlockDesc:
 
     name: str
     block_count: int
-    pre_norm: BatchNormDesc
+    pre_norm: BatchNormDesc = field(metadata=of("x"))
     pre_act: ActivationDesc
-    pre_conv: ConvDesc
-    blocks: tuple["BlockDesc", ...]
-    post_norm: BatchNormDesc
+    pre_conv: ConvDesc = field(metadata=of("x", "y"))
+    blocks: tuple["BlockDesc", ...] = field(metadata=of("y"))
+    post_norm: BatchNormDesc = field(metadata=of("y"))
     post_act: ActivationDesc
-    post_conv: ConvDesc
+    post_conv: ConvDesc = field(metadata=of("y", "x"))
 
     def __post_init__(self) -> None:
         _check_counts(self, "block_count")
@@ -294,11 +299,11 @@ class AttentionBlockDesc:
     value_channels: int
     use_rope: bool
     learnable_rope: bool
-    norm: RMSNormDesc
-    query: MatMulDesc
-    key: MatMulDesc
-    value: MatMulDesc
-    out: MatMulDesc
+    norm: RMSNormDesc = field(metadata=of("x"))
+    query: MatMulDesc = field(metadata=of("x", "q"))
+    key: MatMulDesc = field(metadata=of("x", "k"))
+    value: MatMulDesc = field(metadata=of("x", "v"))
+    out: MatMulDesc = field(metadata=of("o", "x"))
     rope: LearnedRopeDesc | FixedRopeDesc | None = field(metadata={"choose": _rope})
 
     def __post_init__(self) -> None:
@@ -307,6 +312,21 @@ class AttentionBlockDesc:
             raise UserError(f"{self.heads} query heads do not share {self.kv_heads} key heads evenly")
         if isinstance(self.rope, FixedRopeDesc) and self.query_channels % 4:
             raise UserError(f"heads of {self.query_channels} channels cannot rotate by x and y; use a multiple of 4")
+        if isinstance(self.rope, LearnedRopeDesc):
+            heads, pairs = self.rope.heads, self.rope.pairs
+            if heads not in (1, self.kv_heads) or 2 * pairs != self.query_channels:
+                raise UserError(f"angles for {heads} heads of {2 * pairs} channels; it has {self.query_channels}")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The channels of all heads together, by the letters of the layers."""
+        queries, values = self.query_channels, self.value_channels
+        return {
+            "q": self.heads * queries,
+            "k": self.kv_heads * queries,
+            "v": self.kv_heads * values,
+            "o": self.heads * values,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,10 +337,12 @@ class FeedForwardBlockDesc:
     channels: int
     hidden: int
     use_gate: bool
-    norm: RMSNormDesc
-    first: MatMulDesc
-    gate: MatMulDesc | None = field(metadata={"choose": lambda own, _: MatMulDesc if own["use_gate"] else None})
-    second: MatMulDesc
+    norm: RMSNormDesc = field(metadata=of("x"))
+    first: MatMulDesc = field(metadata=of("x", "h"))
+    gate: MatMulDesc | None = field(
+        metadata=of("x", "h", choose=lambda own, _: MatMulDesc if own["use_gate"] else None)
+    )
+    second: MatMulDesc = field(metadata=of("h", "x"))
 
 
 BlockDesc = OrdinaryBlockDesc | PoolingBlockDesc | BottleneckBlockDesc | AttentionBlockDesc | FeedForwardBlockDesc
@@ -340,13 +362,13 @@ class MetadataEncoderDesc:
 
     name: str
     inputs: int
-    matmul1: MatMulDesc
-    bias1: BiasDesc
+    matmul1: MatMulDesc = field(metadata=of(METADATA, "a"))
+    bias1: BiasDesc = field(metadata=of("a"))
     act1: ActivationDesc
-    matmul2: MatMulDesc
-    bias2: BiasDesc
+    matmul2: MatMulDesc = field(metadata=of("a", "b"))
+    bias2: BiasDesc = field(metadata=of("b"))
     act2: ActivationDesc
-    matmul3: MatMulDesc
+    matmul3: MatMulDesc = field(metadata=of("b", "x"))
 
     def __post_init__(self) -> None:
         if self.inputs != METADATA:
@@ -365,14 +387,14 @@ class TrunkDesc:
     dilated_channels: int
     pool_channels: int
     tip_norm_kind: int = field(default=BATCH_NORM, metadata={"since": 15, "zeros": (15, 5)})
-    conv: ConvDesc
-    matmul: MatMulDesc
+    conv: ConvDesc = field(metadata=of(PLANES, "x", side=3))
+    matmul: MatMulDesc = field(metadata=of(SCALARS, "x"))
     metadata: MetadataEncoderDesc | None = field(
-        metadata={"choose": lambda _, network: MetadataEncoderDesc if network["metadata_version"] else None}
+        metadata=of("x", choose=lambda _, network: MetadataEncoderDesc if network["metadata_version"] else None)
     )
-    blocks: tuple[BlockDesc, ...]
+    blocks: tuple[BlockDesc, ...] = field(metadata=of("x"))
     tip_norm: BatchNormDesc | TipRMSNormDesc = field(
-        metadata={"choose": lambda own, _: TipRMSNormDesc if own["tip_norm_kind"] == RMS_NORM else BatchNormDesc}
+        metadata=of("x", choose=lambda own, _: TipRMSNormDesc if own["tip_norm_kind"] == RMS_NORM else BatchNormDesc)
     )
     tip_act: ActivationDesc
 
@@ -388,18 +410,23 @@ class PolicyHeadDesc:
 
     name: str
     declared_channels: int = field(default=0, metadata={"since": 17, "zeros": (17, 3)})
-    conv: ConvDesc
-    pool_conv: ConvDesc
-    pool_norm: BatchNormDesc
+    conv: ConvDesc = field(metadata=of("x", "c"))
+    pool_conv: ConvDesc = field(metadata=of("x", "p"))
+    pool_norm: BatchNormDesc = field(metadata=of("p"))
     pool_act: ActivationDesc
-    pool_matmul: MatMulDesc
-    norm: BatchNormDesc
+    pool_matmul: MatMulDesc = field(metadata=of("3p", "c"))
+    norm: BatchNormDesc = field(metadata=of("c"))
     act: ActivationDesc
-    out_conv: ConvDesc
-    pass_matmul: MatMulDesc
-    pass_bias: BiasDesc | None = field(default=None, metadata={"since": 15})
+    out_conv: ConvDesc = field(metadata=of("c", "o"))
+    pass_matmul: MatMulDesc = field(metadata=of("3p", "q"))
+    pass_bias: BiasDesc | None = field(default=None, metadata=of("q", since=15))
     pass_act: ActivationDesc | None = field(default=None, metadata={"since": 15})
-    pass_out: MatMulDesc | None = field(default=None, metadata={"since": 15})
+    pass_out: MatMulDesc | None = field(default=None, metadata=of("q", "o", since=15))
+
+    def __post_init__(self) -> None:
+        further = (self.pass_bias, self.pass_act, self.pass_out)
+        if any(further) and not all(further):
+            raise UserError("pass_bias, pass_act and pass_out come together")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -411,18 +438,36 @@ class ValueHeadDesc:
     """
 
     name: str = field(metadata={"zeros": (17, 3)})
-    conv: ConvDesc
-    norm: BatchNormDesc
+    conv: ConvDesc = field(metadata=of("x", "c"))
+    norm: BatchNormDesc = field(metadata=of("c"))
     act: ActivationDesc
-    matmul: MatMulDesc
-    bias: BiasDesc
+    matmul: MatMulDesc = field(metadata=of("3c", "h"))
+    bias: BiasDesc = field(metadata=of("h"))
     hidden_act: ActivationDesc
-    value_matmul: MatMulDesc
-    value_bias: BiasDesc
-    score_matmul: MatMulDesc
-    score_bias: BiasDesc
-    ownership: ConvDesc
+    value_matmul: MatMulDesc = field(metadata=of("h", 3))
+    value_bias: BiasDesc = field(metadata=of(3))
+    score_matmul: MatMulDesc = field(metadata=of("h", "s"))
+    score_bias: BiasDesc = field(metadata=of("s"))
+    ownership: ConvDesc = field(metadata=of("c", 1))
     auxiliary: tuple[ConvDesc | MatMulDesc, ...] = field(default=(), metadata={"in_file": False})
+
+
+@cache
+def field_types(cls: type) -> dict[str, Any]:
+    """Returns the types of a description's fields."""
+    return get_type_hints(cls)
+
+
+def classes_of(hint: Any) -> tuple[type, ...]:
+    """Returns the classes of a union, or the one class."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def count_of(channels: Channels, sizes: Mapping[str, int]) -> int:
+    """Returns the number that is meant, given the letters."""
+    if isinstance(channels, int):
+        return channels
+    return sizes[channels] if channels in sizes else POOLED * sizes[channels.removeprefix("3")]
 
 
 def fixed_frequencies(theta: float, query_channels: int) -> np.ndarray:

@@ -17,7 +17,6 @@ from .data.sgf_dataset import has_other_filters, read_sgf_dataset
 from .distillation.labels import fill_labels, read_labels
 from .learner import playing_network
 from .losses import distances
-from .progress import Stopped
 from .run import Run
 
 # Seconds between two validations, whatever the settings say: slow machines need hours for `validate` samples.
@@ -32,21 +31,19 @@ class RecordRun(Run):
     command = "learn"
     _averaged: tuple[int, Model] | None = None  # the averaged network after this many samples
     _written_at, _writing_took = -math.inf, 0.0  # the last file of the network
+    _validated_at, _validation_took = 0.0, 0.0  # the last validation; 0 before the records are read
 
     @property
     def network(self) -> Path:
         start = self.state.start
         return self.folder.network(network_name(Path(start)) if start else self.settings.begin.network)
 
-    def _work(self) -> bool:
+    def _work(self) -> None:
         records, learn = self.settings.records, self.settings.learn
         kind = "label" if records.has_labels else "game"
         status = f"resuming after {self.learner.samples:,} samples" if self.learner.samples else "starting"
         self.observer.begin(f"{self.network.name} from {kind}s, in {self.folder.path}: {status}", self.state.lines)
-        try:
-            games = self._labels() if records.has_labels else self._records()
-        except Stopped:
-            return False  # nothing was learned
+        games = self._labels() if records.has_labels else self._records()
         held = is_held(games.games["number"])
         if held.all():
             remedy = "ask for more with --teacher and --positions" if records.has_labels else "add more games"
@@ -69,12 +66,11 @@ class RecordRun(Run):
         wanted = learn.samples or learn.epochs * len(self._samples)
         self.learner.settings = replace(self.learner.settings, total=wanted)
         self._start_clock()
-        self._validated_at, self._validation_took = time.monotonic(), 0.0
+        self._validated_at = time.monotonic()
         if not self.state.lines:
             self._measure()  # what the run starts from
         with self._saved_if_stopped():
             self._learn(self._samples, wanted, "learning", lambda: self._report_if_due(wanted))
-        return True
 
     def _records(self) -> GameSet:
         """Returns the games of the records."""
@@ -95,8 +91,7 @@ class RecordRun(Run):
         if records.teacher:
             if Path(records.teacher).exists():  # it is not needed any more if it has labelled everything
                 self._warn_of_size(Path(records.teacher))
-            if not fill_labels(self.settings, folder, self.observer, self.limit):
-                raise Stopped
+            fill_labels(self.settings, folder, self.observer, self.limit)
         with self.limit.not_counted():
             return read_labels(folder, self.observer.skipped)
 
@@ -140,6 +135,8 @@ class RecordRun(Run):
         self._publish(self._new_line({}) | {"validation": self._validate()})
 
     def _measure_piece(self) -> None:
+        if not self._validated_at:  # the records were not read
+            return
         last = self.state.lines[-1]
         if last["samples"] != self.learner.samples or "validation" not in last:
             self._measure()

@@ -98,8 +98,8 @@ class Run(ABC):
         """The file of the network that plays."""
 
     @abstractmethod
-    def _work(self) -> bool:
-        """Does what is left to do; returns whether everything is done, or saves the state and raises Stopped."""
+    def _work(self) -> None:
+        """Does what is left to do; or saves the state and raises Stopped."""
 
     @abstractmethod
     def _measure_piece(self) -> None:
@@ -117,10 +117,11 @@ class Run(ABC):
             OSError: A file could not be read or written.
         """
         try:
-            return self._work()
+            self._work()
         except Stopped:
             self._measure_piece()
             return False
+        return True
 
     @contextmanager
     def _saved_if_stopped(self) -> Iterator[None]:

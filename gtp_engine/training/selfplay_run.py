@@ -34,7 +34,6 @@ from .workers import SelfPlayPool, play_games
 logger = logging.getLogger(__name__)
 
 _RANDOM_PORTION = 100  # random games between two reports of progress
-_PROGRESS_SECONDS = 1.0
 _MEASURED_POSITIONS = 2048  # of a cycle before it is learned, and at the end of a piece
 _MATCH_MINUTES = 1.0  # for a match at the end of a piece
 
@@ -57,7 +56,7 @@ class SelfPlayRun(Run):
     def network(self) -> Path:
         return self.folder.network(self.state.player)
 
-    def _work(self) -> bool:
+    def _work(self) -> None:
         self._damaged = set()
         cycle = self.settings.cycle
         status = f"resuming in cycle {self.state.cycle}" if self.state.cycle else "starting"
@@ -76,7 +75,6 @@ class SelfPlayRun(Run):
                     self._make_first_network()
                 else:
                     self._cycle(pool)
-        return True
 
     def _phase(self, name: str) -> str:
         return f"cycle {self.state.cycle} of {self.settings.cycle.cycles}: {name}"
@@ -158,17 +156,15 @@ class SelfPlayRun(Run):
             return _speeds(0.0, Counts())
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games, cycle)
         began = saved = time.monotonic()
-        before, reported = pool.counts, 0.0
+        before = pool.counts
 
         def report() -> None:
-            nonlocal saved, reported
+            nonlocal saved
             now = time.monotonic()
             if now - saved >= SAVE_SECONDS:
                 self.save()  # the time of the games, which are saved as they end
                 saved = now
-            if now - reported < _PROGRESS_SECONDS:
-                return
-            reported, speed = now, (pool.counts - before).speed_text(now - began)
+            speed = (pool.counts - before).speed_text(now - began)
             self.observer.progress(self._phase("self-play"), done + writer.games, settings.games, speed)
 
         wanted = settings.games - done

@@ -6,39 +6,29 @@ was killed.
 """
 
 import contextlib
-import logging
 import multiprocessing
+import os
 import signal
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
-from typing import Any, Self
+from multiprocessing.connection import Connection
+from typing import Self, TypeAlias
 
-from ..base.errors import UserError
 from ..base.system import WAIT_SECONDS, available_cpus, configure_process
-from .progress import Limit, Observer, ProcessLostError, resource_errors
+from .progress import Limit, Observer, ProcessLostError
 from .run_settings import RunSettings
-from .selfplay import Counts, FinishedGame, Played, SelfPlay
+from .selfplay import Counts, FinishedGame, SelfPlay
 from .storage import GameWriter
 
-logger = logging.getLogger(__name__)
-
-_PATIENCE_SECONDS = 10.0  # for a process to end, and for the last games of all
+_PATIENCE_SECONDS = 10.0  # for the last games of all
 # A terminal, torchrun and systemd send them to all processes; the main process decides what they do to the others.
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_games: SelfPlay  # of a worker's process
 
-
-@dataclass(eq=False)
-class _Member:
-    """A worker as the main process knows it."""
-
-    process: Any
-    pipe: Connection
-    left: int | None  # games that it still has to play; None for no end
-    counts: Counts = field(default=Counts())  # the work it had done at its last result
-    is_playing: bool = False  # whether a call is under way
+_Call: TypeAlias = Future[tuple[list[FinishedGame], Counts, bool]]
 
 
 class SelfPlayPool:
@@ -51,7 +41,9 @@ class SelfPlayPool:
     def __init__(self, settings: RunSettings, seed: int, total: int | None = None) -> None:
         self.settings = settings
         self._seed, self._total = seed, total
-        self._members: list[_Member] = []
+        self._workers: list[ProcessPoolExecutor] = []  # of one process each, which has its own games
+        self._calls: dict[_Call, int] = {}  # under way, with their workers
+        self._counts: dict[int, Counts] = {}  # of each worker's work, at its last result
         self._order: tuple[str, int] | None = None  # network and cycle
 
     def __enter__(self) -> Self:
@@ -62,61 +54,48 @@ class SelfPlayPool:
 
     def close(self) -> None:
         """Ends the workers."""
-        for member in self._members:
-            member.pipe.close()
-        for member in self._members:
-            member.process.join(_PATIENCE_SECONDS)
-            if member.process.is_alive():
-                member.process.kill()
-        self._members = []
+        if self._workers:
+            self._lifeline.close()
+        for worker in self._workers:
+            worker.shutdown(cancel_futures=True)
+        self._workers = []
 
     @property
     def counts(self) -> Counts:
         """The work done by all workers since they began, at most about a second old."""
-        return sum((member.counts for member in self._members), Counts())
+        return sum(self._counts.values(), Counts())
 
     def play(self, network: str, cycle: int) -> None:
         """Starts the workers, or lets them resume their games, with the network and in the cycle of `SelfPlay.play`."""
         self._order = network, cycle
-        if not self._members:
-            count = self.settings.machine.workers or available_cpus()
-            self._members = [self._start(number, count) for number in range(count)]
-        for member in self._members:
-            self._call(member)
+        if not self._workers:
+            self._start()
+        with signals_blocked():  # the first call starts a process
+            for number in range(len(self._workers)):
+                self._call(number)
 
-    def _start(self, number: int, count: int) -> _Member:
-        """Starts one of `count` workers."""
+    def _start(self) -> None:
+        count = self.settings.machine.workers or available_cpus()
         context = multiprocessing.get_context("spawn")
-        pipe, other_end = context.Pipe()
-        share = None if self._total is None else (self._total + number) // count
-        arguments = (other_end, self.settings, (self._seed, number), share)
-        process = context.Process(target=_run_worker, args=arguments, name=f"selfplay-{number}", daemon=True)
-        with signals_blocked():
-            process.start()
-        other_end.close()
-        return _Member(process, pipe, share)
+        other_end, self._lifeline = context.Pipe(duplex=False)
+        for number in range(count):
+            share = None if self._total is None else (self._total + number) // count
+            arguments = other_end, self.settings, (self._seed, number), share
+            self._workers.append(ProcessPoolExecutor(1, context, _begin, arguments))
 
-    def _call(self, member: _Member) -> None:
-        if self._order and member.left != 0:
-            try:
-                member.pipe.send(self._order)
-            except OSError as error:
-                raise self._loss(member) from error
-            member.is_playing = True
+    def _call(self, number: int) -> None:
+        if self._order:
+            with _loss_reported():
+                self._calls[self._workers[number].submit(_play, *self._order)] = number
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
         """Yields finished games, waiting some seconds for one; ProcessLostError, or the error that ended a worker."""
-        ready = wait([member.pipe for member in self._members], seconds)
-        for member in self._members:
-            if member.pipe in ready:
-                yield from self._result(member)
+        return self._results(wait(self._calls, seconds, FIRST_COMPLETED).done)
 
     def pause(self) -> Iterator[FinishedGame]:
         """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
         self._order = None
-        for member in self._members:
-            if member.is_playing:
-                yield from self._result(member)
+        return self._results(wait(self._calls).done)
 
     def stop(self) -> Iterator[FinishedGame]:
         """Yields the games that the workers had finished before they end.
@@ -124,46 +103,29 @@ class SelfPlayPool:
         It takes seconds at most: a user waits. Workers that are lost or do not answer only lack their games.
         """
         self._order = None
-        end = time.monotonic() + _PATIENCE_SECONDS
-        for member in self._members:
+        for call in wait(self._calls, _PATIENCE_SECONDS).done:
             with contextlib.suppress(Exception):
-                if member.is_playing and member.pipe.poll(max(0.0, end - time.monotonic())):
-                    yield from self._result(member)
+                yield from self._results([call])
 
-    def _result(self, member: _Member) -> list[FinishedGame]:
-        """Returns the games of a call, and calls the worker again at once."""
-        try:
-            result: Played | Exception = member.pipe.recv()
-        except (EOFError, OSError) as error:
-            raise self._loss(member) from error
-        if isinstance(result, Exception):
-            raise result
-        games, member.counts = result
-        member.is_playing = False
-        if member.left is not None:
-            member.left -= len(games)
-        self._call(member)
-        return games
-
-    def _loss(self, member: _Member) -> Exception:
-        """Returns the error that ended a worker, or one that says how its process ended."""
-        with contextlib.suppress(EOFError, OSError):
-            while member.pipe.poll():
-                if isinstance(message := member.pipe.recv(), Exception):
-                    return message
-        member.process.join(_PATIENCE_SECONDS)
-        return ProcessLostError(f"self-play worker lost: {_exit_text(member.process.exitcode)}")
+    def _results(self, calls: Iterable[_Call]) -> Iterator[FinishedGame]:
+        """Yields the games of finished calls, and calls their workers again at once."""
+        for call in calls:
+            number = self._calls.pop(call)
+            with _loss_reported():
+                games, self._counts[number], is_done = call.result()
+            if not is_done:
+                self._call(number)
+            yield from games
 
 
-def _exit_text(status: int | None) -> str:
-    """Describes how a process ended, by its exit status in `multiprocessing`."""
-    if status is None:
-        return "still running, but its pipe is closed"
-    if status >= 0:
-        return f"exit status {status}"
-    if status == -9:  # SIGKILL, which Windows' Python does not name
-        return "killed by a user, or by the system because it was out of memory"
-    return f"ended by signal {-status} ({signal.strsignal(-status)})"
+@contextlib.contextmanager
+def _loss_reported() -> Iterator[None]:
+    """Raises ProcessLostError for a worker whose process has ended."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        how = "it has crashed, or was killed by a user, or by the system because it was out of memory"
+        raise ProcessLostError(f"self-play worker lost: {how}") from error
 
 
 @contextlib.contextmanager
@@ -180,25 +142,25 @@ def signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...], total: int | None) -> None:
-    """The main function of a worker's process: it answers each call with what it has played, or with an error."""
+def _begin(lifeline: Connection, settings: RunSettings, seed: tuple[int, ...], total: int | None) -> None:
+    """Prepares a worker's process, which ends when the other end of `lifeline` is closed or its process gone."""
+    global _games
     for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     configure_process()
-    selfplay = SelfPlay(settings, seed, total)
-    try:
-        while True:
-            pipe.send(selfplay.play(*pipe.recv()))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the pool is closed, or the main process is gone
-    except Exception as error:
-        # An unexpected error may hold what cannot be pickled.
-        is_known = isinstance(error, (UserError, *resource_errors()))
-        answer = error if is_known else RuntimeError(f"self-play worker failed: {error!r}")
-        try:
-            pipe.send(answer)
-        except OSError:
-            logger.error(str(answer))
+    _games = SelfPlay(settings, seed, total)
+
+
+def _end_with(lifeline: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        lifeline.recv()
+    os._exit(0)
+
+
+def _play(network: str, cycle: int) -> tuple[list[FinishedGame], Counts, bool]:
+    """Plays for a moment in a worker's process; returns what `SelfPlay.play` does, and whether all games are over."""
+    return *_games.play(network, cycle), _games.is_done
 
 
 def play_games(

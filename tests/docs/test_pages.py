@@ -141,7 +141,7 @@ def test_the_places_of_the_architecture_page_exist() -> None:
 
 def test_the_layers_of_the_recipe_for_a_head_can_be_made_where_they_are_listed() -> None:
     layers = re.findall(r"[\w.]*Desc\([^`]*?1\)", TEXTS[ROOT / "docs" / "research.md"])
-    names = vars(config) | {"hidden": 8, "size": 8}  # those of `value_head`
+    names = vars(config) | {"hidden": 8, "size": 8}  # those of `_Architect.config`
     assert [eval(layer, names).name for layer in layers] == ["moves_left", "NAME"]
 
 

@@ -29,7 +29,7 @@ from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation.labels import Task, check_labels, facts_of, make_labels, shard_of, tasks_for
 from gtp_engine.training.distillation.teacher import PlayedWalk, Walk, drawn_move, label_of, load_teacher, policy_moves
 from gtp_engine.training.losses import distances, losses, total
-from gtp_engine.training.progress import Limit
+from gtp_engine.training.progress import Limit, Stopped
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"
@@ -43,7 +43,11 @@ def records_of(*sources: Path, teacher: Path = TINY, **others: Any) -> RecordSet
 def run(folder: Path, sources: Sequence[Path], tasks: Sequence[Task], limit: Limit | None = None) -> tuple[bool, Kept]:
     observer = Kept()
     settings = RunSettings(records=records_of(*sources), machine=MachineSettings(device="cpu", threads=1))
-    return make_labels(settings, folder, tasks, observer, limit or Limit()), observer
+    try:
+        make_labels(settings, folder, tasks, observer, limit or Limit())
+    except Stopped:
+        return False, observer
+    return True, observer
 
 
 def made(observer: Kept) -> list[str]:

@@ -7,10 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing import Pipe
 from pathlib import Path
-from unittest.mock import Mock
 
 import miniature
 import numpy as np
@@ -37,7 +36,7 @@ from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunS
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game
 from gtp_engine.training.selfplay_games import selfplay as iterate
 from gtp_engine.training.settings_toml import parse_settings
-from gtp_engine.training.workers import SelfPlayPool, _Member
+from gtp_engine.training.workers import SelfPlayPool
 
 LIMIT = 400  # seconds; the first start may compile the core
 SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--network", "none", "--workers", "1", "--seed", "3"]
@@ -268,21 +267,31 @@ def test_random_games_are_legal_and_counted_exactly() -> None:
 SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSettings(workers=1, concurrency=2))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process ends with a status there, not by a signal")
-@pytest.mark.parametrize(
-    ("number", "how"),
-    [
-        (9, "killed by a user, or by the system because it was out of memory"),
-        (signal.SIGSEGV, r"ended by signal 11 \(Segmentation fault\)"),
-    ],
-)
-def test_the_end_of_a_lost_process_is_reported(number: int, how: str) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="a process has no signals there")
+def test_a_lost_process_is_reported() -> None:
     with SelfPlayPool(SETTINGS, seed=1) as workers:
         workers.play("none", 1)
-        os.kill(workers._members[0].process.pid, number)
-        with pytest.raises(ProcessLostError, match=f"self-play worker lost: {how}$"):
+        (process,) = workers._workers[0]._processes
+        os.kill(process, signal.SIGKILL)
+        with pytest.raises(ProcessLostError, match="self-play worker lost: it has crashed, or was killed by "):
             while True:
                 list(workers.collect(60.0))
+
+
+def test_an_error_of_a_worker_is_raised_here() -> None:
+    with SelfPlayPool(SETTINGS, seed=1) as workers:
+        workers.play("nosuch.bin.gz", 1)
+        with pytest.raises(UserError, match=r"nosuch\.bin\.gz"):
+            while True:
+                list(workers.collect(60.0))
+
+
+def test_processes_end_with_the_pool_even_while_they_play() -> None:
+    with SelfPlayPool(SETTINGS, seed=1) as workers:
+        workers.play("none", 1)
+        (process,) = workers._workers[0]._processes.values()
+    process.join(60)
+    assert process.exitcode is not None
 
 
 def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
@@ -290,15 +299,12 @@ def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
 ) -> None:
     monkeypatch.setattr(selfplay_workers, "_PATIENCE_SECONDS", 0.1)
     workers = SelfPlayPool(SETTINGS, seed=1)
-    pipes, ends = zip(*(Pipe() for _ in range(3)), strict=True)
-    workers._members = [_Member(Mock(exitcode=1), pipe, None, is_playing=True) for pipe in pipes]
-    lost, _, playing = ends
-    lost.close()
-    playing.send(([finished_game(1)], Counts()))
+    lost, silent, playing = (selfplay_workers._Call() for _ in range(3))
+    workers._calls = {lost: 0, silent: 1, playing: 2}
+    lost.set_exception(BrokenProcessPool())
+    playing.set_result(([finished_game(1)], Counts(), False))
     assert [game.sample.number for game in workers.stop()] == [1]
-    workers.close()
-    with pytest.raises(EOFError):  # it is not called again, and ends
-        playing.recv()
+    assert list(workers._calls) == [silent], "the others are not called again"
 
 
 def test_games_are_finished_and_come_again_with_the_same_seed() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from ...engine.settings import NETWORK
 from ...nets.library import find_network
 from ...search.evaluate.choices import LARGEST_BOARD, network_on
 from ...search.evaluate.devices import check_device
-from ...training.progress import Limit
+from ...training.progress import Limit, Stopped
 from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSettings, RecordSettings, parse_size
 from .command import command
 from .common_options import BOARD_SIZE, MINUTES
@@ -220,15 +221,16 @@ def _label(settings: "RunSettings", limit: Limit) -> None:
     from ...training.distillation.labels import fill_labels
     from .run_display import RunDisplay
 
-    folder = Path(settings.records.labels)
+    folder, done = Path(settings.records.labels), None
     check_device(settings.machine.device)
     compile_ahead()
     compile_samples()
     with RunDisplay() as display:
         end_on_signals(limit)
-        with resumable("the finished labels are kept"):
-            is_done = fill_labels(settings, folder, display, limit)
-    report_end(folder if is_done else None, limit)
+        with resumable("the finished labels are kept"), suppress(Stopped):
+            fill_labels(settings, folder, display, limit)
+            done = folder
+    report_end(done, limit)
 
 
 def _learn(

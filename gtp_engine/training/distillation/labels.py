@@ -80,7 +80,7 @@ def facts_of(records: RecordSettings) -> dict[str, Any]:
     return {**teacher, "sources": sources, **records.filters, "seed": records.seed}
 
 
-def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> bool:
+def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> None:
     """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`.
 
     If it lacks none, the teacher's file may be gone.
@@ -88,16 +88,13 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: 
     records = settings.records
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
-    if not Path(records.teacher).exists() and all(shard_of(folder, task).exists() for task in tasks):
-        return True
-    is_done = make_labels(settings, folder, tasks, observer, limit)
-    if is_done:
-        count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
-        observer.message(
-            f"{plural(count, 'label')} in {plural(len(tasks), 'shard')}, {records.positions:,} were asked for: a shard "
-            f"has about {TASK_POSITIONS:,}, fewer if its games are short or soon decided"
-        )
-    return is_done
+    if _missing(folder, tasks) or Path(records.teacher).exists():
+        make_labels(settings, folder, tasks, observer, limit)
+    count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
+    observer.message(
+        f"{plural(count, 'label')} in {plural(len(tasks), 'shard')}, {records.positions:,} were asked for: a shard "
+        f"has about {TASK_POSITIONS:,}, fewer if its games are short or soon decided"
+    )
 
 
 def check_labels(folder: Path, facts: Mapping[str, Any]) -> None:
@@ -130,49 +127,48 @@ def _refuse_other_shards(folder: Path) -> None:
         )
 
 
-def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], observer: Observer, limit: Limit) -> bool:
+def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], observer: Observer, limit: Limit) -> None:
     """Makes the missing and damaged shards of some tasks, sharing the work with other processes that do the same.
 
     The teacher is loaded only if a shard is missing. The limit ends the work: its minutes, which begin when all files
-    are read and the teacher is loaded, after a shard, and a stop at once. Returns whether all shards are there.
+    are read and the teacher is loaded, after a shard, and a stop at once.
 
     Raises:
+        Stopped: The limit is reached, and shards are still missing.
         UserError: The folder contains other labels, or the records contain no games.
     """
     records, machine = settings.records, settings.machine
     facts = facts_of(records)
     check_labels(folder, facts)
-    if not _missing(folder, tasks, observer.skipped):
+    _remove_damaged(folder, tasks, observer.skipped)
+    if not _missing(folder, tasks):
         observer.progress("labels", len(tasks), len(tasks))
         limit.restart()  # else many labels would leave a short piece no time to learn
-        return True
+        return
     games = pack([])
     if records.games:
-        try:
-            games = read_sgf_dataset(records, folder / GAMES, observer, limit, with_ownership=False)
-        except Stopped:
-            return False
+        games = read_sgf_dataset(records, folder / GAMES, observer, limit, with_ownership=False)
     teacher = load_teacher(Path(records.teacher), machine.device, machine.threads or available_cpus())
     try:
         if not (folder / FACTS).exists():  # only now: without games or a usable teacher the folder stays as it was
             folder.mkdir(parents=True, exist_ok=True)
             write_text(folder / FACTS, json.dumps(facts, indent=1) + "\n")
         limit.restart()  # else a short piece would only read, and label nothing
-        while missing := [task for task in tasks if not shard_of(folder, task).exists()]:
-            made = 0
+        while missing := _missing(folder, tasks):
+            is_idle = True
             for task in missing:
-                if description := _claim_and_make(task, folder, records, games, teacher, limit.is_stopped):
-                    made += 1
-                    finished = sum(shard_of(folder, task).exists() for task in tasks)
-                    observer.progress("labels", finished, len(tasks))
-                    observer.message(f"{description}; {finished} of {len(tasks)} shards")
-                if limit.is_over():  # only now, so that each piece makes one
-                    return all(shard_of(folder, task).exists() for task in tasks)
-            if not made:
+                with claim(shard_of(folder, task)) as is_mine:  # else another process works on it
+                    if is_mine:
+                        is_idle, description = False, _make(task, folder, records, games, teacher, limit)
+                        done = len(tasks) - len(_missing(folder, tasks))
+                        observer.progress("labels", done, len(tasks))
+                        observer.message(f"{description}; {done} of {len(tasks)} shards")
+                if limit.is_over() and _missing(folder, tasks):  # only now, so that each piece makes one
+                    raise Stopped
+            if is_idle:
                 time.sleep(WAIT_SECONDS)  # other processes work on all of them
     finally:
         teacher.close()
-    return True
 
 
 def shard_of(folder: Path, task: Task) -> Path:
@@ -180,36 +176,31 @@ def shard_of(folder: Path, task: Task) -> Path:
     return folder / f"{task.name}{SUFFIX}"
 
 
-def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None]) -> list[Task]:
-    """Returns the tasks without a shard; damaged shards are reported and removed."""
-    missing = []
-    for task in tasks:
-        path = shard_of(folder, task)
+def _missing(folder: Path, tasks: Sequence[Task]) -> list[Task]:
+    return [task for task in tasks if not shard_of(folder, task).exists()]
+
+
+def _remove_damaged(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None]) -> None:
+    """Reports and removes damaged shards."""
+    for path in (shard_of(folder, task) for task in tasks):
         try:
             read_shard(path)
         except FileNotFoundError:
-            missing.append(task)
+            continue
         except ShardError as error:
             on_error(f"{error}; made again")
             path.unlink(missing_ok=True)
-            missing.append(task)
-    return missing
 
 
-def _claim_and_make(
-    task: Task, folder: Path, records: RecordSettings, games: GameSet, teacher: Teacher, is_stopped: Callable[[], bool]
-) -> str | None:
-    """Makes the shard of a task and describes it; None if another process works on it, or if it was stopped."""
-    path = shard_of(folder, task)
-    with claim(path) as is_mine:
-        if not is_mine:
-            return None
-        start = time.perf_counter()
-        labels = teacher.label(_walks(task, games, records.seed), is_stopped)
-        if labels is None:
-            return None
-        rate = len(labels) / (time.perf_counter() - start)
-        write_shard(pack(labels), path, {"teacher": network_name(Path(records.teacher)), "labels": len(labels)})
+def _make(task: Task, folder: Path, records: RecordSettings, games: GameSet, teacher: Teacher, limit: Limit) -> str:
+    """Makes the shard of a task and describes it; Stopped if the limit is stopped."""
+    start = time.perf_counter()
+    labels = teacher.label(_walks(task, games, records.seed), limit.is_stopped)
+    if labels is None:
+        raise Stopped
+    rate = len(labels) / (time.perf_counter() - start)
+    notes = {"teacher": network_name(Path(records.teacher)), "labels": len(labels)}
+    write_shard(pack(labels), shard_of(folder, task), notes)
     return f"{task.name}: {plural(len(labels), 'label')}, {rate:.1f} positions/s"
 
 
