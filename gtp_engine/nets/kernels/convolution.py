@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.jit import njit
-from .amx import begin_products, end_products
 from .emit import LANES
-from .grid import Grid, aligned_like, aligned_rows
-from .matmul import CHUNK, input_count, matmul
-from .passes import Before, activate_rows, encode_activated_rows
+from .grid import Grid, aligned_rows
+from .matmul import CHUNK, encode_rows, input_count, matmul
+from .passes import Before, activate_rows
 from .scalars import ONE
 
 WIDE_ONES = np.uint8(128), np.uint8(1)
@@ -48,22 +47,19 @@ def convolve_1x1(
     # Not by an index, of which numba does not know that it is contiguous: `matmul` would be compiled for both.
     blocks, _, steps, columns = kernel.weights.shape
     weights, bias = kernel.weights.reshape((blocks, steps, columns)), kernel.bias.reshape((1, len(kernel.bias)))
-    # One chunk of activated points, allocated once; further inputs stay 0. As 8-bit integers they begin as float32, and
-    # have their scales after them.
+    # One chunk of activated points, allocated once; further inputs stay 0.
     inputs = input_count(weights)
-    left = aligned_like(CHUNK, 4 * (inputs + LANES) if weights.itemsize == 1 else inputs, weights)
-    state = begin_products(weights)
+    values = aligned_rows(CHUNK, inputs + LANES)
+    left = values.view(weights.dtype)
     # Chunks end with the image, because each image may have its own shift.
     for image in range(len(x)):
         for start in range(0, grid.rows, CHUNK):
             count = min(CHUNK, grid.rows - start)
+            activate_rows(x, on_board, image, start, count, before, weights, values)
             if weights.itemsize == 1:
-                encode_activated_rows(x, on_board, image, start, count, before, left.view(np.float32))
-            else:
-                activate_rows(x, on_board, image, start, count, before, left)
+                encode_rows(values, count, inputs)
             target = out[image, start : start + count]
             matmul(left, count, weights, target if adds else bias, target)
-    end_products(weights, state)
 
 
 @njit

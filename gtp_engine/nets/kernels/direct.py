@@ -40,7 +40,7 @@ def activate_board(
     out: [margin + rows + margin, inputs], for margins of a line of the board and a point.
     """
     clear_margins(out, pitch, before)
-    activate_rows(x, on_board, image, 0, x.shape[1], before, out[pitch + 1 :])
+    activate_rows(x, on_board, image, 0, x.shape[1], before, out, out[pitch + 1 :])
 
 
 @njit

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.jit import njit
-from .emit import LANES
 
 # Rows fill tiles of 16, and two of them the step of a product over the points.
 _ROWS = 32
 _ALIGNMENT = 64  # bytes: a cache line, and a row of a tile
+
 
 EVERY_ROW = np.zeros((0, 1), np.bool_)
 """The mask of a batch all of whose rows are points on the board."""
@@ -64,25 +64,24 @@ def _mask_of_full_boards(grid: Grid, count: int) -> np.ndarray:
 
 
 @njit
-def _to_next_line(memory: np.ndarray) -> int:
-    """Returns how many bytes of memory come before a cache line begins: numpy needs 2 us to tell an address."""
-    return -memory.ctypes.data % _ALIGNMENT
+def memory_of(size: int) -> np.ndarray:
+    """Returns uninitialised bytes that begin at a cache line; a whole vector may be read beyond their end."""
+    memory = np.empty(size + 2 * _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT  # numpy would need 2 us to tell an address
+    return memory[start : start + size]
 
 
 def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
     """Returns an uninitialised array that begins at a cache line; a whole vector may be read beyond its end."""
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    memory = np.empty(size + 2 * _ALIGNMENT, np.uint8)
-    start = _to_next_line(memory)
-    return memory[start : start + size].view(dtype).reshape(shape)
+    return memory_of(math.prod(shape) * np.dtype(dtype).itemsize).view(dtype).reshape(shape)
 
 
 @njit
 def aligned_rows(rows: int, columns: int) -> np.ndarray:
-    """Returns zeros, float32 [rows, columns], that begin at a cache line; nothing beyond their end may be read."""
-    memory = np.zeros(rows * columns + LANES, np.float32)
-    start = -memory.ctypes.data % _ALIGNMENT // 4
-    return memory[start : start + rows * columns].reshape((rows, columns))
+    """Returns zeros, float32 [rows, columns], that begin at a cache line."""
+    memory = memory_of(4 * rows * columns).view(np.float32)
+    memory[:] = 0
+    return memory.reshape((rows, columns))
 
 
 @njit

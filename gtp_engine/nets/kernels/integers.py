@@ -31,7 +31,7 @@ def convolve_integers(
     zeros = np.zeros((1, out.shape[2]), np.float32)
     for image in range(len(x)):
         for y in range(grid.height):
-            activate_rows(x, on_board, image, y * width, width, before, left[(y + 1) * pitch + 1 :])
+            activate_rows(x, on_board, image, y * width, width, before, left, left[(y + 1) * pitch + 1 :])
         target = out[image]
         _multiply_lines(left, offsets, pitch, width, kernel, target if adds else zeros, target)
 

@@ -53,9 +53,9 @@ class Conv(NamedTuple):
     scales: np.ndarray | None = None
     inputs: np.ndarray | None = None
 
-    def after(self, channels: int) -> "Conv":
-        """Returns the same with inputs before the others that it does not use."""
-        return self._replace(weight=np.pad(self.weight, ((0, 0), (channels, 0), (0, 0), (0, 0))))
+    def padded(self, before: int, after: int) -> "Conv":
+        """Returns the same with inputs before and after the others that it does not use."""
+        return self._replace(weight=np.pad(self.weight, ((0, 0), (before, after), (0, 0), (0, 0))))
 
 
 class Matrix(NamedTuple):
@@ -118,11 +118,19 @@ class Values:
             scale, shift = np.ones(channels, np.float32), np.zeros(channels, np.float32)
         return Activation(KINDS[desc.kind], scale, shift)
 
-    def linear(self, matmul: str, bias: str | None = None, desc: ActivationDesc | None = None) -> "Linear":
-        """Returns a matrix with what follows it."""
-        weight = self[f"{matmul}.weight"]
-        kind = IDENTITY_KIND if desc is None else KINDS[desc.kind]
-        return Linear(weight, np.zeros(len(weight), np.float32) if bias is None else self[f"{bias}.bias"], kind)
+    def linear(
+        self, matmul: str, bias: str | None = None, desc: ActivationDesc | None = None, *, after: int = 0
+    ) -> "Linear":
+        """Returns a matrix with what follows it; after: how many outputs of 0 to put before the others."""
+        weight = self[f"{matmul}.weight"].T
+        own = slice(after, after + weight.shape[1])
+        # Own arrays: compiled loops over several layers need all of one type, and numba tells read-only ones apart.
+        columns = whole_lanes(own.stop)
+        filled_weight, filled_bias = np.zeros((len(weight), columns), np.float32), np.zeros(columns, np.float32)
+        filled_weight[:, own] = weight
+        if bias is not None:
+            filled_bias[own] = self[f"{bias}.bias"]
+        return Linear(filled_weight, filled_bias, IDENTITY_KIND if desc is None else KINDS[desc.kind])
 
 
 class ActivatedConv:
@@ -139,10 +147,9 @@ class ActivatedConv:
         products: See above.
         is_of_integers: Whether products are of 8-bit integers.
         kernel_side: 3 or 1.
-        kind, scale, shift: The activation, with all channels: float32 [inputs].
+        before: What precedes the convolution, with all channels.
         bias: What is added, float32 [outputs]; to sums of integers it makes up for the encoded 0 of their inputs.
         factors: The factors of the sums of integers, float32 [outputs].
-        encoding: How their inputs are encoded (`passes.encoding`), unless each row has a scale.
     """
 
     def __init__(self, activation: Activation, convs: list[Conv], products: "np.dtype[Any]") -> None:
@@ -151,24 +158,24 @@ class ActivatedConv:
         self.is_of_integers = self._scales is not None
         self.kernel_side = self._weight.shape[2]
         bias = np.concatenate([conv.bias for conv in convs])
-        self.factors, self.encoding = np.zeros(len(bias), np.float32), NO_ENCODING
+        self.factors, encoded = np.zeros(len(bias), np.float32), NO_ENCODING
         # In vectors a 1x1 convolution is a product of matrices, whose rows have scales of their own (`matmul`).
         self._is_product = self.kernel_side == 1 and products != TILES
         expressed = convs[0].inputs  # all have the same input
         if self._scales is not None and expressed is not None and not self._is_product:
-            self.encoding = encoding(*expressed.tolist())
-            self.factors = self._scales / self.encoding[0]
+            encoded = encoding(*expressed.tolist())
+            self.factors = self._scales / encoded[0]
             # Inputs are `zero` too large.
-            bias = bias - self.encoding[1] * self.factors * multiples(self._weight, self._scales).sum((1, 2, 3))
+            bias = bias - encoded[1] * self.factors * multiples(self._weight, self._scales).sum((1, 2, 3))
         # Whole vectors: the kernels have no code for a remainder.
         self.bias, self.factors = filled(bias), filled(self.factors)
-        self.kind, self.scale, self.shift = activation.kind, filled(activation.scale), filled(activation.shift)
+        kind, scale, shift = activation
+        self.before = Before(kind, filled(scale), filled(shift)[None], encoded)
         self.products = products
 
     def operands(self, grid: Grid) -> tuple[Before, Kernel]:
         """Returns what precedes the convolution, and its kernel for boards of this size; see `convolution`."""
-        before = Before(self.kind, self.scale, self.shift[None], self.encoding)
-        return before, Kernel(self.packed(grid), self.factors, self.bias)
+        return self.before, Kernel(self.packed(grid), self.factors, self.bias)
 
     def packed(self, grid: Grid) -> np.ndarray:
         """Returns the kernels packed [blocks, cells, steps, columns], one cell of a 1x1 kernel."""
@@ -185,9 +192,9 @@ class ActivatedConv:
         """Returns the number of elements of the packed kernels, without packing them."""
         side = self.tile_side(grid)
         if self._is_product and self.is_of_integers:
-            return integers_size(len(self.bias), len(self.scale))
+            return integers_size(len(self.bias), len(self.before.scale))
         cells = self.kernel_side**2 if side in (DIRECT, 1) else (side + 2) ** 2
-        return cells * len(self.bias) * whole_inputs(len(self.scale), self._type())
+        return cells * len(self.bias) * whole_inputs(len(self.before.scale), self._type())
 
     def tile_side(self, grid: Grid) -> int:
         """Returns the side of Winograd's tiles, 1 for the product of a 1x1 convolution, or `DIRECT`."""
@@ -248,7 +255,7 @@ def global_pool(
 
 @njit
 def multiply_add(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, out: np.ndarray) -> None:
-    """Computes out = x @ weight + bias, float32 [n, k], [k, outputs], [outputs].
+    """Computes out = x @ weight + bias, float32 [n, k or more], [k, outputs], [outputs].
 
     For the few rows of pooled values, for which packing the weights would not pay.
     """
@@ -256,22 +263,15 @@ def multiply_add(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, out: np.nd
     for row in range(len(x)):
         for j in range(len(bias)):
             out[row, j] = bias[j]
-        for k in range(x.shape[1]):
+        for k in range(len(weight)):
             value = x[row, k]
             for j in range(len(bias)):
                 out[row, j] += value * weight[k, j]
 
 
-class Linear:
-    """A matrix, float32 [outputs, inputs], with a bias [outputs] and an activation of `scalars.KINDS` after it."""
+class Linear(NamedTuple):
+    """A matrix with a bias and an activation after it; outputs of 0 fill them up to a multiple of `LANES`."""
 
-    def __init__(self, weight: np.ndarray, bias: np.ndarray, kind: int) -> None:
-        # Own arrays: compiled loops over several layers need all of one type, and numba tells read-only ones apart.
-        self.weight, self.bias, self.kind = np.array(weight.T, np.float32, order="C"), np.array(bias, np.float32), kind
-
-    def after(self, channels: int) -> "Linear":
-        """Returns the same with outputs of 0 before the others, and up to a multiple of `LANES`."""
-        end = channels + len(self.bias)
-        weight = np.zeros((whole_lanes(end), len(self.weight)), np.float32)
-        weight[channels:end] = self.weight.T
-        return Linear(weight, filled(np.pad(self.bias, (channels, 0))), self.kind)
+    weight: np.ndarray  # float32 [inputs, outputs]
+    bias: np.ndarray  # float32 [outputs]
+    kind: int  # one of the values of `scalars.KINDS`

@@ -170,12 +170,13 @@ def pack_matrix(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
     return pack_matrices(weight[None], kind)[:, 0]
 
 
-def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
+def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]", width: int = 0) -> np.ndarray:
     """Packs several matrices of one shape.
 
     Args:
         weight: float32 [matrices, outputs, inputs].
         kind: `FLOAT32`, `BFLOAT16`, `TILES`, or for whole numbers of -127 to 127 `INTEGERS` or `INTEGER_TILES`.
+        width: The columns of a block, by default as many as are best.
 
     Returns:
         [blocks of columns, matrices, steps, columns], padded with zeros to whole vectors, and to whole tiles for these.
@@ -185,9 +186,10 @@ def pack_matrices(weight: np.ndarray, kind: "np.dtype[Any]") -> np.ndarray:
     steps, columns = whole_inputs(inputs, kind), whole_lanes(outputs)
     padded = np.zeros((matrices, steps, columns), np.float32)
     padded[:, :inputs, :outputs] = weight.transpose(0, 2, 1)
-    width = choose_block_width(columns, kind in (TILES, INTEGER_TILES))
     if kind == INTEGERS:
-        width = LANES * max(vectors for vectors in SHIFTED_ROWS if columns % (LANES * vectors) == 0)
+        width = width or LANES * max(vectors for vectors in SHIFTED_ROWS if columns % (LANES * vectors) == 0)
+    else:
+        width = choose_block_width(columns, kind in (TILES, INTEGER_TILES))
     blocks = np.ascontiguousarray(padded.reshape(matrices, steps, columns // width, width).transpose(2, 0, 1, 3))
     if kind == FLOAT32:
         return blocks
@@ -210,18 +212,12 @@ def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
         uint8 [blocks of columns, 2 + steps, 4 * columns]: two rows as `llvm.multiply_panel` expects them, then steps of
         four adjacent inputs.
     """
-    outputs, inputs = weight.shape
-    steps, columns = whole_lanes(inputs) // 4, whole_lanes(outputs)
-    column_scales, integers = np.zeros(columns, np.float32), np.zeros((columns, 4 * steps), np.int8)
-    column_scales[:outputs] = scales
-    integers[:outputs, :inputs] = multiples(weight, scales)
-    width = choose_block_width(columns, False)
-    packed = np.empty((columns // width, _HEAD_ROWS + steps, 4 * width), np.uint8)
-    packed[:, 0] = (-128 * integers.sum(1, dtype=np.int32)).reshape(-1, width).view(np.uint8)
-    packed[:, 1] = column_scales.reshape(-1, width).view(np.uint8)
-    in_blocks = integers.reshape(-1, width, steps, 4).swapaxes(1, 2)
-    packed[:, _HEAD_ROWS:] = np.ascontiguousarray(in_blocks).view(np.uint8).reshape(-1, steps, 4 * width)
-    return packed
+    integers = multiples(weight, scales)
+    steps = pack_matrices(integers[None], INTEGERS, choose_block_width(whole_lanes(len(weight)), False))
+    head = np.zeros((_HEAD_ROWS, whole_lanes(len(weight))), np.float32)
+    head[0, : len(weight)], head[1, : len(weight)] = (-128 * integers.sum(1)).astype(np.int32).view(np.float32), scales
+    rows = head.reshape(_HEAD_ROWS, len(steps), -1).swapaxes(0, 1)
+    return np.concatenate([np.ascontiguousarray(rows).view(np.uint8), steps[:, 0]], 1)
 
 
 def integers_size(outputs: int, inputs: int) -> int:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -48,9 +48,6 @@ from .passes import activate_values, scale_vectors, sum_of_squares
 from .scalars import IDENTITY_KIND, KINDS
 from .trunk import CompiledBlocks, Pooling, tensor_in
 from .winograd import convolve_3x3
-
-_RESULTS = 3  # win, loss, no result
-_Layers: TypeAlias = tuple[tuple[np.ndarray, np.ndarray, int], ...]  # weights, biases, activations: see `Linear`
 
 
 def can_compile(config: NetworkConfig, precision: str) -> bool:
@@ -178,12 +175,12 @@ class _Input:
             self._matrix = pack_matrix(kernel.reshape(self._channels, -1), FLOAT32)
         else:
             self._kernel = wide_kernel(lines, integers_for(products))
-        self._scalars = values.linear("matmul").after(0)
-        self._encoder: _Layers = ()  # of the players' metadata
+        self._scalars = values.linear("matmul")
+        self._encoder: tuple[Linear, ...] = ()  # of the players' metadata
         if (encoder := trunk.metadata) is not None:
             inner = values.at("metadata")
-            hidden = [inner.linear("matmul1", "bias1", encoder.act1), inner.linear("matmul2", "bias2", encoder.act2)]
-            self._encoder = _layers(*hidden, inner.linear("matmul3"))
+            hidden = inner.linear("matmul1", "bias1", encoder.act1), inner.linear("matmul2", "bias2", encoder.act2)
+            self._encoder = *hidden, inner.linear("matmul3")
 
     def __call__(
         self, planes: np.ndarray, grid: Grid, scalars: np.ndarray, metadata: np.ndarray | None, out: np.ndarray
@@ -192,7 +189,7 @@ class _Input:
         start = aligned((len(planes), self.channels))
         multiply_add(scalars, self._scalars.weight, self._scalars.bias, start)
         if self._encoder and metadata is not None:
-            start[:, : self._channels] += _multiply(metadata, self._encoder)
+            start += _multiply(metadata, self._encoder)
         if self._products == FLOAT32:
             convolve_im2col(planes, self._matrix, self._side, start, out)
         else:
@@ -269,28 +266,26 @@ class _Heads:
         norm = moves.activation("norm", policy.act, regular)
         # The norm of the value head was folded into its convolution.
         scale = np.concatenate([np.ones(channels, np.float32), norm.scale])
-        ownership = own.conv("ownership")
-        ownership = ownership._replace(weight=np.pad(ownership.weight, ((0, 0), (0, regular), (0, 0), (0, 0))))
-        convs = [ownership, moves.conv("out_conv").after(channels)]
+        convs = [own.conv("ownership").padded(0, regular), moves.conv("out_conv").padded(channels, 0)]
         points = ActivatedConv(Activation(norm.kind, scale, np.zeros_like(scale)), convs, products)
-        kind, linear = KINDS[policy.pool_act.kind], moves.linear("pool_matmul").after(channels)
+        kind, linear = KINDS[policy.pool_act.kind], moves.linear("pool_matmul", after=channels)
         blocks.add_pooled(tip, Pooling(kind, channels + regular, pooled, linear), points, 0, adds=False)
-        pass_layers = [moves.linear("pass_matmul")]
+        pass_layers: tuple[Linear, ...] = (moves.linear("pass_matmul"),)
         if policy.pass_out is not None:
-            pass_layers = [moves.linear("pass_matmul", "pass_bias", policy.pass_act), moves.linear("pass_out")]
+            pass_layers = moves.linear("pass_matmul", "pass_bias", policy.pass_act), moves.linear("pass_out")
         result, scores = own.linear("value_matmul", "value_bias"), own.linear("score_matmul", "score_bias")
-        weight, bias = ([getattr(each, name) for each in (result, scores)] for name in ("weight", "bias"))
-        outputs = Linear(np.concatenate(weight, 1).T, np.concatenate(bias), result.kind)
-        self._arguments = (
-            *(len(tip.bias), len(points.bias)),
-            *(channels, KINDS[value.act.kind], channels + regular, pooled, kind),
-            _layers(own.linear("matmul", "bias", value.hidden_act), outputs),
-            _layers(*pass_layers),
+        weight, bias = (
+            np.concatenate([getattr(each, name) for each in (result, scores)], -1) for name in ("weight", "bias")
         )
+        layers = own.linear("matmul", "bias", value.hidden_act), Linear(weight, bias, result.kind)
+        # What the heads pool, for `_pool`; as plain tuples, which numba unpacks faster than named ones.
+        self._of_value = 0, channels, KINDS[value.act.kind], tuple(map(tuple, layers))
+        self._of_policy = channels + regular, pooled, kind, tuple(map(tuple, pass_layers))
+        self._channels = len(points.bias), len(tip.bias)  # by the level of the buffer
 
     def new_outputs(self, count: int, area: int) -> RawOutputs[np.ndarray]:
         """Returns memory for the outputs of a number of positions."""
-        shapes = (count, self._policies, area + 1), (count, _RESULTS), (count, self._numbers), (count, area)
+        shapes = (count, self._policies, area + 1), (count, 3), (count, self._numbers), (count, area)
         return RawOutputs(*(np.empty(shape, np.float32) for shape in shapes))
 
     def __call__(
@@ -303,7 +298,8 @@ class _Heads:
         outputs: RawOutputs[np.ndarray],
     ) -> None:
         """Writes the outputs of `count` positions, from index `first` on; the steps left them in the buffers."""
-        _write_outputs(buffers, count, grid, on_board, *self._arguments, first, *outputs)
+        points, inside = (tensor_in(buffers[level], count, grid, self._channels[level]) for level in (0, 1))
+        _write_outputs(inside, points, grid, on_board, self._of_value, self._of_policy, first, outputs)
 
 
 def _tip_activation(trunk: TrunkDesc, values: Values, blocks: CompiledBlocks) -> Activation:
@@ -320,11 +316,6 @@ def _tip_activation(trunk: TrunkDesc, values: Values, blocks: CompiledBlocks) ->
     return Activation(KINDS[trunk.tip_act.kind], values["tip_norm.weight"], values["tip_norm.bias"])
 
 
-def _layers(*layers: Linear) -> _Layers:
-    """Returns what `_multiply` needs of layers."""
-    return tuple((layer.weight, layer.bias, layer.kind) for layer in layers)
-
-
 @njit
 def _multiply(x: np.ndarray, layers: Any) -> np.ndarray:
     """Returns the outputs of the last of these layers; the first one's inputs are float32 [n, inputs]."""
@@ -338,54 +329,47 @@ def _multiply(x: np.ndarray, layers: Any) -> np.ndarray:
 
 
 @njit
+def _pool(x: np.ndarray, on_board: np.ndarray, pooled: Any, with_max: bool) -> np.ndarray:
+    """Returns what layers make of pooled channels; pooled: the first channel, how many, their activation, the layers.
+
+    For the other arguments see `global_pool`.
+    """
+    first, channels, kind, layers = pooled
+    features = np.empty((len(x), 3 * channels), np.float32)
+    global_pool(x, first, channels, kind, on_board, with_max, features)
+    return _multiply(features, layers)
+
+
+@njit
 def _write_outputs(
-    buffers: np.ndarray,
-    count: int,
+    inside: np.ndarray,
+    points: np.ndarray,
     grid: Grid,
     on_board: np.ndarray,
-    inner: int,
-    outer: int,
-    channels: int,
-    kind: int,
-    first_pooled: int,
-    pooled: int,
-    pool_kind: int,
-    value_layers: Any,
-    pass_layers: Any,
+    of_value: Any,
+    of_policy: Any,
     first: int,
-    policy: np.ndarray,
-    value: np.ndarray,
-    scores: np.ndarray,
-    ownership: np.ndarray,
+    outputs: RawOutputs[np.ndarray],
 ) -> None:
     """Computes what the heads pool over each board, and writes all that they put out.
 
     Args:
-        buffers: float32 [levels, capacity]: on level 1 [n, rows, `inner`], the channels between the convolutions of the
-            heads; on level 0 [n, rows, `outer`], the results: the ownership first, then policies.
-        count: n.
+        inside: float32 [n, rows, channels], the channels between the convolutions of the heads.
+        points: float32 [n, rows, channels], the results: the ownership first, then policies.
         on_board: As `Grid.mask` returns it.
-        inner, outer: See `buffers`.
-        channels: The number of channels of the value head, the first ones.
-        kind: Their activation.
-        first_pooled: The first channel that the policy head pools.
-        pooled: The number of these channels.
-        pool_kind: Their activation.
-        value_layers: Those of the value head, as `_multiply` takes them: their outputs are the result and the scores.
-        pass_layers: Those of the policy head for the pass.
-        first: The row of the first position in what follows.
-        policy, value, scores, ownership: The arrays of `RawOutputs`.
+        of_value: What the value head pools (`_pool`). The first `LANES` outputs of its last layer are the result, and
+            the scores follow.
+        of_policy: What the policy head pools, for the pass.
+        first: The row of the first position in the outputs.
     """
-    inside = buffers[1, : count * grid.rows * inner].reshape((count, grid.rows, inner))
-    points = buffers[0, : count * grid.rows * outer].reshape((count, grid.rows, outer))
-    of_value, of_policy = np.empty((count, 3 * channels), np.float32), np.empty((count, 3 * pooled), np.float32)
-    global_pool(inside, 0, channels, kind, on_board, False, of_value)
-    global_pool(inside, first_pooled, pooled, pool_kind, on_board, True, of_policy)
-    numbers, passes, area = _multiply(of_value, value_layers), _multiply(of_policy, pass_layers), ownership.shape[1]
-    for image in range(count):
+    policy, value, scores, ownership = outputs
+    numbers, passes = _pool(inside, on_board, of_value, False), _pool(inside, on_board, of_policy, True)
+    area = ownership.shape[1]
+    for image in range(len(points)):
         out = first + image
-        value[out], scores[out] = numbers[image, :_RESULTS], numbers[image, _RESULTS:]
-        policy[out, :, area] = passes[image]
+        value[out] = numbers[image, : value.shape[1]]
+        scores[out] = numbers[image, LANES : LANES + scores.shape[1]]
+        policy[out, :, area] = passes[image, : policy.shape[1]]
         for line in range(grid.height):
             for x in range(grid.width):
                 row, point = points[image, line * grid.pitch + x], line * grid.width + x

@@ -33,7 +33,7 @@ from .emit import (
     llvm_function,
     splat,
 )
-from .scalars import C1, C2, C3, C4, C5, C6, F0, F1, F2, F3, HIGH, KINDS, LOG2_E, ONE, R0, R1, R2, R3, ZERO, fast_max
+from .scalars import C1, C2, C3, C4, C5, C6, F0, F1, F2, F3, HIGH, KINDS, LOG2_E, ONE, R0, R1, R2, R3, fast_max
 
 NOT_ACTIVATED = len(KINDS)
 """In place of one of the values of `scalars.KINDS`: no activation follows a panel of sums (`panel_key`)."""
@@ -52,41 +52,34 @@ class Before(NamedTuple):
 
 @llvm_function(types.void)
 def activate_vectors(
-    builder: Any, like: Any, kind: Any, x: Any, scale: Any, shift: Any, encoding: Any, out: Any, vectors: Any
+    builder: Any,
+    like: Any,
+    rows: Any,
+    kind: Any,
+    x: Any,
+    scale: Any,
+    shift: Any,
+    encoding: Any,
+    out: Any,
+    vectors: Any,
 ) -> None:
     """Writes activation(x * scale + shift) as float32, bfloat16, or 8-bit integers.
 
-    `kind` is one of the values of `scalars.KINDS`, `encoding` the address of an `encoding` for integers.
+    Args (further ones are those of the module):
+        rows: The array that `out` is in: if it is float32 and `like` is of integers, the result is float32 as exact as
+            bfloat16, for `encode_vectors`.
+        kind: One of the values of `scalars.KINDS`.
+        encoding: Address of an `encoding` for integers.
     """
-
-    def store(result: Any, index: Any) -> None:
-        address = builder.add(out, builder.times(index, LANES * like.dtype.bitwidth // 8))
-        _store_activated(builder, like, result, encoding, address)
-
-    _emit_activation(builder, like.dtype.bitwidth < 32, kind, (x, scale, shift), vectors, store)
-
-
-@llvm_function(types.void)
-def activate_roughly(builder: Any, kind: Any, x: Any, scale: Any, shift: Any, out: Any, vectors: Any) -> None:
-    """Writes activation(x * scale + shift) as float32, but only as exact as bfloat16: for `encode_vectors`."""
-    _emit_activation(
-        builder, True, kind, (x, scale, shift), vectors, lambda result, i: _store_at(builder, result, out, i, False)
-    )
-
-
-def _emit_activation(
-    builder: Any, rough: bool, kind: Any, operands: tuple[Any, ...], vectors: Any, store: Callable[[Any, Any], None]
-) -> None:
-    """Emits the activation of a row of x * scale + shift, whose addresses are the operands.
-
-    `store` is given each vector of the result and its index.
-    """
+    stored = rows if is_integer(like) else like
 
     def emit(activation: Callable[[Any, Any], Any], builder: Any) -> None:
         with cgutils.for_range(builder, vectors) as loop:
-            value = builder.fused_multiply_add(*_load_each(builder, loop.index, *operands))
-            store(activation(builder, value), loop.index)
+            value = builder.fused_multiply_add(*_load_each(builder, loop.index, x, scale, shift))
+            address = builder.add(out, builder.times(loop.index, LANES * stored.dtype.bitwidth // 8))
+            _store_activated(builder, stored, activation(builder, value), encoding, address)
 
+    rough = like.dtype.bitwidth < 32
     builder.emit_switch(kind, {number: partial(emit, each) for number, each in _activations(rough).items()})
 
 
@@ -117,14 +110,23 @@ def _store_activated(builder: Any, like: Any, values: Any, encoding: Any, addres
 
 @njit
 def activate_rows(
-    x: np.ndarray, on_board: np.ndarray, image: int, first: int, count: int, before: Before, out: np.ndarray
+    x: np.ndarray,
+    on_board: np.ndarray,
+    image: int,
+    first: int,
+    count: int,
+    before: Before,
+    like: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Writes the activated rows of a board, and 0 off the board.
 
     Args:
         x: float32 [n, rows, channels or more].
         on_board: bool [n, rows], or [0, ...] if all rows are on the board.
-        out: float32, bfloat16, or 8-bit integers [count or more, channels or more]; further channels stay as they are.
+        like: An array of the type of the weights that the rows are for.
+        out: [count or more, channels or more], of this type; further channels stay as they are. Or float32: a view of
+            it of this type has the rows, unless they are of integers, for which `encode_rows` has to follow.
     """
     channels, encoding = len(before.scale), before.encoding
     shift = before.shift[min(image, len(before.shift) - 1)]
@@ -134,44 +136,17 @@ def activate_rows(
         if len(on_board) > 0 and not on_board[image, first + row]:
             out[row, :channels] = zero_of(out, encoding)
         else:
-            activate_vectors(out, before.kind, source, *operands, target, channels // LANES)
-        source, target = source + x.strides[1], target + out.strides[0]
-
-
-@njit
-def encode_activated_rows(
-    x: np.ndarray, on_board: np.ndarray, image: int, first: int, count: int, before: Before, out: np.ndarray
-) -> None:
-    """Writes the activated rows of a board as `encode_vectors` does; the arguments are those of `activate_rows`.
-
-    out: float32 [count or more, channels + 1 or more]; further channels are 0.
-    """
-    channels = len(before.scale)
-    shift = before.shift[min(image, len(before.shift) - 1)]
-    source, target = data_address(x) + image * x.strides[0] + first * x.strides[1], data_address(out)
-    for row in range(count):
-        if len(on_board) > 0 and not on_board[image, first + row]:
-            out[row, :channels] = ZERO
-        else:
-            operands = data_address(before.scale), data_address(shift)
-            activate_roughly(before.kind, source, *operands, target, channels // LANES)
-        encode_vectors(target, target, channels // LANES)
+            activate_vectors(like, out, before.kind, source, *operands, target, channels // LANES)
         source, target = source + x.strides[1], target + out.strides[0]
 
 
 @njit
 def activate_values(values: np.ndarray, kind: int) -> None:
-    """Replaces float32 values, which lie without gaps, by their activations; for a few of them, in any number."""
-    flat = values.reshape(values.size)
-    filled = flat.size + -flat.size % LANES
-    x, shift, scale = (
-        np.zeros((1, 1, filled), np.float32),
-        np.zeros((1, filled), np.float32),
-        np.ones(filled, np.float32),
-    )
-    x[0, 0, : flat.size] = flat
-    activate_rows(x, np.zeros((0, 1), np.bool_), 0, 0, 1, Before(kind, scale, shift, shift[0]), x[0])
-    flat[:] = x[0, 0, : flat.size]
+    """Replaces values, float32 [n, channels], a multiple of `LANES`, by their activations."""
+    count, channels = values.shape
+    zeros, everywhere = np.zeros((1, channels), np.float32), np.zeros((0, 1), np.bool_)
+    before = Before(kind, np.ones(channels, np.float32), zeros, zeros[0])
+    activate_rows(values.reshape((1, count, channels)), everywhere, 0, 0, count, before, values, values)
 
 
 @njit

@@ -62,8 +62,9 @@ def fast_max(builder: Any, x: Any, y: Any) -> Any:
 
 
 @njit
-def exp2(x: Any) -> Any:
-    """Returns 2^x for a float32 of -126 to 127."""
+def exp(x: Any) -> Any:
+    """Returns e^x for a float32, as if it were at least -80 and at most 20."""
+    x = min(max(x, LOW), HIGH) * LOG2_E
     # Horner's scheme, innermost term first.
     n = _round(x)
     f = x - n
@@ -73,12 +74,6 @@ def exp2(x: Any) -> Any:
     series = fused_multiply_add(f, series, C2)
     series = fused_multiply_add(f, series, C1)
     return fused_multiply_add(f, series, ONE) * _exp2_whole(n)
-
-
-@njit
-def exp(x: Any) -> Any:
-    """Returns e^x for a float32, as if it were at least -80 and at most 20."""
-    return exp2(min(max(x, LOW), HIGH) * LOG2_E)
 
 
 # Numbers for compiled code, where comparing strings would be slow.

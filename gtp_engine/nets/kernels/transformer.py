@@ -18,7 +18,7 @@ from ..schema import AttentionBlockDesc, FeedForwardBlockDesc, LearnedRopeDesc, 
 from .amx import begin_products, end_products, is_for_tiles
 from .emit import LANES, data_address
 from .grid import Grid, aligned_like, aligned_rows
-from .layers import Matrix, Values, filled, joined
+from .layers import Values, filled, joined
 from .llvm import MAX_ROWS, rotate_pairs, store_step
 from .matmul import (
     CHUNK,
@@ -53,42 +53,49 @@ class Norm(NamedTuple):
     epsilon: float  # added to the mean square
 
 
+class Matrices(NamedTuple):
+    """The packed matrices of an attention block, and the norm before them."""
+
+    norm: Norm
+    heads: int  # the number of query heads
+    kv_heads: int  # the number of key and value heads; heads are shared evenly
+    inner: np.ndarray  # the matrix of queries, keys and values, one after the other
+    outer: np.ndarray  # that of the outputs
+
+
+class _Heads(NamedTuple):
+    """What the points of a board say to each other, for each head."""
+
+    queries: np.ndarray  # [heads, points, 2 * pairs]
+    # In the packed form that `matmul` reads as weights, [kv_heads, blocks, steps, columns]:
+    keys: np.ndarray  # the columns are points
+    values: np.ndarray  # the rows are points
+
+
 @njit
-def attend(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    norm: Norm,
-    heads: int,
-    kv_heads: int,
-    weights: np.ndarray,
-    out_weights: np.ndarray,
-    angles: np.ndarray,
-    like: np.ndarray,
-) -> None:
-    """Adds to x the attention of the points to each other; `Attention` prepares the arguments.
+def attend(x: np.ndarray, on_board: np.ndarray, matrices: Matrices, angles: np.ndarray, like: np.ndarray) -> None:
+    """Adds to x the attention of the points to each other.
 
     Args:
         x: float32 [n, points, channels], in place.
         on_board: bool [n, points], or [0, ...] if all points are on the board.
-        heads: The number of query heads.
-        kv_heads: The number of key and value heads; heads are shared evenly.
-        weights: The packed matrix of queries, keys and values, one after the other.
-        out_weights: The packed matrix of the outputs.
         angles: float32 [1 or kv_heads, 2, points, pairs], the cosines and sines of the rotary embedding.
         like: Of the type of scores and values.
     """
     count, points, _ = x.shape
+    heads, kv_heads = matrices.heads, matrices.kv_heads
     # A step of packed matrices holds one float32 or two bfloat16.
     per_step, pairs = 4 // like.itemsize, angles.shape[3]
-    outputs = len(weights) * block_width(weights)
+    outputs = len(matrices.inner) * block_width(matrices.inner)
     value_width = (outputs - 2 * pairs * (heads + kv_heads)) // kv_heads
     in_tiles = is_for_tiles(like)
     columns, key_columns = choose_block_width(value_width, in_tiles), _choose_key_columns(points, in_tiles)
-    # Allocated once for all boards. Keys and values are written in the packed form that `matmul` reads as weights.
+    # Allocated once for all boards.
     blocks, steps = (points + key_columns - 1) // key_columns, (points + per_step - 1) // per_step
     queries = aligned_like(heads * points, 2 * pairs, like).reshape((heads, points, 2 * pairs))
     keys = _packed_for_each(kv_heads, blocks, 2 * pairs // per_step, key_columns * per_step, like)
     values = _packed_for_each(kv_heads, value_width // columns, steps, columns * per_step, like)
+    of_board = _Heads(queries, keys, values)
     # What the scores start from: 0, or _MASKED for points off the board and for columns that fill the last block.
     score_mask = aligned_rows(blocks, key_columns)
     masked = score_mask.reshape(blocks * key_columns)
@@ -100,8 +107,8 @@ def attend(
             image_mask = on_board[image]
             for point in range(points):
                 masked[point] = ZERO if image_mask[point] else _MASKED
-        _project(x[image], image_mask, norm, weights, angles, queries, keys, values)
-        _add_attention(queries, keys, values, score_mask, out_weights, x[image])
+        _project(x[image], image_mask, matrices, angles, of_board)
+        _add_attention(of_board, score_mask, matrices.outer, x[image])
     end_products(like, state)
 
 
@@ -124,23 +131,9 @@ def _choose_key_columns(points: int, in_tiles: bool) -> int:
 
 
 @njit
-def _project(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    norm: Norm,
-    weights: np.ndarray,
-    angles: np.ndarray,
-    queries: np.ndarray,
-    keys: np.ndarray,
-    values: np.ndarray,
-) -> None:
-    """Computes queries, keys and values of the points of one board, x [points, channels].
-
-    Args (further ones are those of `attend`):
-        queries: [heads, points, 2 * pairs].
-        keys: For every head a packed matrix whose columns are points.
-        values: For every head a packed matrix whose rows are points.
-    """
+def _project(x: np.ndarray, on_board: np.ndarray, matrices: Matrices, angles: np.ndarray, out: _Heads) -> None:
+    """Computes queries, keys and values of the points of one board, x [points, channels]; see `attend`."""
+    queries, keys, weights = out.queries, out.keys, matrices.inner
     points, per_step = len(x), 4 // queries.itemsize
     heads, kv_heads, width = len(queries), len(keys), queries.shape[2]
     normalised = aligned_rows(CHUNK, input_count(weights))
@@ -153,7 +146,7 @@ def _project(
     chunk = even_chunk(points)
     for start in range(0, points, chunk):
         rows = min(chunk, points - start)
-        rms_norm(x[start : start + rows], on_board[start : start + rows], norm, normalised, weights)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], matrices.norm, normalised, weights)
         matmul(left, rows, weights, zeros, projected)
         projected[rows:] = ZERO
         source, stride = data_address(projected), projected.strides[0]
@@ -168,7 +161,7 @@ def _project(
             source += 4 * width
         for row in range(0, rows, per_step):
             first = source + row * stride
-            _pack_values(first, first + stride, (start + row) // per_step, values)
+            _pack_values(first, first + stride, (start + row) // per_step, out.values)
 
 
 @njit
@@ -228,19 +221,13 @@ def _pack_values(first: int, second: int, step: int, values: np.ndarray) -> None
 
 
 @njit
-def _add_attention(
-    queries: np.ndarray,
-    keys: np.ndarray,
-    values: np.ndarray,
-    score_mask: np.ndarray,
-    weights: np.ndarray,
-    x: np.ndarray,
-) -> None:
+def _add_attention(of_board: _Heads, score_mask: np.ndarray, weights: np.ndarray, x: np.ndarray) -> None:
     """Adds to x, float32 [points, channels] of one board, what its points attend to.
 
     `score_mask`, float32 [blocks of keys, keys of a block], is added to the scores; `weights` is the matrix of the
     outputs.
     """
+    queries, keys, values = of_board
     heads, points, _ = queries.shape
     head_width = values.shape[1] * block_width(values[0])
     # Rows are a cache line longer than they need to be: a power of two apart they would evict each other.
@@ -278,86 +265,49 @@ def _share(queries: np.ndarray, keys: np.ndarray, score_mask: np.ndarray, shares
         shares: [rows or more, keys or more], of the type of the queries: 2^(score - a number of the row).
         sums: float32 [rows or more, 16]: their sums, lane by lane.
     """
+    rows, width = len(queries), score_mask.shape[1]
+    group = max(1, _GROUP // width)
+    scores, peaks = aligned_rows(CHUNK, group * width), np.zeros(rows, np.float32)
+    left, out = (
+        Blocks(data_address(queries), 0, queries.strides[0]),
+        Blocks(data_address(scores), 4 * width, scores.strides[0]),
+    )
     # Softmax subtracts the largest score of a row from all of them, so that no power is too large. Scores are far from
     # that as a rule, and finding the largest takes another pass: it follows only if a sum shows the need.
-    peaks = np.zeros(len(queries), np.float32)
-    _add_powers(queries, keys, score_mask, peaks, shares, sums)
-    for row in range(len(queries)):
-        total = sum_vector(data_address(sums) + 4 * LANES * row)
-        if not _LEAST_SUM < total < _LARGEST_SUM:
-            _find_peaks(queries, keys, score_mask, peaks)
-            _add_powers(queries, keys, score_mask, peaks, shares, sums)
+    for finds_peaks in (False, True, False):
+        sums[:] = ZERO
+        if finds_peaks:
+            peaks[:] = _MASKED
+        for block in range(0, len(keys), group):
+            count = min(group, len(keys) - block)
+            start = Blocks(data_address(score_mask) + block * score_mask.strides[0], 4 * width, 0)
+            multiply_blocks(left, rows, keys[block : block + count], start, out)
+            source, target = data_address(scores), data_address(shares) + block * width * shares.itemsize
+            for row in range(rows):
+                if finds_peaks:
+                    peaks[row] = fast_max(peaks[row], largest_of(scores[row, : count * width]))
+                else:
+                    total = data_address(sums) + row * sums.strides[0]
+                    power_vectors(shares, source, peaks[row], target, total, count * width // LANES)
+                source, target = source + scores.strides[0], target + shares.strides[0]
+        are_moderate = True
+        for row in range(rows):
+            are_moderate &= _LEAST_SUM < sum_vector(data_address(sums) + row * sums.strides[0]) < _LARGEST_SUM
+        if are_moderate:
             break
 
 
 @njit
-def _add_powers(
-    queries: np.ndarray,
-    keys: np.ndarray,
-    score_mask: np.ndarray,
-    peaks: np.ndarray,
-    shares: np.ndarray,
-    sums: np.ndarray,
-) -> None:
-    """Computes `shares` and `sums` of `_share`; peaks: float32 [rows], what is subtracted from the scores."""
-    sums[:] = ZERO
-    rows, width = len(queries), score_mask.shape[1]
-    group = max(1, _GROUP // width)
-    scores = aligned_rows(CHUNK, group * width)
-    for block in range(0, len(keys), group):
-        vectors = _score(queries, keys, score_mask, block, group, scores)
-        source, target = data_address(scores), data_address(shares) + block * width * shares.itemsize
-        for row in range(rows):
-            power_vectors(shares, source, peaks[row], target, data_address(sums) + row * sums.strides[0], vectors)
-            source, target = source + scores.strides[0], target + shares.strides[0]
-
-
-@njit
-def _find_peaks(queries: np.ndarray, keys: np.ndarray, score_mask: np.ndarray, peaks: np.ndarray) -> None:
-    """Writes the largest score of each query into `peaks`."""
-    peaks[:] = _MASKED
-    group = max(1, _GROUP // score_mask.shape[1])
-    scores = aligned_rows(CHUNK, group * score_mask.shape[1])
-    for block in range(0, len(keys), group):
-        vectors = _score(queries, keys, score_mask, block, group, scores)
-        for row in range(len(queries)):
-            peaks[row] = fast_max(peaks[row], largest_of(scores[row, : LANES * vectors]))
-
-
-@njit
-def _score(
-    queries: np.ndarray, keys: np.ndarray, score_mask: np.ndarray, block: int, group: int, scores: np.ndarray
-) -> int:
-    """Writes the scores of a group of blocks of keys, from a block on; returns how many vectors there are in a row."""
-    count, width = min(group, len(keys) - block), score_mask.shape[1]
-    multiply_blocks(
-        Blocks(data_address(queries), 0, queries.strides[0]),
-        len(queries),
-        keys[block : block + count],
-        Blocks(data_address(score_mask) + block * score_mask.strides[0], 4 * width, 0),
-        Blocks(data_address(scores), 4 * width, scores.strides[0]),
-    )
-    return count * width // LANES
-
-
-@njit
 def feed_forward(
-    x: np.ndarray,
-    on_board: np.ndarray,
-    norm: Norm,
-    gated: bool,
-    weights: np.ndarray,
-    gate_weights: np.ndarray,
-    out_weights: np.ndarray,
+    x: np.ndarray, on_board: np.ndarray, norm: Norm, weights: np.ndarray, gates: np.ndarray, out_weights: np.ndarray
 ) -> None:
     """Adds (silu(first) * gate) @ second of the normalised x to x.
 
     Args:
         x: float32 [points, channels], in place.
         on_board: bool [points], or [0] if all points are on the board.
-        gated: Whether there is a gate (SwiGLU, Shazeer 2020).
         weights: The packed matrix of first.
-        gate_weights: That of gate; anything if there is none.
+        gates: That of gate (SwiGLU, Shazeer 2020); without blocks if there is none.
         out_weights: That of second.
     """
     columns, group = input_count(out_weights), max(1, _GROUP // block_width(weights))
@@ -372,11 +322,11 @@ def feed_forward(
         for block in range(0, len(weights), group):
             end = min(block + group, len(weights))
             matmul(left, rows, weights[block:end], zeros, first)
-            if gated:
-                matmul(left, rows, gate_weights[block:end], zeros, gate)
+            if len(gates) > 0:
+                matmul(left, rows, gates[block:end], zeros, gate)
             # The last group may have fewer blocks: what lies beyond them would not fit into a row of `hidden`.
             column, stop = block * block_width(weights), end * block_width(weights)
-            _gate(first[:, : stop - column], gate, rows, gated, hidden, column, out_weights)
+            _gate(first[:, : stop - column], gate, rows, len(gates) > 0, hidden, column, out_weights)
         if out_weights.itemsize == 1:
             encode_rows(hidden, rows, columns)
         # The residual sum costs nothing: the product starts from x, and writes to it.
@@ -434,8 +384,6 @@ class Attention:
     """
 
     def __init__(self, block: AttentionBlockDesc, values: Values, products: "np.dtype[Any]") -> None:
-        self._heads, self._kv_heads = block.heads, block.kv_heads
-        self._norm = _norm(values, block.norm.epsilon)
         # [kv_heads or 1, pairs, 2]. Without an embedding rotations are by 0: a second kind of compiled pass would not
         # be worth it for so few networks.
         self._frequencies = np.zeros((1, 0, 2), np.float32)
@@ -447,21 +395,20 @@ class Attention:
         width = block.query_channels
         self._pairs = whole_lanes(-(-width // 2))
         factor = np.float32(float(LOG2_E) / math.sqrt(width))
-        query = values.matrix("query").map_rows(lambda rows: factor * self._split_pairs(rows, self._heads))
-        key = values.matrix("key").map_rows(lambda rows: self._split_pairs(rows, self._kv_heads))
+        query = values.matrix("query").map_rows(lambda rows: factor * self._split_pairs(rows, block.heads))
+        key = values.matrix("key").map_rows(lambda rows: self._split_pairs(rows, block.kv_heads))
         value, out = values.matrix("value"), values.matrix("out")
-        value = value.map_rows(lambda rows: _pad_channels(_split_heads(rows, self._kv_heads), block.value_channels))
-        self._weights = joined([query, key, value]).packed(products)
-        padded = _pad_channels(_split_heads(out.weight.T, self._heads), block.value_channels)
-        self._out_weights = Matrix(padded.T, out.scales).packed(products)
+        value = value.map_rows(lambda rows: _pad_channels(_split_heads(rows, block.kv_heads)))
+        out = out._replace(weight=_pad_channels(_split_heads(out.weight.T, block.heads)).T)
+        packed = (each.packed(products) for each in (joined([query, key, value]), out))
+        self._matrices = Matrices(_norm(values, block.norm.epsilon), block.heads, block.kv_heads, *packed)
         self._like = np.empty(0, products)
 
     def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""
         if grid not in self._angles:
             self._angles[grid] = self._angles_on(grid)
-        matrices = self._weights, self._out_weights, self._angles[grid]
-        attend(x, on_board, self._norm, self._heads, self._kv_heads, *matrices, self._like)
+        attend(x, on_board, self._matrices, self._angles[grid], self._like)
 
     def _angles_on(self, grid: Grid) -> np.ndarray:
         """Returns cosines and sines of a board's rows, float32 [1 or kv_heads, 2, rows, pairs]."""
@@ -488,19 +435,14 @@ class FeedForward:
 
     def __init__(self, block: FeedForwardBlockDesc, values: Values, products: "np.dtype[Any]") -> None:
         self._norm = _norm(values, block.norm.epsilon)
-        self._gated = block.gate is not None
-        self._weights = values.matrix("first").packed(products)
-        self._gate_weights = values.matrix("gate").packed(products) if self._gated else self._weights
-        second = values.matrix("second")
-        # `feed_forward` prepares for one type.
-        assert (second.scales is None) == (values.matrix("first").scales is None)
-        self._out_weights = second.packed(products)
+        weights, out_weights = (values.matrix(name).packed(products) for name in ("first", "second"))
+        assert weights.dtype == out_weights.dtype  # `feed_forward` prepares for one type
+        gates = weights[:0] if block.gate is None else values.matrix("gate").packed(products)
+        self._matrices = weights, gates, out_weights
 
     def __call__(self, x: np.ndarray, grid: Grid, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, rows, channels]; on_board: as `Grid.mask` returns it."""
-        matrices = self._weights, self._gate_weights, self._out_weights
-        points, mask = x.reshape(-1, x.shape[2]), on_board.reshape(-1)
-        feed_forward(points, mask, self._norm, self._gated, *matrices)
+        feed_forward(x.reshape(-1, x.shape[2]), on_board.reshape(-1), self._norm, *self._matrices)
 
 
 def _norm(values: Values, epsilon: float) -> Norm:
@@ -514,10 +456,10 @@ def _split_heads(weight: np.ndarray, heads: int) -> np.ndarray:
     return weight.reshape(heads, -1, weight.shape[1])
 
 
-def _pad_channels(weight: np.ndarray, least: int) -> np.ndarray:
+def _pad_channels(weight: np.ndarray, least: int = 0) -> np.ndarray:
     """Returns [heads, channels, inputs] as [heads * channels, inputs].
 
-    Channels are padded with zeros to `least` and to a multiple of `LANES`.
+    Channels are padded with zeros to `least`, and to a multiple of `LANES`.
     """
     heads, channels, inputs = weight.shape
     padded = np.zeros((heads, whole_lanes(max(channels, least)), inputs), np.float32)

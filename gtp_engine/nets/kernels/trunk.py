@@ -31,7 +31,7 @@ from ..schema import (
 from .amx import begin_products, end_products
 from .convolution import Kernel, convolve_1x1, places_of
 from .direct import MANY_CHANNELS, activate_board, add_and_activate, clear_margins, convolve_board, step_offsets
-from .grid import Grid, aligned
+from .grid import Grid, aligned, memory_of
 from .integers import convolve_integers
 from .layers import DIRECT, ActivatedConv, Activation, Linear, Values, filled, global_pool, multiply_add
 from .matmul import TILES, input_count, integers_for, whole_lanes
@@ -147,7 +147,7 @@ def run_steps_in_tiles(tables: _Tables, count: int, grid: Grid, on_board: np.nda
     # Inputs are rounded up to whole tiles, channels to whole vectors.
     channels = (buffers.shape[1] // (count * grid.rows) + 63) // 64 * 64
     capacity = 2 * count * (grid.rows + 2 * (grid.pitch + 1)) * channels
-    handed = _Handed(False, _memory(capacity), _memory(capacity))
+    handed = _Handed(False, memory_of(capacity), memory_of(capacity))
     for index in range(len(steps)):
         step, follower = steps[index], steps[min(index + 1, len(steps) - 1)]
         tensors = _tensors(step, count, pooled, grid, on_board, buffers)
@@ -172,13 +172,6 @@ def _tensors(
     source = buffers[step["source"], : rows * channels].reshape((count, grid.rows, channels))
     target = buffers[step["target"], : rows * outputs].reshape((count, grid.rows, outputs))
     return _Tensors(source, pooled, grid, on_board, target)
-
-
-@njit
-def _memory(size: int) -> np.ndarray:
-    """Returns uint8 memory that begins at a cache line."""
-    memory = np.empty(size + 64, np.uint8)
-    return memory[-memory.ctypes.data % 64 :]
 
 
 @njit
@@ -317,17 +310,17 @@ class Run:
         The source's channels may be more than the convolution reads. If `adds`, the result is added to what the target
         holds; if `shifted`, that of the last pooling is added before the activation.
         """
-        values = conv.scale, conv.shift, conv.factors, conv.bias, conv.encoding
+        kind, scale, shift, encoding = conv.before
+        values = scale, shift, conv.factors, conv.bias, encoding
         step = self._add_step(_CONVOLUTION, source, channels, conv, *values)
-        step["target"], step["adds"], step["activation"], step["is_shifted"] = target, adds, conv.kind, shifted
-        step["inputs"], step["outputs"] = len(conv.scale), len(conv.bias)
+        step["target"], step["adds"], step["activation"], step["is_shifted"] = target, adds, kind, shifted
+        step["inputs"], step["outputs"] = len(scale), len(conv.bias)
 
     def add_pooling(self, pooling: Pooling, source: int, channels: int) -> None:
         """Adds global pooling of the buffer of the level `source`, which has this many channels."""
-        linear = pooling.linear.after(0)
+        kind, first, pooled, linear = pooling
         step = self._add_step(_POOLING, source, channels, None, linear.weight, linear.bias)
-        step["first"], step["pooled"], step["activation"] = pooling.first, pooling.channels, pooling.kind
-        step["outputs"] = len(linear.bias)
+        step["first"], step["pooled"], step["activation"], step["outputs"] = first, pooled, kind, len(linear.bias)
 
     def _add_step(self, kind: int, source: int, channels: int, conv: ActivatedConv | None, *values: np.ndarray) -> Any:
         step = np.zeros((), _STEP)
@@ -516,7 +509,7 @@ class CompiledBlocks:
         shifted: bool = False,
     ) -> None:
         """Adds a convolution; see `Run.add_convolution`. The default of `channels` is what the convolution reads."""
-        channels = channels or whole_lanes(len(conv.scale))
+        channels = channels or len(conv.before.scale)
         self._levels = max(self._levels, target + 1)
         self._max_channels = max(self._max_channels, channels, len(conv.bias))
         self._run(conv.products).add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)

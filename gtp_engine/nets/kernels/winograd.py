@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ...base.jit import njit
-from .amx import begin_products, end_products
 from .convolution import Kernel
 from .emit import LANES, data_address
 from .grid import Grid
@@ -51,12 +50,11 @@ def convolve_3x3(
     transformed = np.empty((cells, images * tiles + 1, channels), weights.dtype)
     products = np.empty((cells, images * tiles + 1, columns), np.float32)
     zeros = np.zeros((1, columns), np.float32)
-    state = begin_products(weights)
     for first in range(0, count, images):
         chunk = min(images, count - first)
         for image in range(first, first + chunk):
             for y in range(height):
-                activate_rows(x, on_board, image, y * width, width, before, padded[y + 1, 1:])
+                activate_rows(x, on_board, image, y * width, width, before, padded, padded[y + 1, 1:])
             _transform_input(padded, transformed, (image - first) * tiles, side, down, across)
         # Block by block, so that the products are transformed back while they are still in the cache.
         for block in range(blocks):
@@ -70,7 +68,6 @@ def convolve_3x3(
             start = block * columns
             for image in range(chunk):
                 _transform_output(products, image * tiles, side, bias[start:], adds, target, first + image, start)
-    end_products(weights, state)
 
 
 @njit
