@@ -122,7 +122,7 @@ def test_a_smaller_board_below_the_pointer_is_drawn() -> None:
     script = """
         const {Board} = await import(process.argv[1]);
         const svg = () => ({...element(), getAttribute() {}, insertBefore: (group) => group,
-          querySelector: () => ({...element(), firstElementChild: element()})});
+          querySelector: () => ({...element(), firstElementChild: element(), cloneNode: element})});
         globalThis.DOMParser = class { parseFromString() { return {documentElement: svg()}; } };
         document.importNode = (node) => node;
         const board = new Board({...element(), classList: {toggle() {}}}, {onHover() {}});

@@ -8,7 +8,7 @@ import pytest
 from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.boards import line_shown
+from gtp_engine.clients.web.position import line_shown
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, WHITE

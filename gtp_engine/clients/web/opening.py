@@ -23,8 +23,8 @@ from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
 from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, saved_opponent, unfinished_games
-from .boards import empty_board
 from .playing import result_in_parts
+from .position import empty_board
 from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
 
 _MOST_POSITIONS = 100_000  # of a record; pages draw its tree, and follow its lines from start to end

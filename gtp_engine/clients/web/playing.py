@@ -14,8 +14,7 @@ from ...go.regions import chain_at
 from ...go.sgf import TreeNode, read_result
 from ...table.new_game import parse_humans
 from ...table.played_game import Mode, check_move
-from .boards import Drawn
-from .session import WHOSE, Document, Message, Part, Session, Task, text_of, whole_number
+from .session import WHOSE, Document, Drawn, Message, Part, Session, Task, text_of, whole_number
 from .studying import Searches, values_of
 
 T = TypeVar("T")
@@ -280,6 +279,8 @@ def result_in_parts(text: str | None) -> Document | None:
 
 class Editing(Part):
     """Edits to the tree at the position on display; all of them can be undone."""
+
+    follows_position = False  # it has no document
 
     def on_tree(self, _: Message) -> Document:
         """Returns the tree: for each node its number, its parent's, what it is, whether it has a comment."""

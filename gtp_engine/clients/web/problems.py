@@ -30,10 +30,9 @@ from ...solver.solution import prepare
 from ...study.leitner import Boxes, Card, Missed
 from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
 from ...table.saved_games import SavedGame, open_tree
-from .boards import Drawn
 from .opening import Opening, read_shown, read_tree
 from .reviewing import Reviewing
-from .session import Document, Message, Part, Reading, Session, Task, text_of, whole_number
+from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
 from .studying import Searches
 from .values import LEAST_LOSS

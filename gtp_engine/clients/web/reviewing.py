@@ -15,13 +15,14 @@ from ...go.coords import as_colour, colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
 from ...table.saved_games import GameFile, open_tree
-from .boards import Drawn, line_shown
 from .opening import Opening
+from .position import line_shown
 from .session import (
     CLOSING_SECONDS,
     MOST_NODES,
     WHOSE,
     Document,
+    Drawn,
     Message,
     Pace,
     Part,

@@ -170,8 +170,8 @@ class Server:
 
     def publish(self, documents: Document) -> None:
         """Sends all pages what has changed in these documents."""
-        changed = {name: _changed(self._published.get(name, {}), document) for name, document in documents.items()}
-        self._published |= documents
+        before, self._published = self._published, self._published | documents
+        changed = {name: _changed(before.get(name, {}), document) for name, document in documents.items()}
         for page in list(self._pages):
             page.send(changed)
 
@@ -389,14 +389,16 @@ class _Socket(_Handler, WebSocketHandler):
     def send(self, changed: Document) -> None:
         """Sends parts of documents at once, or as soon as those before are on their way; newer values replace them."""
         for name, values in changed.items():
-            self._waiting.setdefault(name, {}).update(values)
+            if values:
+                self._waiting.setdefault(name, {}).update(values)
         if self._sending is None or self._sending.done():
             self._send()
 
     def _send(self, sent: "asyncio.Future[None] | None" = None) -> None:
         is_open = sent is None or not (sent.cancelled() or sent.exception())
         if is_open and self._waiting:
-            text, self._waiting = json.dumps({"type": "state", "parts": self._waiting}), {}
+            text = json.dumps({"type": "state", "parts": self._waiting}, separators=(",", ":"))
+            self._waiting = {}
             try:
                 self._sending = self.write_message(text)
                 self._sending.add_done_callback(self._send)

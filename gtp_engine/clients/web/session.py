@@ -14,16 +14,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.fields import Range, invalid
 from ...base.languages.texts import Phrase
 from ...base.messages import plural
 from ...go.coords import BLACK, WHITE, colour_name, opponent
+from ...go.drawing import Candidate
 from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
 from ...table.played_game import Mode, PlayedGame
-from .boards import Drawn
 from .values import Values
 
 Document = dict[str, Any]
@@ -66,6 +68,16 @@ class Reading:
 
 
 Answer: TypeAlias = Document | Reading | None
+
+
+@dataclass
+class Drawn:
+    """What is drawn on the board besides stones: texts, shapes, moves, float owners [height, width], + for Black."""
+
+    labels: dict[int, str] = field(default_factory=dict)
+    shapes: Mapping[int, str] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+    ownership: np.ndarray | None = None
 
 
 class Session:

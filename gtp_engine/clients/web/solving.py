@@ -22,7 +22,7 @@ from ...solver.description import as_document
 from ...solver.part import find_part
 from ...solver.refutations import Branch
 from ...solver.solution import Answer, Solution, solve
-from .boards import line_shown
+from .position import line_shown
 from .session import CLOSING_SECONDS, Document, Message, Pace, Part, in_words, text_of
 
 SECONDS = 20.0  # by judgement: most groups that are solved at all take less

@@ -13,8 +13,8 @@ from ...go.game import Game, Move
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
-from .boards import Drawn, line_shown
-from .session import Document, Message, Part, Session, Task, text_of, visits_of
+from .position import line_shown
+from .session import Document, Drawn, Message, Part, Session, Task, text_of, visits_of
 from .values import JUDGED_VISITS, whole
 
 _LAYERS = ("candidates", "losses", "ownership", "policy")
