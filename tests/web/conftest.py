@@ -110,7 +110,7 @@ class Desk:
     def begin_to_think(self, point: str) -> None:
         """Plays a move that the engine would think about for a minute."""
         self.engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
-        self.session.touch(self.session.parts)
+        self.session.touch(*self.session.parts)
         self.play(point)
 
     def saved(self) -> Path:

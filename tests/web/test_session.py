@@ -167,7 +167,7 @@ def test_the_score_shows_ownership_and_ends_an_analysis(desk: Desk) -> None:
 
 def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
     engine.set_rules("tromp-taylor")  # under which no stones are dead until somebody says so
-    pair.session.touch(pair.session.parts)
+    pair.session.touch(*pair.session.parts)
     for point in ("B3", "D3", "B2", "D2", "B4", "D4", "B1", "D1", "B5", "D5", "C3", "pass", "pass"):
         pair.play(point)
     assert pair.state["task"]["kind"] == "count"
@@ -321,7 +321,7 @@ def test_another_network_leaves_the_position_that_is_shown(desk: Desk) -> None:
 
 def test_a_board_too_large_for_the_network_is_refused_if_strict(desk: Desk, engine: Engine) -> None:
     engine.settings = replace(engine.settings, network="auto", strict=True)
-    desk.session.touch(desk.session.parts)
+    desk.session.touch(*desk.session.parts)
     desk.play("C3")
     settings, too_large = engine.settings, "unacceptable size 21x21: the network plays on boards up to 19x19; choose"
     desk.refuse(too_large, "new", **NEW | {"width": 21, "height": 21, "rank": "12k"})

@@ -163,7 +163,7 @@ class Opening(Part):
             self._rated.stop_counting()  # another network plays the rest
         engine.settings = settings
         engine.load(engine.game)
-        session.touch([self])
+        session.touch(self)
         self.values.forget()
         session.watch_engine()
         session.tried.clear()

@@ -296,7 +296,7 @@ class Problems(Part):
             tried = node.path[len(exercise.start.path) :]
             verdict = judge_by_record(exercise.problem, [each.move.point for each in tried if each.move is not None])
         exercise.verdicts[node], exercise.pending = verdict, None
-        self.session.touch([self])
+        self.session.touch(self)
         if verdict.is_right is not None and not exercise.given:
             self._count(exercise, verdict.is_right)
         self._answer(node, verdict)

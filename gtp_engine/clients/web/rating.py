@@ -58,7 +58,7 @@ class Rating(Part):
     def after_help(self) -> None:
         if self.played.result is None:
             self._rated.stop_counting()
-            self.session.touch([self])
+            self.session.touch(self)
 
     def after_undo(self) -> None:
         self.after_help()

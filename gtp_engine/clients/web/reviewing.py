@@ -151,7 +151,7 @@ class Reviewing(Part):
     def _touch(self) -> None:
         """Follows a change of what is known: it is shown, and also drawn."""
         self.session.touch()
-        self.session.touch([self])
+        self.session.touch(self)
 
     def after_undo(self) -> None:
         """Drops the lesson of a game that goes on."""

@@ -91,7 +91,7 @@ def new_session(
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening)
     session.watch_engine()
-    session.touch(session.parts)
+    session.touch(*session.parts)
     session.go_on()
     problems.open_first()
     return session

@@ -8,7 +8,7 @@ they see of it, is in its parts (`Part`), one for each subject.
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -174,25 +174,25 @@ class Session:
 
     # What pages see.
 
-    def touch(self, parts: "Iterable[Part] | None" = None) -> None:
-        """Has parts make their documents anew at the next `publish`: by default those that follow the position."""
-        self._stale.update((part for part in self.parts if part.follows_position) if parts is None else parts)
+    def touch(self, *parts: "Part") -> None:
+        """Has parts make their documents anew at the next `publish`: without any, those that follow the position."""
+        self._stale.update(parts or (part for part in self.parts if part.follows_position))
 
     def publish(self, *parts: "Part") -> None:
         """Shows on all pages what these parts have to show, and those that were touched, and what goes on now.
 
         The clock has been stopped or started before as that requires.
         """
-        self.touch(parts)
+        self._stale.update(parts)
         self.played.pause(not self._is_in_play)
         self.notice = self.played.file.notice or self.notice  # which the next save forgets
         stale, self._stale = self._stale, set()
         self._publish({part.name: part.document() for part in self.parts if part in stale} | {"now": self.now()})
 
-    def show(self, *parts: "Part") -> None:
-        """Shows what has changed about the position, and these parts."""
+    def show(self) -> None:
+        """Shows what has changed about the position."""
         self.touch()
-        self.publish(*parts)
+        self.publish()
 
     def now(self) -> Document:
         """Returns what goes on: the clock, what the engine does, and what has happened to it and to the file."""
@@ -248,8 +248,9 @@ class Session:
         self.check_time()
         kind = message["type"]
         for part in self.parts:
-            if kind in part.methods:
-                return part.methods[kind](message)
+            if (respond := getattr(part, f"on_{kind.replace('-', '_')}", None)) is not None:
+                answer: Answer = respond(message)
+                return answer
         raise UserError(f"invalid message: unknown type {kind[:40]!r}")
 
     # The file.
@@ -331,7 +332,7 @@ class Session:
         """Follows another game that has taken the place of this one, to which people may go back if `is_aside`."""
         self.tree_number += 1
         self.tell("beginning", is_aside=is_aside)
-        self.touch(self.parts)
+        self.touch(*self.parts)
         self.watch_engine()
         self.changed()
 
@@ -408,10 +409,6 @@ class Part:
 
     def __init__(self, session: Session) -> None:
         self.session, self.played, self.values = session, session.played, session.values
-        names = (name for name in dir(self) if name.startswith("on_"))
-        self.methods: dict[str, Callable[[Message], Answer]] = {
-            name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names
-        }
         session.parts.append(self)
 
     @property

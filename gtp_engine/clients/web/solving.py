@@ -69,7 +69,7 @@ class Solving(Part):
     def _begin(self, job: Job) -> None:
         self._drop()
         self._job, self.follows_position = job, True
-        self.session.touch([self])
+        self.session.touch(self)
 
     def on_solve(self, message: Message) -> None:
         """Begins to read whether the group of a stone is alive."""
