@@ -52,6 +52,7 @@ class Desk:
         self.played = PlayedGame(engine, humans=humans, folder=folder, has_clock=True)
         rated = RatedGames(self.played, rating) if rating else None
         self._documents: dict[str, dict[str, Any]] = {}
+        self.made: list[set[str]] = []  # the names of those that were made anew each time
         self.session = new_session(self.played, self._publish, self.calls.put, rated)
         (self.searches,) = (part for part in self.session.parts if isinstance(part, Searches))
         self.values = self.searches.values
@@ -59,6 +60,7 @@ class Desk:
     def _publish(self, documents: dict[str, dict[str, Any]]) -> None:
         """Notes the state; documents that were not made anew have to be as they would be then."""
         self._documents |= documents
+        self.made.append({*documents})
         self.published.append(flat(self._documents))
         if hasattr(self, "session"):
             for part in self.session.parts:
