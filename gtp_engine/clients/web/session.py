@@ -186,8 +186,9 @@ class Session:
         self._stale.update(parts)
         self.played.pause(not self._is_in_play)
         self.notice = self.played.file.notice or self.notice  # which the next save forgets
-        stale, self._stale = self._stale, set()
-        self._publish({part.name: part.document() for part in self.parts if part in stale} | {"now": self.now()})
+        documents = {part.name: part.document() for part in self.parts if part in self._stale}
+        self._stale.clear()
+        self._publish(documents | {"now": self.now()})
 
     def show(self) -> None:
         """Shows what has changed about the position."""
