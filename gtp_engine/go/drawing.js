@@ -2,7 +2,7 @@
 //
 // Points are numbers: row * width + column from the top left, -1 for a pass. Stones have a colour for each point: 0 for
 // none, 1 for Black, 2 for White.
-const BLACK = 1, WHITE = 2, PASS = -1, COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";  // as in GTP, without I
+const BLACK = 1, WHITE = 2, PASS = -1;
 
 export function svgElement(name, attributes, text) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -17,11 +17,11 @@ export class Drawing {
     this.groups = new Map();
   }
 
-  vertex(point) { return COLUMNS[point % this.width] + (this.height - Math.floor(point / this.width)); }
+  vertex(point) { return look.columns[point % this.width] + (this.height - Math.floor(point / this.width)); }
 
   // The point of a vertex such as "D4"; PASS for any other text.
   point(vertex) {
-    const column = COLUMNS.indexOf(vertex[0]), row = this.height - Number(vertex.slice(1));
+    const column = look.columns.indexOf(vertex[0]), row = this.height - Number(vertex.slice(1));
     return column >= 0 && row >= 0 ? row * this.width + column : PASS;
   }
 
@@ -38,6 +38,13 @@ export class Drawing {
   get cell() { return look.cell; }
 
   stone(point, attributes = {}) { return this.circle(point, look.stone, attributes); }
+
+  // A stone of a colour, "black" or "white", for another drawing above this one.
+  copy(point, colour) {
+    const group = this.group(colour).cloneNode(false);
+    group.append(this.stone(point));
+    return group;
+  }
 
   circle(point, r, attributes = {}) {
     const [cx, cy] = this.centre(point);

@@ -59,6 +59,7 @@ class _Look:
     wood = "#e3bd74"
     solid = {BLACK: "#1b1b1b", WHITE: "#f7f5f0"}  # noqa: RUF012
     shapes = SHAPES
+    columns = COLUMNS
 
 
 _COORDINATES, _COORDINATE_FONT = 9.5, 9  # from the edge of the drawing to the middle of the letters; their size

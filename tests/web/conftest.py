@@ -28,6 +28,14 @@ NEW |= {"handicap": 0, "komi": None, "rules": "japanese"}
 RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"
 
 
+def flat(documents: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Returns the values of all documents by their names; those of some parts together, by the name of the part."""
+    values = {name: value for document in documents.values() for name, value in document.items()}
+    others = {"rating": documents.get("rating"), "graph": documents["graph"]["svg"], "review": values["job"]}
+    others["problems"] = values["collection"]
+    return values | others
+
+
 class Desk:
     """A session whose calls wait until a test lets them run."""
 
@@ -43,9 +51,25 @@ class Desk:
         self.engine = engine
         self.played = PlayedGame(engine, humans=humans, folder=folder, has_clock=True)
         rated = RatedGames(self.played, rating) if rating else None
-        self.session = new_session(self.played, self.published.append, self.calls.put, rated)
+        self._documents: dict[str, dict[str, Any]] = {}
+        self.made: list[set[str]] = []  # the names of those that were made anew each time
+        self.session = new_session(self.played, self._publish, self.calls.put, rated)
         (self.searches,) = (part for part in self.session.parts if isinstance(part, Searches))
         self.values = self.searches.values
+
+    def _publish(self, documents: dict[str, dict[str, Any]]) -> None:
+        """Notes the state; documents that were not made anew have to be as they would be then."""
+        self._documents |= documents
+        self.made.append({*documents})
+        self.published.append(flat(self._documents))
+        if hasattr(self, "session"):
+            for part in self.session.parts:
+                assert part.name == "solving" or self._documents[part.name] == part.document(), part.name
+
+    def fresh(self) -> dict[str, Any]:
+        """Returns what a page that is opened now would show."""
+        documents = {part.name: part.document() for part in self.session.parts}
+        return flat(documents | {"now": self.session.now()})
 
     def send(self, kind: str, **values: Any) -> dict[str, Any] | None:
         if kind in _WITH_POSITION or "node" in values:
@@ -88,6 +112,7 @@ class Desk:
     def begin_to_think(self, point: str) -> None:
         """Plays a move that the engine would think about for a minute."""
         self.engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+        self.session.touch(*self.session.parts)
         self.play(point)
 
     def saved(self) -> Path:

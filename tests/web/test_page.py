@@ -84,10 +84,10 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         }
         const names = ["rank", "size", "colour", "handicap", "rules", "komi", "seconds", "time", "minutes", "period"];
         const game = {rank: "25k", width: 19, height: 19, humans: ["white"], handicap: 0, rules: "aga", komi: 7.5,
-          isUsualKomi: true, seconds: null, visits: 100, isRecord: false, clock: {system: "none"}};
+          isUsualKomi: true, seconds: null, visits: 100, isRecord: false};
         const newGame = new NewGame({querySelector: () => form, showModal() {}});
-        const open = (changed) => {
-          newGame.open({...game, ...changed});
+        const open = ({clock = {system: "none"}, ...changed}) => {
+          newGame.open({game: {...game, ...changed}, now: {clock}});
           console.log(names.map((name) => form[name].value || "empty").join());
         };
         const limits = () => console.log(Object.values(newGame.engineLimits()).join());
@@ -117,23 +117,11 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
     ]
 
 
-def test_the_graph_hides_mistakes_while_guessing() -> None:
-    script = """
-        const {Graph} = await import(process.argv[1]);
-        const state = {curve: [[1, 0.5, 3]], moves: 2, place: 0, review: {mistakes: [{place: 1}, {place: null}]}};
-        for (const guess of [null, {colour: null}, {colour: "both"}]) {
-          const svg = element();
-          new Graph(svg).show({...state, guess});
-          console.log(svg.children.find((each) => each.set.class === "mistakes").set.d !== "");
-        }"""
-    assert run_script(script, "graph.js") == ["true", "true", "false"]
-
-
 def test_a_smaller_board_below_the_pointer_is_drawn() -> None:
     script = """
         const {Board} = await import(process.argv[1]);
         const svg = () => ({...element(), getAttribute() {}, insertBefore: (group) => group,
-          querySelector: () => ({...element(), firstElementChild: element()})});
+          querySelector: () => ({...element(), firstElementChild: element(), cloneNode: element})});
         globalThis.DOMParser = class { parseFromString() { return {documentElement: svg()}; } };
         document.importNode = (node) => node;
         const board = new Board({...element(), classList: {toggle() {}}}, {onHover() {}});
@@ -240,7 +228,8 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         const review = {stage: "done", mistakes: [mistake]};
         const made = [];
         document.createElement = () => made[made.push(element()) - 1];
-        new Mistakes(null, {onStage() {}}).show({review, node: 0, moves: 8});
+        const others = {play: {}, now: {}, position: {node: 0, moves: 8}};
+        new Mistakes(null, {onStage() {}}).show({review: {job: review}, ...others});
         console.log(made.find((each) => each.textContent).textContent);"""
     said = " ".join(in_language("es", script, "mistakes.js"))
     assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
@@ -248,7 +237,7 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         await use("es");
         const {Study} = await import(process.argv[1]);
         const guess = {colour: "both", tried: 0, last: {guessed: "pass", played: "D4", lost: null, playedLost: null}};
-        new Study().showGuessing({guess, isStudy: true, moves: 8});
+        new Study().showGuessing({play: {guess}, game: {isStudy: true}, position: {moves: 8}});
         console.log(elements["#guessed"].textContent);"""
     said = " ".join(in_language("es", script, "study.js"))
     assert "pase" in said and "pass" not in said and "D4" in said
@@ -262,7 +251,8 @@ def test_a_list_of_mistakes_says_what_orders_it() -> None:
         const page = new Mistakes(null, {onStage() {}});
         const mistake = {node: 3, number: 7, colour: "black", move: "C3", points: 2, best: "pass", reasons: []};
         for (const mistakes of [[mistake], []]) {
-          page.show({review: {stage: "done", isLesson: true, mistakes, leastWinrate: 0.01}, node: 0, moves: 8});
+          const job = {stage: "done", isLesson: true, mistakes, leastWinrate: 0.01};
+          page.show({review: {job}, play: {}, now: {}, position: {node: 0, moves: 8}});
           console.log(`[${elements["#review-stage"].textContent}; ${elements["#mistakes-order"].textContent}]`);
         }"""
     assert " ".join(in_language("en", script, "mistakes.js")) == (
@@ -279,8 +269,10 @@ def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
         const {Mistakes} = await import(process.argv[1]);
         const said = [];
         const review = new Mistakes(null, {onStage: (text) => said.push(text)});
-        const show = (stage, done) =>
-          review.show({review: stage && {stage, done, total: 9, mistakes: []}, node: 0, moves: 9});
+        const show = (stage, done) => {
+          const job = stage && {stage, done, total: 9, mistakes: []};
+          review.show({review: {job}, play: {}, now: {}, position: {node: 0, moves: 9}});
+        };
         show("moves", 0); show("moves", 5); show("reasons", 0); show("done", 0); show("done", 0);
         console.log(said.length);
         show(null); show("done", 0);
@@ -301,8 +293,9 @@ def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
         const buttons = () => list.children.flatMap((item) => item.children);
         list.querySelector = (selector) => ({focus: () => console.log(selector.match(/"(.*)"/)[1].replace(" ", "-"))});
         const mistake = {node: 3, number: 7, colour: "black", move: "C3", points: 2, best: "pass"};
+        const others = {play: {}, now: {}, position: {node: 3, moves: 9}};
         const show = (...reasons) =>
-          review.show({review: {stage: "reasons", mistakes: [{...mistake, reasons}]}, node: 3, moves: 9});
+          review.show({review: {job: {stage: "reasons", mistakes: [{...mistake, reasons}]}}, ...others});
         show(); show();
         document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
         document.activeElement = buttons()[0]; show();
@@ -317,7 +310,7 @@ COMMENTS = """
     let isOpen = true;
     const study = new Study((message) => isOpen && sent.push(JSON.stringify(Object.values(message))) > 0);
     const show = (node, comment, tree = "1.0") => {
-      study.state = {node, comment, tree, isStudy: true, place: 1};
+      study.state = {position: {node, comment, tree, place: 1}, game: {isStudy: true}, play: {}};
       study.showEditing(study.state);
       console.log(field.value || "-");
     };
@@ -477,7 +470,7 @@ def test_a_stone_is_no_longer_the_tool_where_none_can_be_put() -> None:
         study.onTool = () => console.log("drawn");
         for (const [chosen, isStudy] of [["black", true], ["square", false], ["black", false]]) {
           tool.value = chosen;
-          study.state = {node: 3, comment: "", tree: "1.0", isStudy, place: 1};
+          study.state = {position: {node: 3, comment: "", tree: "1.0", place: 1}, game: {isStudy}, play: {}};
           study.showEditing(study.state);
           console.log(tool.value);
         }"""
@@ -504,8 +497,9 @@ def test_each_of_the_last_seconds_is_told_once() -> None:
         const clock = {...element(), getAttribute() {}, classList: {toggle() {}}};
         clocks.connect(true);
         const say = () => { console.log(`${ticks}:${region.textContent.replaceAll(" ", "_")}`); ticks = 0; };
-        const turn = (left, running, system = "byoyomi") => clocks.show({humans: ["black"], toMove: "black",
-          clock: {system, period: 10, periods: 3, used: {}, left: {black: left}, running}});
+        const turn = (left, running, system = "byoyomi") => clocks.show({game: {humans: ["black"]},
+          position: {toMove: "black"},
+          now: {clock: {system, period: 10, periods: 3, used: {}, left: {black: left}, running}}});
         const wait = (seconds) => { for (const end = now + seconds; now < end; now += 0.25) clocks.draw(); };
         turn([10, 3], "black"); say();  // a turn begins with its last ten seconds
         wait(2.5); say();

@@ -165,6 +165,7 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         desk.play(vertex)
         desk.values.set(desk.session.node, Value(WHITE, 0.5, lead, FAR, "C3"))
         desk.session.cancel()
+        desk.session.touch()
         desk.session.go_on()
         verdict = desk.state["exercise"]["verdict"]
         assert (verdict["by"], verdict["isRight"], str(verdict["points"])) == ("search", is_right, points)

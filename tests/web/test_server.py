@@ -64,13 +64,20 @@ async def read(socket: Any, until: Callable[[dict[str, Any]], object]) -> dict[s
         assert text is not None, "the connection was closed"
         message: dict[str, Any] = json.loads(text)
         if message["type"] == "state":  # what has changed
-            message = socket.shown = getattr(socket, "shown", {}) | message
+            message = socket.shown = getattr(socket, "shown", {"type": "state"})
+            for changed in json.loads(text)["parts"].values():
+                message |= changed
         if until(message):
             return message
 
 
 Visit = Callable[[Browser], Awaitable[None]]
 During = Callable[..., None]
+
+
+def shown(browser: Browser) -> dict[str, Any]:
+    """Returns what a page that is opened now would show."""
+    return {name: value for part in browser.server.session.parts for name, value in part.document().items()}
 
 
 def play(state: dict[str, Any], point: str) -> str:
@@ -123,7 +130,7 @@ def test_a_move_is_sent_before_it_is_saved(during: During, monkeypatch: pytest.M
     send, save = Socket.write_message, PlayedGame.save
 
     def note_sent(socket: Any, text: str, binary: bool = False) -> Any:
-        events.append(("sent", json.loads(text).get("moves")))
+        events.append(("sent", json.loads(text)["parts"].get("position", {}).get("moves")))
         return send(socket, text, binary)
 
     def note_saved(played: PlayedGame) -> bool:
@@ -204,7 +211,7 @@ def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(during
     @during
     async def visit(browser: Browser) -> None:
         one, other = await browser.socket(), await browser.socket()
-        await one.write_message(play(browser.server.session.state(), "C3"))
+        await one.write_message(play(shown(browser), "C3"))
         for page in (one, other):
             await read(page, lambda state: state["type"] == "state" and state["moves"] == 2)
         for _ in range(20):
@@ -222,7 +229,7 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
             ("{", "it is not JSON"),
             ("[" * 100_000, "it is not JSON (brackets are nested more than 100 deep)"),
             ("[]", "expected an object"),
-            (play(browser.server.session.state(), "Z9"), "invalid vertex"),
+            (play(shown(browser), "Z9"), "invalid vertex"),
         ):
             await page.write_message(text)
             error = await read(page, lambda message: message["type"] == "error")

@@ -8,7 +8,7 @@ import pytest
 from web.conftest import NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.clients.web.session import line_shown
+from gtp_engine.clients.web.position import line_shown
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, WHITE
@@ -25,8 +25,13 @@ def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk) -> None:
     assert desk.state["stones"][2][2] == "X" and sum(row.count("O") for row in desk.state["stones"]) == 1
     assert len(read_sgf(desk.saved()).moves) == 2 and desk.state["file"] == desk.saved().name
     desk.refuse("C3 is occupied", "play", point="C3")
-    assert {**desk.state, "clock": None} == {**desk.session.state(), "clock": None}  # every state is the whole one
     assert desk.state["board"].startswith("<svg ")
+
+
+def test_a_move_makes_only_those_documents_anew_that_follow_the_position(desk: Desk) -> None:
+    desk.made.clear()
+    desk.play("C3")
+    assert desk.made == [{"position", "search", "play", "graph", "now"}, {"now"}]  # the other one is for the file
 
 
 def test_a_program_that_was_started_again_numbers_its_games_differently(engine: Engine, tmp_path: Path) -> None:
@@ -58,10 +63,10 @@ def test_a_program_that_was_started_again_numbers_its_games_differently(engine: 
     ],
 )
 def test_what_cannot_be_done_changes_nothing(desk: Desk, message: dict[str, object], problem: str) -> None:
-    before = desk.session.state()
+    before = desk.fresh()
     with pytest.raises(UserError, match=problem):
         desk.receive(message)
-    assert desk.session.state() == before
+    assert desk.fresh() == before
 
 
 def test_moves_are_for_the_position_that_the_page_showed(desk: Desk) -> None:
@@ -79,10 +84,10 @@ def test_moves_are_for_the_position_that_the_page_showed(desk: Desk) -> None:
     desk.send("resign", node=0)  # the engine has moved while the user was asked
     assert desk.state["result"] == {"winner": "white", "by": "resignation", "points": 0.0}
     desk.send("open", sgf=RECORD)
-    before = desk.session.state()
+    before = desk.fresh()
     for kind in ("play", "resign", "branch", "go"):
         desk.refuse("another game is shown now", kind, point="B2", node=0, tree=tree)
-    assert desk.session.state() == before
+    assert desk.fresh() == before
 
 
 def test_undo_while_the_engine_thinks_drops_its_answer(desk: Desk) -> None:
@@ -148,8 +153,7 @@ def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
     desk.play("C3")
     assert desk.state["report"] is None and desk.state["task"]["kind"] == "move"
     # The page may ask for the line before it sees the move: no error of the user's.
-    shown = {name: desk.state[name] for name in ("stones", "drawn")}
-    assert desk.send("line", move=best["move"]) == {"type": "line", "of": best["move"], **shown}
+    assert desk.send("line", move=best["move"]) == {"type": "line", "of": best["move"]}
     desk.wait()
     assert desk.state["report"] is None
 
@@ -163,12 +167,13 @@ def test_the_score_shows_ownership_and_ends_an_analysis(desk: Desk) -> None:
     report = desk.state["report"]
     assert report["kind"] == "score" and report["moves"] == []  # the moves are what a hint is for
     assert desk.session.report is not None
-    answer = desk.send("line", move=desk.session.report.moves[0].vertex)
-    assert answer is not None and answer["stones"] == desk.state["stones"]
+    vertex = desk.session.report.moves[0].vertex
+    assert desk.send("line", move=vertex) == {"type": "line", "of": vertex}
 
 
 def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
     engine.set_rules("tromp-taylor")  # under which no stones are dead until somebody says so
+    pair.session.touch(*pair.session.parts)
     for point in ("B3", "D3", "B2", "D2", "B4", "D4", "B1", "D1", "B5", "D5", "C3", "pass", "pass"):
         pair.play(point)
     assert pair.state["task"]["kind"] == "count"
@@ -215,7 +220,7 @@ def test_a_rank_that_is_not_reached_is_said(desk: Desk) -> None:
         found: list[dict[str, object]] = desk.state["rankNotes"]
         return found
 
-    assert desk.session.state()["rankNotes"] == []
+    assert desk.fresh()["rankNotes"] == []
     desk.send("network", network="b4c32-9x9")
     values = {"rank": {"name": "dan", "values": {"number": 5}}, "size": "9x9"}
     (note,) = notes(rank="5d")
@@ -322,6 +327,7 @@ def test_another_network_leaves_the_position_that_is_shown(desk: Desk) -> None:
 
 def test_a_board_too_large_for_the_network_is_refused_if_strict(desk: Desk, engine: Engine) -> None:
     engine.settings = replace(engine.settings, network="auto", strict=True)
+    desk.session.touch(*desk.session.parts)
     desk.play("C3")
     settings, too_large = engine.settings, "unacceptable size 21x21: the network plays on boards up to 19x19; choose"
     desk.refuse(too_large, "new", **NEW | {"width": 21, "height": 21, "rank": "12k"})
@@ -372,11 +378,11 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     assert len(desk.vertices) == 2 and len(line) == 3 and all(values.get(node) for node in line)
     values.set(line[0], Value(BLACK, 0.5, 2.0, JUDGED_VISITS, "C3"))
     values.set(line[1], Value(WHITE, 0.4, -1.5, JUDGED_VISITS, "C3"))
-    desk.session.publish()
+    desk.session.show()
     assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
     assert desk.published[-1]["drawn"]["labels"] == {"A1": "4"}
     values.set(line[1], Value(WHITE, 0.4, -0.46, JUDGED_VISITS, "C3"))
-    desk.session.publish()
+    desk.session.show()
     assert desk.published[-1]["loss"]["points"] == 2.5 and desk.published[-1]["drawn"]["labels"] == {"A1": "3"}
     desk.send("teach", on=False)
     assert desk.published[-1]["loss"] is None
@@ -428,7 +434,7 @@ def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> N
         after = -3.0 if node.move and node.move.colour == BLACK else 3.0
         for each, lead in ((node.parent, 0.0), (node, after)):
             desk.values.set(each, Value(session.to_move(each), 0.5, lead, JUDGED_VISITS, "C4"))
-        session.publish()
+        session.show()
         loss = desk.published[-1]["loss"]
         return bool((loss["move"], loss["canUndo"]) == (point, can_undo))
 

@@ -88,7 +88,7 @@ def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path
     engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=3.0)
     engine.load(Game(5, 5))
     again = Desk(engine, tmp_path)
-    clock = again.session.state()["clock"]
+    clock = again.session.now()["clock"]
     assert clock["used"] == {"black": 0.0, "white": 0.0} and clock["running"] is None
     again.send("resume", game=name)
     state = again.state
@@ -216,13 +216,13 @@ def test_the_charset_of_a_pasted_text_is_that_of_the_file_it_comes_from(desk: De
 
 @pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])
 def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
-    before = desk.session.state()
+    before = desk.fresh()
     with pytest.raises(UserError):
         desk.send("open", sgf=sgf)
     with pytest.raises(UserError):
         desk.send("open", files=[["game.sgf", base64.b64encode(sgf.encode()).decode()]])
     desk.refuse(r"invalid file .*content in base64", "open", files=[["game.sgf", f"({sgf}"]])
-    assert desk.session.state() == before
+    assert desk.fresh() == before
 
 
 def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Engine, tmp_path: Path) -> None:
@@ -244,9 +244,9 @@ def test_the_page_says_that_the_game_goes_on_in_another_file(desk: Desk) -> None
     file.write_text(content)
     desk.play("B2")
     desk.wait()  # the engine's move is saved too, to the new file
-    desk.session.publish()
+    desk.session.show()
     said = f"another program has changed {file}: this game is now saved to {desk.played.file.path}"
-    assert desk.state["notice"] == desk.session.state()["notice"] == said  # also for a page that is opened later
+    assert desk.state["notice"] == desk.fresh()["notice"] == said  # also for a page that is opened later
     assert desk.state["file"] != file.name and file.read_text() == content
     desk.send("new", **{**NEW, "colour": "black"})
     assert desk.state["notice"] is None

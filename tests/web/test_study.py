@@ -192,7 +192,7 @@ def test_an_illegal_variation_is_refused_and_nothing_changes(desk: Desk) -> None
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ee]))")
     desk.send("go", move=2)
     desk.refuse("E5 is occupied", "variation", step=1)
-    assert desk.session.state()["place"] == 2 and desk.vertices == ["E5", "C7"]
+    assert desk.fresh()["place"] == 2 and desk.vertices == ["E5", "C7"]
 
 
 def test_edits_are_for_the_position_that_the_page_showed(study: Desk) -> None:
@@ -304,7 +304,7 @@ def test_a_move_is_not_judged_by_a_search_for_the_other_player(desk: Desk) -> No
     desk.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "G3"))
     desk.values.set(white, Value(BLACK, 0.5, 4.0, JUDGED_VISITS, "G3"))
     desk.values.set(black, Value(WHITE, 0.5, -4.0, JUDGED_VISITS, "G3"))
-    session.publish()
+    session.show()
     assert desk.state["loss"]["move"] == "D6" and [place for place, *_ in desk.state["curve"]] == [1, 2]
     desk.send("variation", step=1)
     assert desk.state["loss"] is None and [place for place, *_ in desk.state["curve"]] == [2]
@@ -444,7 +444,7 @@ def test_moves_of_one_player_are_guessed(study: Desk) -> None:
     study.send("guess", colour="black")
     study.send("go", step=1)
     study.refuse("the next move is White's, but you are guessing those of Black: go to the next", "play", point="C7")
-    assert study.session.state()["guess"]["tried"] == 0
+    assert study.fresh()["guess"]["tried"] == 0
     study.send("go", step=1)
     study.play("G7")
     guess = study.state["guess"]  # that was the last one
@@ -487,11 +487,11 @@ def test_an_illegal_move_ahead_changes_nothing(desk: Desk) -> None:
     desk.send("go", node=4)
     before = desk.played.tree.to_sgf()
     desk.refuse("G3 is occupied", "guess", colour="black")  # behind it
-    assert desk.session.state()["guess"] is None and desk.session.node.number == 4
+    assert desk.fresh()["guess"] is None and desk.session.node.number == 4
     desk.send("guess", colour="both")
     for point in ("C3", "C4"):
         desk.refuse("G3 is occupied", "play", point=point)
-        guess = desk.session.state()["guess"]
+        guess = desk.fresh()["guess"]
         assert (guess["colour"], guess["tried"], guess["last"]) == ("both", 0, None)
     assert desk.played.tree.to_sgf() == before
 

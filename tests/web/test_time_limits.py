@@ -40,7 +40,7 @@ def begin(desk: Desk, time: str | None, **choices: Any) -> None:
 
 
 def left(desk: Desk, colour: str = "black") -> Any:
-    return desk.session.state()["clock"]["left"][colour]
+    return desk.fresh()["clock"]["left"][colour]
 
 
 def saved(folder: Path) -> list[dict[str, str]]:
@@ -156,7 +156,7 @@ def test_the_clock_stands_during_a_review(desk: Desk, hands: Hands) -> None:
     desk.send("review", visits=2)
     assert desk.state["clock"]["running"] is None
     hands.move(500)
-    desk.wait(lambda: desk.session.state()["review"]["stage"] == "done")
+    desk.wait(lambda: desk.fresh()["review"]["stage"] == "done")
     desk.wait(lambda: desk.state["clock"]["running"] == "black")
     assert left(desk) == (100.0, 0)
 
@@ -343,7 +343,7 @@ def test_time_lost_by_one_of_two_people_is_undone(pair: Desk, hands: Hands) -> N
     ],
 )
 def test_invalid_limits_are_one_clear_line(desk: Desk, time: Any, problem: str) -> None:
-    before = desk.session.state()
+    before = desk.fresh()
     with pytest.raises(UserError, match=problem) as error:
         begin(desk, time)
-    assert "\n" not in str(error.value) and desk.session.state() == before
+    assert "\n" not in str(error.value) and desk.fresh() == before

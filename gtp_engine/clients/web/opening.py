@@ -24,6 +24,7 @@ from ...table.played_game import Mode
 from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, saved_opponent, unfinished_games
 from .playing import result_in_parts
+from .position import empty_board
 from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
 
 _MOST_POSITIONS = 100_000  # of a record; pages draw its tree, and follow its lines from start to end
@@ -36,13 +37,14 @@ _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
 class Opening(Part):
     """Games that take the place of each other."""
 
+    name, follows_position = "game", False
+
     def __init__(self, session: Session, rated: RatedGames | None) -> None:
         super().__init__(session)
         self._rated = rated  # the games in which the engine's rank follows the person's results
         # Those that a page may choose by their names; it never names a file.
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
-        session.about = self._described()
 
     def on_games(self, _: Message) -> Reading:
         """Returns the unfinished games: their names, boards, players, moves, and days of the last move."""
@@ -124,7 +126,7 @@ class Opening(Part):
         """Has a game from the position of a node take the place of this one."""
         self.replace(game, begin, forgets=False, is_aside=True)
         self.values.move_to(zip(_positions(node), _positions(self.played.node), strict=False))
-        self.session.publish()
+        self.session.show()
 
     def load(self, saved: SavedGame, *, is_aside: bool = False) -> None:
         """Has a saved game take the place of the present one, to which people may go back if `is_aside`."""
@@ -161,27 +163,30 @@ class Opening(Part):
             self._rated.stop_counting()  # another network plays the rest
         engine.settings = settings
         engine.load(engine.game)
-        session.about = self._described()
+        session.touch(self)
         self.values.forget()
         session.watch_engine()
         session.tried.clear()
         session.look_at(session.node)
 
-    def forget_game(self, *, is_aside: bool) -> None:
-        self.session.about = self._described()
-
-    def _described(self) -> Document:
+    def document(self) -> Document:
         """Returns the game that is played or looked at, and how the engine plays."""
         played = self.played
         game, settings, tree = played.game, played.engine.settings, played.tree
-        is_record, players = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
+        is_record, names = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
+        humans = sorted(played.humans)
         timed = settings.visits is None and settings.seconds is None
         # A network that cannot be chosen has the name of its file.
         network = settings.network
         return {
+            "board": empty_board(game.width, game.height),
+            "width": game.width,
+            "height": game.height,
+            "humans": [*map(colour_name, humans)],
+            "isStudy": played.mode is not Mode.GAME,
             "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
-            "names": {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN},
+            "names": {colour_name(colour): names[colour] for colour in humans if names[colour] not in ("", HUMAN)},
             "ending": played.saved and played.saved.ending and phrase_parts(played.saved.ending),
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
             "komi": game.komi,

@@ -23,6 +23,8 @@ T = TypeVar("T")
 class Playing(Part):
     """Playing and walking, and guess the move: a game is shown without its next move, which the user looks for."""
 
+    name, draws = "play", True
+
     def __init__(self, session: Session, searches: Searches) -> None:
         super().__init__(session)
         self.searches = searches
@@ -76,8 +78,7 @@ class Playing(Part):
             self._guess(point)
             return
         played.play(point)
-        for part in session.parts:
-            part.played_on()
+        session.tell("move")
         session.changed()
 
     def on_undo(self, _: Message) -> None:
@@ -88,7 +89,7 @@ class Playing(Part):
         if (annotated := played.annotation_to_undo) is not None:  # the engine goes on with what it does
             played.undo()
             if annotated is session.node:
-                session.publish()
+                session.show()
             else:
                 session.look_at(annotated)
             return
@@ -99,8 +100,7 @@ class Playing(Part):
         played.undo()
         if node.move is None and node.properties is not properties:
             self.values.forget(node)
-        for part in session.parts:
-            part.taken_back()
+        session.tell("undo")
         session.changed()
 
     def on_resign(self, message: Message) -> None:
@@ -119,7 +119,7 @@ class Playing(Part):
         if chain is None:
             raise UserError("there is no stone")
         played.count(played.dead ^ chain.stones)
-        self.session.publish()
+        self.session.show()
 
     def on_stop(self, _: Message) -> None:
         """Ends the search at once; what it has found counts."""
@@ -151,7 +151,7 @@ class Playing(Part):
         session = self.session
         if message.get("colour") is None:
             self.end_guessing()
-            session.publish()
+            session.show()
             return
         if self.played.mode is Mode.GAME:
             raise UserError("open a game to guess its moves")
@@ -174,7 +174,7 @@ class Playing(Part):
         if self.guess is not None:
             self.guess = self.guess | {"colour": None} if self.guess["tried"] else None
 
-    def forget_game(self, *, is_aside: bool) -> None:
+    def after_beginning(self, *, is_aside: bool) -> None:
         self.forget_guesses()
 
     def forget_guesses(self) -> None:
@@ -231,8 +231,8 @@ class Playing(Part):
     def _shows_count(self) -> bool:
         return self.session.is_latest and self.played.is_counted
 
-    def state(self) -> Document:
-        session, played, clock = self.session, self.played, self.played.clock
+    def document(self) -> Document:
+        session, played = self.session, self.played
         is_over = played.result is not None
         opinion, node = self.values.opinion or (None, None)
         move = node.move if node is not None and node in session.line else None
@@ -245,17 +245,6 @@ class Playing(Part):
             "dead": sorted(played.game.vertex(point) for point in played.dead),
             # What the engine thinks of its last move, if that is in the line shown: values of the position after it.
             "opinion": values_of(move.colour, opinion) if opinion and move else None,
-            # What is left of each clock is seconds and count as in GTP's `time_left`.
-            "clock": {
-                "running": colour_name(clock.running) if clock.running else None,
-                "system": clock.settings.system,
-                "main": clock.settings.main,
-                "increment": clock.settings.increment,
-                "period": clock.settings.period,
-                "periods": clock.settings.count,
-                "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},
-                "left": {colour_name(colour): clock.left(colour) for colour in (BLACK, WHITE)},
-            },
             "guess": self.guess and dict(self.guess),  # what was published before stays as it was
         }
 
@@ -290,6 +279,8 @@ def result_in_parts(text: str | None) -> Document | None:
 
 class Editing(Part):
     """Edits to the tree at the position on display; all of them can be undone."""
+
+    follows_position = False  # it has no document
 
     def on_tree(self, _: Message) -> Document:
         """Returns the tree: for each node its number, its parent's, what it is, whether it has a comment."""
@@ -379,4 +370,4 @@ class Editing(Part):
     def _save(self) -> None:
         self.played.has_content = True
         self.played.save_soon()
-        self.session.publish()
+        self.session.show()

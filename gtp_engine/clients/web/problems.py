@@ -93,6 +93,9 @@ class _Exercise:
 class Problems(Part):
     """The problem that is shown, and the reader's boxes."""
 
+    # Before there is a problem or a mistake the boxes, which may be on a slow disk, are not looked up at each move.
+    name, follows_position = "problems", False
+
     def __init__(
         self, session: Session, searches: Searches, reviewing: Reviewing, solving: Solving, opening: Opening
     ) -> None:
@@ -106,7 +109,7 @@ class Problems(Part):
         self._one_reading = threading.Lock()  # each takes 128 MB
         self._boxes: Boxes | None = None
         self._unread = self._unsaved = ""  # why the boxes are not read, or a result is not in their file
-        self._usual_task, session.next_task = session.next_task, self._next_task
+        self._usual_task = session.next_task
 
     # Which problem is shown.
 
@@ -172,6 +175,7 @@ class Problems(Part):
             before = self._sources, self._place
             self._sources, self._place = sources, place
             self._searches.analysis_visits = None  # which would show the answer
+            self.session.touch()
             try:
                 if isinstance(found, UserError):
                     self._load(open_tree(GameRecord()).as_record())
@@ -205,8 +209,11 @@ class Problems(Part):
         finally:
             self._coming, self._stays = None, False
 
-    def forget_game(self, *, is_aside: bool) -> None:
+    def after_beginning(self, *, is_aside: bool) -> None:
         self.exercise = self._coming
+        self.session.next_task = self._usual_task
+        if self.exercise is not None:
+            self.session.next_task, self.follows_position, self.draws = self._next_task, True, True
         self._sources = self._sources if self._stays else ()
 
     def _needed(self) -> _Exercise:
@@ -218,9 +225,7 @@ class Problems(Part):
 
     def _next_task(self) -> Task | None:
         """Returns the next reading or search: what is sought, then whether the reader's move is right."""
-        exercise = self.exercise
-        if exercise is None:
-            return self._usual_task()
+        exercise = self._needed()
         node, goal, missed = exercise.pending, exercise.goal, exercise.problem.missed
         if not exercise.is_read:
 
@@ -251,6 +256,7 @@ class Problems(Part):
 
         def ended(result: T | None) -> None:
             finish(result)
+            self.session.touch()
             self.session.go_on()
 
         return Task("solve", partial(in_background, "problem", run), ended, stop.set)
@@ -259,8 +265,11 @@ class Problems(Part):
         """Finds what is sought, on the solver's thread."""
 
         def report(number: int, count: int) -> None:
-            exercise.group = number, count
-            self.session.call(self.session.publish)
+            def show() -> None:
+                exercise.group = number, count
+                self.session.publish(self)
+
+            self.session.call(show)
 
         problem = exercise.problem
         if problem.missed is not None and not problem.missed.group:
@@ -287,6 +296,7 @@ class Problems(Part):
             tried = node.path[len(exercise.start.path) :]
             verdict = judge_by_record(exercise.problem, [each.move.point for each in tried if each.move is not None])
         exercise.verdicts[node], exercise.pending = verdict, None
+        self.session.touch(self)
         if verdict.is_right is not None and not exercise.given:
             self._count(exercise, verdict.is_right)
         self._answer(node, verdict)
@@ -298,7 +308,13 @@ class Problems(Part):
                 self.played.play(verdict.reply)
                 self.session.changed()
 
-    def played_on(self) -> None:
+    def after_help(self) -> None:
+        self.follows_position = True  # a mistake may be shown, which can be kept
+
+    def after_end(self) -> None:
+        self.after_help()
+
+    def after_move(self) -> None:
         exercise, node = self.exercise, self.played.node
         if exercise is None or node.move is None or node.move.colour != exercise.player:
             return
@@ -310,7 +326,7 @@ class Problems(Part):
         else:
             self.session.call(partial(self._answer, node, known))
 
-    def taken_back(self) -> None:
+    def after_undo(self) -> None:
         """Takes the reader's move back together with the answer to it."""
         exercise, played = self.exercise, self.played
         if exercise is not None:
@@ -348,7 +364,7 @@ class Problems(Part):
     # What is kept.
 
     def _cards(self) -> dict[str, Card]:
-        """Returns the cards; none if the file cannot be read, and `state` says why then."""
+        """Returns the cards; none if the file cannot be read, and `document` says why then."""
         self._unread = ""
         try:
             self._boxes = self._boxes or Boxes(folders.data_dir() / "problems.json")
@@ -384,14 +400,14 @@ class Problems(Part):
         sgf, today = GameRecord.from_game(self.session.before(node)).to_sgf(), datetime.date.today().isoformat()
         card = replace(self._cards().get(key, Card("")), name=f"{players}, {number}", sgf=sgf, missed=missed)
         self._keep(key, replace(card, box=1, due=today))
-        self.session.publish()
+        self.session.publish(self)
 
     def on_forget(self, _: Message) -> None:
         """Takes the problem that is shown out of the boxes."""
         exercise = self._needed()
         exercise.result = False  # nothing counts any more, also not a look at the solution
         self._keep(exercise.key, None)
-        self.session.publish()
+        self.session.publish(self)
 
     def _mistake(self) -> tuple[str, TreeNode, Missed] | None:
         """Returns the mistake that is shown, its node, and the key of the problem it makes; None if none is shown."""
@@ -409,7 +425,7 @@ class Problems(Part):
         played = session.position(node).vertex(node.move.point)
         return key_of(session.before(node)), node, Missed(played, round(points, 1), line, group)
 
-    def close(self) -> None:
+    def after_close(self) -> None:
         try:
             if self._boxes is not None:
                 self._boxes.save()
@@ -418,14 +434,14 @@ class Problems(Part):
 
     # What pages see.
 
-    def state(self) -> Document:
+    def document(self) -> Document:
         exercise, cards, mistake = self.exercise, self._cards(), self._mistake()
         notice = self._boxes.notice if self._boxes is not None else ""
         return {
             "boxes": {"due": len(_due(cards)), "problem": self._unsaved or self._unread or notice},
             # Whether the mistake that is shown is kept; None if none is shown.
             "kept": mistake and cards.get(mistake[0], Card("")).box > 0,
-            "problems": {"place": self._place, "count": len(self._sources)},
+            "collection": {"place": self._place, "count": len(self._sources)},
             "exercise": exercise and self._described(exercise, cards.get(exercise.key, exercise.before)),
         }
 

@@ -18,7 +18,9 @@ _HELP = ("analyse", "hint", "network", "review", "score", "solve", "teach")
 class Rating(Part):
     """Games in which the engine's rank follows the person's results. One that the engine helps in does not count."""
 
-    def __init__(self, session: Session, searches: Searches, opening: Opening, rated: RatedGames | None) -> None:
+    name = "rating"
+
+    def __init__(self, session: Session, searches: Searches, opening: Opening, rated: RatedGames) -> None:
         super().__init__(session)
         self._searches, self._opening, self._rated = searches, opening, rated
         self._has_counted = False
@@ -26,7 +28,7 @@ class Rating(Part):
 
     def _tell(self) -> None:
         """Shows what is wrong with the file of the rating."""
-        if self._rated is not None and self._rated.file.notice:
+        if self._rated.file.notice:
             notices = filter(None, (self.session.notice, self._rated.file.notice))
             self.session.notice = "; ".join(dict.fromkeys(notices))
 
@@ -36,12 +38,12 @@ class Rating(Part):
         played = self.played
         has_moved = any(move.colour in played.humans for move in played.game.moves)
         is_new = played.mode is Mode.GAME and played.saved is None and not has_moved
-        return self._rated is not None and not self._rated.file.is_asked and is_new
+        return is_new and not self._rated.file.is_asked
 
     def on_strength(self, message: Message) -> None:
         """Takes the rank that a person has, "unknown" or "max", and begins a game against an opponent who suits it."""
         word, rated, played = text_of(message, "rank"), self._rated, self.played
-        if rated is None or not self._asks:
+        if not self._asks:
             raise UserError(Phrase("error.otherGame"))  # another page has answered
         rank = None if word == _UNKNOWN else as_rank(word)
         self.session.check_kept()
@@ -51,45 +53,41 @@ class Rating(Part):
             game, humans = played.position(played.tree.root).copy(), played.humans
             self._opening.replace(game, lambda: rated.begin(game, humans, played.time))
         self._tell()
-        self.session.publish()
+        self.session.publish(self)
 
-    def helped(self) -> None:
-        if self._rated is not None and self.played.result is None:
+    def after_help(self) -> None:
+        if self.played.result is None:
             self._rated.stop_counting()
+            self.session.touch(self)
 
-    def taken_back(self) -> None:
-        self.helped()
+    def after_undo(self) -> None:
+        self.after_help()
 
-    def ended(self) -> None:
-        if self._rated is not None and self._rated.count():
+    def after_end(self) -> None:
+        if self._rated.count():
             self._has_counted = True
             self._tell()
 
-    def forget_game(self, *, is_aside: bool) -> None:
+    def after_beginning(self, *, is_aside: bool) -> None:
         self._has_counted = False
-        if self._rated is not None and self._rated.counts:
+        if self._rated.counts:
             self._searches.is_teaching = False  # or the game would not count, and nobody would have been asked
 
     @property
     def _ends(self) -> list[str]:
         """The types of messages after which the present game will not count; none if it does not count anyway."""
-        if self._rated is None or not self._rated.counts or self.played.result is not None:
+        if not self._rated.counts or self.played.result is not None:
             return []
         return [*_HELP, "undo"] if self.played.annotation_to_undo is None else [*_HELP]
 
-    def state(self) -> Document:
-        rated = self._rated
-        if rated is None:
-            return {"rating": None}
-        rating = rated.file.rating
+    def document(self) -> Document:
+        rated, rating = self._rated, self._rated.file.rating
         known = rating and {"rank": str(rating.rank), "within": rating.within, "games": rating.games}
         return {
-            "rating": {
-                "asks": self._asks,
-                "isKnown": rating is not None,
-                "follows": rated.is_present,
-                "counts": rated.counts,
-                "ends": self._ends,
-                "result": known if self._has_counted else None,
-            }
+            "asks": self._asks,
+            "isKnown": rating is not None,
+            "follows": rated.is_present,
+            "counts": rated.counts,
+            "ends": self._ends,
+            "result": known if self._has_counted else None,
         }

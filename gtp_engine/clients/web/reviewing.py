@@ -16,6 +16,7 @@ from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
 from ...table.saved_games import GameFile, open_tree
 from .opening import Opening
+from .position import line_shown
 from .session import (
     CLOSING_SECONDS,
     MOST_NODES,
@@ -27,7 +28,6 @@ from .session import (
     Part,
     Session,
     in_words,
-    line_shown,
     phrase_parts,
     visits_of,
     whole_number,
@@ -77,6 +77,8 @@ class Job:
 class Reviewing(Part):
     """The review of the present game, which ends guessing and its count, and that of the game before."""
 
+    name, follows_position = "review", False
+
     def __init__(self, session: Session, opening: Opening, forget_guesses: Callable[[], object]) -> None:
         super().__init__(session)
         self._opening, self._forget_guesses = opening, forget_guesses
@@ -104,11 +106,11 @@ class Reviewing(Part):
         colour = Words(WHOSE).parse("colour", message.get("colour", "both"))
         player = None if colour == "both" else as_colour(colour)
         self._forget_guesses()
-        self.session.helped()
+        self.session.tell("help")
         self._begin(player, visits=visits)
         self.session.publish()
 
-    def ended(self) -> None:
+    def after_end(self) -> None:
         """Begins the lesson about a game that a person has played against the engine."""
         played, (person, *others) = self.played, self.played.humans
         has_moved = any(move.colour == person for move in played.game.moves)
@@ -135,7 +137,8 @@ class Reviewing(Part):
         else:
             study = GameStudy(task, engine.settings, visits=visits, known=self._known)
         job = self.job = Job(study, tree, self.played.file, positions, moves, is_lesson)
-        self.session.other_problem = None
+        self.session.other_problem, self.draws = None, True
+        self._touch()
         # Every change of the job is made on the session's thread.
         self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))
         self._running.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
@@ -145,13 +148,19 @@ class Reviewing(Part):
         if self.job is not None:
             self.job.study.stop()
 
-    def taken_back(self) -> None:
+    def _touch(self) -> None:
+        """Follows a change of what is known: it is shown, and also drawn."""
+        self.session.touch()
+        self.session.touch(self)
+
+    def after_undo(self) -> None:
         """Drops the lesson of a game that goes on."""
         if self.job is not None and self.job.is_lesson:
             self.on_stop_review({})
             self.job = None
+            self._touch()
 
-    def forget_game(self, *, is_aside: bool) -> None:
+    def after_beginning(self, *, is_aside: bool) -> None:
         self.on_stop_review({})
         if self.job is not None:
             self.job.left_at = self.session.node
@@ -168,9 +177,10 @@ class Reviewing(Part):
         self._opening.load(saved if saved.is_own else saved.as_record())
         self.job, self._known = job, known
         self._note(job)
+        self._touch()
         self.session.look_at(self.session.node if job.left_at is None or job.left_at.is_gone else job.left_at)
 
-    def close(self) -> None:
+    def after_close(self) -> None:
         self.on_stop_review({})
         if self._running is not None:
             wait([self._running], CLOSING_SECONDS)
@@ -185,6 +195,7 @@ class Reviewing(Part):
             self._note(job, -1)
         elif step.stage == "again" or is_new:
             self._note(job)
+        self._touch()
         if self._pace.is_due() or is_new:
             self.session.publish()
 
@@ -195,7 +206,7 @@ class Reviewing(Part):
         job.stage = "stopped"
         if job is self.job:
             self.session.other_problem = in_words(error)
-            self.session.publish()
+            self.session.publish(self)
 
     def _note(self, job: Job, first: int = 0) -> None:
         """Notes the values of what a review has found, from this move on."""
@@ -227,7 +238,7 @@ class Reviewing(Part):
     def on_reason(self, message: Message) -> Document:
         """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
 
-        The board has no line if that one no longer exists, for example because another review has begun meanwhile.
+        There is no board if the line no longer exists, for example because another review has begun meanwhile.
         """
         session, mistake, lines = self.session, self.mistake(), list[Sequence[int]]()
         number = whole_number(message, "number", 0, MOST_NODES)
@@ -235,16 +246,16 @@ class Reviewing(Part):
             lines = [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
         parent = session.node.parent
         is_known = parent is not None and number < len(lines)
-        shown = line_shown(session.position(parent), lines[number]) if is_known else session.shown_position()
+        shown = line_shown(session.position(parent), lines[number]) if is_known else {}
         return {"type": "line", "of": f"reason {number}", **shown}
 
-    def state(self) -> Document:
+    def document(self) -> Document:
         from ...study.move_review import LEAST_WINRATE  # later than the first board
 
         job, has_aside = self.job, self.aside is not None
         if job is None:
-            return {"review": None, "hasAside": has_aside}
-        review = {
+            return {"job": None, "hasAside": has_aside}
+        described = {
             "isLesson": job.is_lesson,
             "stage": job.stage,
             "done": job.step.done if job.step else 0,
@@ -253,14 +264,12 @@ class Reviewing(Part):
             "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
             "leastWinrate": LEAST_WINRATE,
         }
-        return {"review": review, "hasAside": has_aside}
+        return {"job": described, "hasAside": has_aside}
 
     def _described(self, node: TreeNode, mistake: "Mistake") -> Document:
-        """Returns a mistake, with its place in the line that is shown; None if it is in another variation."""
-        worst, line = mistake.worst, self.session.line
+        worst = mistake.worst
         return {
             "node": node.number,
-            "place": line.index(node) if node in line else None,
             "number": worst.number,
             "colour": colour_name(worst.move.colour),
             "move": worst.vertex(worst.move.point),

@@ -30,9 +30,11 @@ from ...base.threads import in_background
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
+from .graph import Graph
 from .guard import Guard
 from .opening import Opening
 from .playing import Editing, Playing
+from .position import Position
 from .problems import Problems
 from .rating import Rating
 from .reviewing import Reviewing
@@ -77,15 +79,19 @@ def new_session(
     if rated is not None and rated.file.rating is not None:
         rated.begin(played.game, played.humans)
     session = Session(played, publish, call)
+    Position(session)
     searches = Searches(session)
     playing = Playing(session, searches)
     opening = Opening(session, rated)
-    Rating(session, searches, opening, rated)
+    if rated is not None:
+        Rating(session, searches, opening, rated)
     reviewing = Reviewing(session, opening, playing.forget_guesses)
+    Graph(session, reviewing)
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening)
     session.watch_engine()
+    session.touch(*session.parts)
     session.go_on()
     problems.open_first()
     return session
@@ -162,10 +168,10 @@ class Server:
         with contextlib.suppress(RuntimeError):  # a search may end, or a second Ctrl-C come, after the loop
             self._loop.call_soon_threadsafe(function)
 
-    def publish(self, state: Document) -> None:
-        """Sends all pages what has changed in the state since the last one."""
-        before, self._published = self._published, state
-        changed = {name: value for name, value in state.items() if name not in before or before[name] != value}
+    def publish(self, documents: Document) -> None:
+        """Sends all pages what has changed in these documents."""
+        before, self._published = self._published, self._published | documents
+        changed = {name: _changed(before.get(name, {}), document) for name, document in documents.items()}
         for page in list(self._pages):
             page.send(changed)
 
@@ -174,7 +180,7 @@ class Server:
         if len(self._pages) >= _MOST_PAGES:
             return False
         self.session.watch(True)
-        self.session.publish()  # the other pages know what this one gets
+        self.session.publish(*self.session.parts)  # the other pages know what this one gets
         self._pages.add(page)
         page.send(self._published)
         return True
@@ -381,15 +387,18 @@ class _Socket(_Handler, WebSocketHandler):
         self.server.leave(self)
 
     def send(self, changed: Document) -> None:
-        """Sends a part of the state at once, or as soon as the one before is on its way; newer values replace it."""
-        self._waiting |= changed
+        """Sends parts of documents at once, or as soon as those before are on their way; newer values replace them."""
+        for name, values in changed.items():
+            if values:
+                self._waiting.setdefault(name, {}).update(values)
         if self._sending is None or self._sending.done():
             self._send()
 
     def _send(self, sent: "asyncio.Future[None] | None" = None) -> None:
         is_open = sent is None or not (sent.cancelled() or sent.exception())
         if is_open and self._waiting:
-            text, self._waiting = json.dumps({"type": "state", **self._waiting}), {}
+            text = json.dumps({"type": "state", "parts": self._waiting}, separators=(",", ":"))
+            self._waiting = {}
             try:
                 self._sending = self.write_message(text)
                 self._sending.add_done_callback(self._send)
@@ -397,6 +406,11 @@ class _Socket(_Handler, WebSocketHandler):
                 is_open = False
         if not is_open:
             self.server.leave(self)
+
+
+def _changed(before: Document, after: Document) -> Document:
+    """Returns what is new in a document."""
+    return {name: value for name, value in after.items() if name not in before or before[name] != value}
 
 
 def _parsed(text: str | bytes) -> Document:

@@ -8,10 +8,10 @@ they see of it, is in its parts (`Part`), one for each subject.
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,8 +20,8 @@ from ...base.errors import EXPECTED, UserError, answer_text
 from ...base.fields import Range, invalid
 from ...base.languages.texts import Phrase
 from ...base.messages import plural
-from ...go.coords import BLACK, PASS, WHITE, colour_name, opponent
-from ...go.drawing import BoardDrawing, Candidate
+from ...go.coords import BLACK, WHITE, colour_name, opponent
+from ...go.drawing import Candidate
 from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import SearchReport
@@ -35,7 +35,6 @@ MOST_NODES = 10**9  # more than there are nodes or trees
 _FIRST_TREES = 10**8  # far less than that
 CLOSING_SECONDS = 5.0  # for which the end of the program waits for work on other threads
 _PUBLISH_SECONDS = 0.3  # between looks at the progress of such work
-_PIXELS = 1000  # the drawing's own size, which the page's style replaces
 # The page offers less; the bound only keeps a wrong message from starting a search of a week.
 _VISITS = Range(1, 1_000_000, whole=True)
 WHOSE = ("both", "black", "white")  # moves, to guess or to review
@@ -92,7 +91,8 @@ class Session:
     ) -> None:
         """Begins with a game, and without parts.
 
-        `publish` sends a state to all pages at once; `call`, on any thread, calls a function soon on this one.
+        `publish` sends documents to all pages at once, each by the name of its part; `call`, on any thread, calls a
+        function soon on this one.
         """
         self.played = played
         played.keep = lambda: call(self.save_changes)  # after the pages have been sent the change
@@ -100,6 +100,7 @@ class Session:
         self.call = call
         self.values = Values(self.to_move)
         self.parts: list[Part] = []
+        self._stale: set[Part] = set()  # those whose documents have to be made anew
         # Returns what the engine is to do next in the game; the part that plays sets it.
         self.next_task: Callable[[], Task | None] = lambda: None
         self.task: Task | None = None  # what the engine is doing
@@ -112,7 +113,6 @@ class Session:
         self.other_problem: str | None = None  # the same, although the engine can go on
         # Why this game, or the one before it, was saved to a new file, or that only the first of a file was opened.
         self.notice = self.notice_of_opening
-        self.about: Document = {}  # what pages see that stays the same in the course of a game
         self.is_guessing = False  # whether moves are guessed, which hints and analyses would show
         self.is_watched = True  # whether a page is open
         self._period = 0  # of the running clock, as pages know it
@@ -175,62 +175,49 @@ class Session:
 
     # What pages see.
 
-    def state(self) -> Document:
-        """Returns all that a page shows: what the session has and what its parts add."""
-        played, game, line = self.played, self.position(), self.line
-        last = game.moves[-1] if game.moves else None
-        siblings, variation, _ = played.tree.branching(self.node)
-        state = {
-            "board": _empty_board(game.width, game.height),
-            "width": game.width,
-            "height": game.height,
-            **self.about,
-            **self.shown_position(),
-            "node": self.node.number,
-            "tree": self.tree_version,
-            "moves": len(line) - 1,
-            "place": line.index(self.node),
-            "moveNumbers": [sum(node.move is not None for node in nodes) for nodes in (self.node.path, line)],
-            "variation": {"number": variation + 1, "of": len(siblings)},
-            "numbers": self._numbers(game),
-            "lastMove": {"colour": colour_name(last[0]), "vertex": game.vertex(last[1])} if last else None,
-            "toMove": colour_name(game.to_move),
-            "passes": game.passes,
-            "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
-            "comment": self.node.comment,
-            "humans": [colour_name(colour) for colour in sorted(played.humans)],
-            "isStudy": played.mode is not Mode.GAME,
+    def touch(self, *parts: "Part") -> None:
+        """Has parts make their documents anew at the next `publish`: without any, those that follow the position."""
+        self._stale.update(parts or (part for part in self.parts if part.follows_position))
+
+    def publish(self, *parts: "Part") -> None:
+        """Shows on all pages what these parts have to show, and those that were touched, and what goes on now.
+
+        The clock has been stopped or started before as that requires.
+        """
+        self._stale.update(parts)
+        self.played.pause(not self._is_in_play)
+        self._period = self.played.clock.period
+        self.notice = self.played.file.notice or self.notice  # which the next save forgets
+        documents = {part.name: part.document() for part in self.parts if part in self._stale}
+        self._stale.clear()
+        self._publish(documents | {"now": self.now()})
+
+    def show(self) -> None:
+        """Shows what has changed about the position."""
+        self.touch()
+        self.publish()
+
+    def now(self) -> Document:
+        """Returns what goes on: the clock, what the engine does, and what has happened to it and to the file."""
+        played, clock = self.played, self.played.clock
+        return {
+            # What is left of each clock is seconds and count as in GTP's `time_left`.
+            "clock": {
+                "running": colour_name(clock.running) if clock.running else None,
+                "system": clock.settings.system,
+                "main": clock.settings.main,
+                "increment": clock.settings.increment,
+                "period": clock.settings.period,
+                "periods": clock.settings.count,
+                "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},
+                "left": {colour_name(colour): clock.left(colour) for colour in (BLACK, WHITE)},
+            },
             "isReady": self.is_ready,
             "task": self.task and {"kind": self.task.kind, "seconds": time.monotonic() - self.task.started},
             "file": played.file.path.name if played.file.path else None,
             "notice": self.notice,
             "problem": self.problem or played.file.error or self.other_problem,
         }
-        for part in self.parts:
-            state |= part.state()
-        return state
-
-    def _numbers(self, game: Game) -> dict[str, str]:
-        """Returns the number of the move that has placed each stone of a position, those that were set up left out."""
-        moves = [node.move for node in self.node.path if node.move is not None]
-        last = {move.point: (number, move.colour) for number, move in enumerate(moves, 1) if move.point != PASS}
-        of_stones = {point: number for point, (number, colour) in last.items() if game.stone_at(point) == colour}
-        return {game.vertex(point): str(number) for point, number in of_stones.items()}
-
-    def shown_position(self) -> Document:
-        """Returns the stones of the position that is shown, and what is drawn there: marks and what the parts add."""
-        marks = self.played.tree.marks(self.node)
-        drawn = Drawn(dict(marks.labels), marks.shapes)
-        for part in self.parts:
-            part.draw(drawn)
-        return _as_document(self.position(), drawn)
-
-    def publish(self) -> None:
-        """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
-        self.played.pause(not self._is_in_play)
-        self._period = self.played.clock.period
-        self.notice = self.played.file.notice or self.notice  # which the next save forgets
-        self._publish(self.state())
 
     @property
     def _is_in_play(self) -> bool:
@@ -266,8 +253,9 @@ class Session:
         self.check_time()
         kind = message["type"]
         for part in self.parts:
-            if kind in part.methods:
-                return part.methods[kind](message)
+            if (respond := getattr(part, f"on_{kind.replace('-', '_')}", None)) is not None:
+                answer: Answer = respond(message)
+                return answer
         raise UserError(f"invalid message: unknown type {kind[:40]!r}")
 
     # The file.
@@ -300,18 +288,29 @@ class Session:
     def close(self) -> None:
         """Ends what the engine is doing, and saves the game."""
         self.cancel()
-        for part in self.parts:
-            part.close()
+        self.tell("close")
         if not self.played.save():
             logger.error(self.played.file.error)
         elif self.played.file.notice:
             logger.warning(self.played.file.notice)
 
-    # What the parts share: the position that is shown, and the engine.
+    # What the parts share: events, the position that is shown, and the engine.
+
+    def tell(self, event: str, **values: Any) -> None:
+        """Calls the method `after_...` of each part that follows this kind of event.
+
+        "move": a person has played one; "undo": a person has taken something back; "help": the engine begins to help a
+        person; "end": a game against the engine is over; "beginning": another game has taken the place of this one
+        (`began`); "close": the program ends.
+        """
+        for part in self.parts:
+            if (follow := getattr(part, f"after_{event}", None)) is not None:
+                follow(**values)
 
     def look_at(self, node: TreeNode) -> None:
         """Shows another position. In a game against the engine the game itself stays as it is."""
         self.position(node)
+        self.touch()
         is_game = self.played.mode is Mode.GAME
         if self.task is not None and not (is_game and self.task.is_of_the_game):
             self.cancel()
@@ -329,16 +328,16 @@ class Session:
         self.node = self.played.node
         self.report, self.shown, self.problem, self.other_problem = None, "", None, None
         self.tried.clear()
+        self.touch()
         if self.played.mode is Mode.GAME and self.played.result is not None:
-            for part in self.parts:
-                part.ended()
+            self.tell("end")
         self.go_on()
 
     def began(self, *, is_aside: bool = False) -> None:
         """Follows another game that has taken the place of this one, to which people may go back if `is_aside`."""
         self.tree_number += 1
-        for part in self.parts:
-            part.forget_game(is_aside=is_aside)
+        self.tell("beginning", is_aside=is_aside)
+        self.touch(*self.parts)
         self.watch_engine()
         self.changed()
 
@@ -366,7 +365,7 @@ class Session:
             task = self.next_task()
         self.task = task or self.task
         if task is not None and task.kind not in ("move", "count"):
-            self.helped()
+            self.tell("help")
         self.publish()
         if task is None:
             return
@@ -389,11 +388,6 @@ class Session:
         else:
             task.finish(future.result())
 
-    def helped(self) -> None:
-        """Follows that the engine begins to help a person."""
-        for part in self.parts:
-            part.helped()
-
     def cancel(self) -> None:
         """Ends what the engine is doing; its result is dropped."""
         if self.task is not None:
@@ -407,14 +401,19 @@ class Session:
 
 
 class Part:
-    """What pages may ask for about one subject: `stop-review` is the method `on_stop_review` of one of the parts."""
+    """What pages may ask for about one subject, and what they see of it.
+
+    `on_stop_review` of one of the parts answers the message `stop-review`, `after_undo` follows the event "undo"
+    (`Session.tell`).
+    """
+
+    name = ""  # of its document
+    # Whether its document depends on the position that is shown, or on what was found about it.
+    follows_position = True
+    draws = False  # whether it draws on that position
 
     def __init__(self, session: Session) -> None:
         self.session, self.played, self.values = session, session.played, session.values
-        names = (name for name in dir(self) if name.startswith("on_"))
-        self.methods: dict[str, Callable[[Message], Answer]] = {
-            name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names
-        }
         session.parts.append(self)
 
     @property
@@ -422,30 +421,12 @@ class Part:
         """Whether it has people study the game instead of playing it, so that their clock stands."""
         return False
 
-    def state(self) -> Document:
+    def document(self) -> Document:
         """Returns what pages see of it."""
         return {}
 
     def draw(self, drawn: Drawn) -> None:
         """Adds to the drawing of the position."""
-
-    def played_on(self) -> None:
-        """Follows a person's move."""
-
-    def taken_back(self) -> None:
-        """Follows that a person has taken something back."""
-
-    def helped(self) -> None:
-        """Follows that the engine begins to help a person, as in `Session.helped`."""
-
-    def ended(self) -> None:
-        """Follows the end of a game against the engine."""
-
-    def forget_game(self, *, is_aside: bool) -> None:
-        """Follows that another game has taken the place of the one before, as in `Session.began`."""
-
-    def close(self) -> None:
-        """Follows that the program ends."""
 
     def node_of(self, message: Message) -> TreeNode:
         """Returns the node that a message names; raises UserError if it is in another game, or has been deleted."""
@@ -498,46 +479,6 @@ def visits_of(message: Message) -> int | None:
 
 
 # Values of documents.
-
-
-def line_shown(
-    game: Game, line: Sequence[int], shapes: Mapping[int, str] | None = None, candidates: Sequence[Candidate] = ()
-) -> Document:
-    """Returns a position with a line from there on, as numbered stones.
-
-    Stones that the line captures have no numbers; shapes mark the stones that are left.
-    """
-    after, drawn = game.copy(), Drawn(candidates=[*candidates])
-    for number, point in enumerate(line, 1):
-        after.play(after.to_move, point, tolerant=True)  # solved lines leave ko threats out
-        if point != PASS:
-            drawn.labels[point] = str(number)
-    drawn.labels = {point: text for point, text in drawn.labels.items() if after.stone_at(point)}
-    drawn.shapes = {point: shape for point, shape in (shapes or {}).items() if after.stone_at(point)}
-    return _as_document(after, drawn)
-
-
-def _as_document(game: Game, drawn: Drawn) -> Document:
-    """Returns a position as pages read it: the stones as rows of ".", "X" (Black) and "O" (White)."""
-    candidates = [
-        {"vertex": game.vertex(game.point(each.point)), "fill": each.colour, "text": each.text, "isBest": each.is_best}
-        for each in drawn.candidates
-    ]
-    return {
-        "stones": ["".join(".XO"[stone] for stone in row) for row in game.stones()],
-        "drawn": {
-            "labels": {game.vertex(point): text for point, text in drawn.labels.items()},
-            "marks": {game.vertex(point): shape for point, shape in drawn.shapes.items()},
-            "ownership": [] if drawn.ownership is None else drawn.ownership.ravel().round(2).tolist(),
-            "candidates": candidates,
-        },
-    }
-
-
-@cache
-def _empty_board(width: int, height: int) -> str:
-    """Returns the drawing in which pages draw the positions of a board."""
-    return BoardDrawing(np.zeros((height, width), np.int8), pixels=_PIXELS).to_svg()
 
 
 def phrase_parts(phrase: Phrase) -> Document:

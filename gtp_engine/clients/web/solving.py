@@ -22,7 +22,8 @@ from ...solver.description import as_document
 from ...solver.part import find_part
 from ...solver.refutations import Branch
 from ...solver.solution import Answer, Solution, solve
-from .session import CLOSING_SECONDS, Document, Message, Pace, Part, in_words, line_shown, text_of
+from .position import line_shown
+from .session import CLOSING_SECONDS, Document, Message, Pace, Part, in_words, text_of
 
 SECONDS = 20.0  # by judgement: most groups that are solved at all take less
 _WORKS, _FAILS = "#5cc48d", "#e08a7b"  # the colours of moves that keep the outcome of the first ones, and of others
@@ -42,6 +43,8 @@ class Job:
 
 class Solving(Part):
     """The reading of a group. It is dropped when other stones are shown."""
+
+    name, follows_position = "solving", False  # until there is something to drop
 
     _job: Job | None = None
     _reading: Future[Solution] | None = None
@@ -63,6 +66,11 @@ class Solving(Part):
             self._job.stop.set()
             self._job = None
 
+    def _begin(self, job: Job) -> None:
+        self._drop()
+        self._job, self.follows_position = job, True
+        self.session.touch(self)
+
     def on_solve(self, message: Message) -> None:
         """Begins to read whether the group of a stone is alive."""
         self.check_shown(message)
@@ -71,18 +79,17 @@ class Solving(Part):
         game = self.session.position().copy()
         point = game.point(text_of(message, "point"))
         find_part(game, [point])  # which refuses what is no group
-        self._drop()
-        job = self._job = Job(game, point)
+        job = Job(game, point)
+        self._begin(job)
         self.session.other_problem = None
-        self.session.helped()
+        self.session.tell("help")
         self._reading = in_background("solver", partial(self._read, job))
         self._reading.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
-        self.session.publish()
+        self.session.publish(self)
 
     def show(self, game: Game, solution: Solution) -> None:
         """Shows the lines of a position of which a solution is known."""
-        self._drop()
-        self._job = Job(game.copy(), solution.target[0], positions=solution.positions, solution=solution)
+        self._begin(Job(game.copy(), solution.target[0], positions=solution.positions, solution=solution))
 
     def on_stop_solve(self, _: Message) -> None:
         """Ends the reading; what it has found stays."""
@@ -92,12 +99,12 @@ class Solving(Part):
     def on_leave_solve(self, _: Message) -> None:
         """Goes back to the game."""
         self._drop()
-        self.session.publish()
+        self.session.publish(self)
 
-    def forget_game(self, *, is_aside: bool) -> None:
+    def after_beginning(self, *, is_aside: bool) -> None:
         self._drop()
 
-    def close(self) -> None:
+    def after_close(self) -> None:
         self._drop()
         if self._reading is not None:
             wait([self._reading], CLOSING_SECONDS)
@@ -117,7 +124,7 @@ class Solving(Part):
             if not job.positions:  # what was compiled before does not count
                 job.began = time.monotonic()
             job.positions = positions
-            self.session.publish()
+            self.session.publish(self)
 
     def _ended(self, job: Job, done: Future[Solution]) -> None:
         if job is not self._job:
@@ -127,11 +134,11 @@ class Solving(Part):
         else:
             job.solution = done.result()
             job.positions = job.solution.positions
-        self.session.publish()
+        self.session.publish(self)
 
     # What pages see.
 
-    def state(self) -> Document:
+    def document(self) -> Document:
         job = self._shown
         if job is None:
             return {"life": None}
@@ -143,13 +150,13 @@ class Solving(Part):
     def on_lines(self, message: Message) -> Document:
         """Returns the board after some moves of the lines for one player to move first, with the moves that follow.
 
-        Without a solution, or if the moves are not in its lines, it is the position that is shown.
+        Without a solution, or if the moves are not in its lines, there is no board.
         """
         job, moves = self._shown, message.get("moves")
         if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
             raise invalid("moves", moves, "a list of vertices")
         first = as_colour(text_of(message, "first"))
-        shown = self.session.shown_position()
+        shown: Document = {}
         if job is not None and job.solution is not None:
             shown = _lines_shown(job, job.solution.answers[first], moves) or shown
         return {"type": "line", "of": " ".join(["lines", text_of(message, "first"), *moves]), **shown}

@@ -13,7 +13,8 @@ from ...go.game import Game, Move
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
-from .session import Document, Drawn, Message, Part, Session, Task, line_shown, text_of, visits_of
+from .position import line_shown
+from .session import Document, Drawn, Message, Part, Session, Task, text_of, visits_of
 from .values import JUDGED_VISITS, whole
 
 _LAYERS = ("candidates", "losses", "ownership", "policy")
@@ -26,6 +27,8 @@ _PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
 class Searches(Part):
     """What is searched, and what is drawn of it."""
 
+    name, draws = "search", True
+
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.layer = _LAYERS[0]  # of what is found, on the board
@@ -36,7 +39,7 @@ class Searches(Part):
     def is_studying(self) -> bool:
         return self.analysis_visits is not None
 
-    def forget_game(self, *, is_aside: bool) -> None:
+    def after_beginning(self, *, is_aside: bool) -> None:
         self.analysis_visits = None
 
     @property
@@ -56,6 +59,7 @@ class Searches(Part):
             session.cancel()
         if visits is None and session.shown == "analysis":
             session.report, session.shown = None, ""
+        session.touch()
         session.go_on()
 
     def analysis(self) -> Task | None:
@@ -67,12 +71,13 @@ class Searches(Part):
     def on_teach(self, message: Message) -> None:
         """Begins or ends marking the moves that lose points."""
         self.is_teaching = message.get("on") is True
+        self.session.touch()
         self.session.go_on()
 
     def on_layer(self, message: Message) -> None:
         """Chooses what an analysis draws."""
         self.layer = Words(_LAYERS).parse("layer", message.get("layer"))
-        self.session.publish()
+        self.session.show()
 
     def _next_to_judge(self) -> TreeNode | None:
         """Returns the position to be searched so that a person's move can be judged; None if there is none.
@@ -106,6 +111,7 @@ class Searches(Part):
 
         def note(report: SearchReport) -> None:
             self.values.note(report, node)
+            session.touch()
             session.go_on()
 
         request = replace(engine.request(limits=Limits(visits=visits)), game=session.position(node).copy())
@@ -128,6 +134,7 @@ class Searches(Part):
             raise UserError(Phrase("error.thinking"))
         session.cancel()
         self.analysis_visits = None  # its report gives way to this one
+        session.touch()
         session.go_on(self._search(kind, self.played.engine.settings.limits(ANSWER_SECONDS)))
 
     def _search(self, kind: str, limits: Limits) -> Task:
@@ -137,6 +144,7 @@ class Searches(Part):
         def show(report: SearchReport) -> None:
             session.report, session.shown = report, kind
             self.values.note(report, node)
+            session.touch()
             if kind == "analysis" or self._next_to_judge() is None:
                 session.publish()
             else:  # this search has taken the place of one that judges a move
@@ -153,10 +161,10 @@ class Searches(Part):
         return task
 
     def on_line(self, message: Message) -> Document:
-        """Returns the board with the main line of one of the moves that are shown; without a line if it is none now."""
+        """Returns the board with the main line of one of the moves that are shown; no board if it is none now."""
         vertex = text_of(message, "move")
         line = next((move.pv for move in self.shown_moves if move.vertex == vertex), ())
-        shown = line_shown(self.session.position(), line) if line else self.session.shown_position()
+        shown = line_shown(self.session.position(), line) if line else {}
         return {"type": "line", "of": vertex, **shown}
 
     # What pages see.
@@ -175,7 +183,7 @@ class Searches(Part):
         loss = self.values.loss(node, tree.width, tree.height) if self.is_teaching else None
         return None if loss is None or node.move is None else (node.move, *loss)
 
-    def state(self) -> Document:
+    def document(self) -> Document:
         report, loss, game = self.session.report, None, self.session.position()
         moves = report.table()[:_LISTED] if report is not None and self.shown_moves else []
         if (lost := self.loss()) is not None:
@@ -186,7 +194,6 @@ class Searches(Part):
             "report": report and {"kind": self.session.shown, **values_of(report.to_move, report), "moves": moves},
             "layer": self.layer,
             "analysisVisits": self.analysis_visits,
-            "curve": self.values.curve(self.session.line),
             "losses": self.values.on_stones(game, self.session.node.path),
             "isTeaching": self.is_teaching,
             "loss": loss,

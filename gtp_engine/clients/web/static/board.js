@@ -141,5 +141,9 @@ export class Board {
     return svgElement("path", {class: "cross", d: `M0 ${y}H${width}M${x} 0V${height}`});
   }
 
-  ghost(point, kind) { return this.drawing.stone(point, {class: `ghost ${this.colour} ${kind}`}); }
+  ghost(point, kind) {
+    const stone = this.drawing.copy(point, this.colour);
+    stone.setAttribute("class", `ghost ${this.colour} ${kind}`);
+    return stone;
+  }
 }

@@ -30,7 +30,8 @@ export class Clocks {
 
   draw() {
     if (!this.state) return;
-    const {clock, task, toMove, humans} = this.state, since = this.isConnected ? (performance.now() - this.received) / 1000 : 0;
+    const {now: {clock, task}, position: {toMove}, game: {humans}} = this.state;
+    const since = this.isConnected ? (performance.now() - this.received) / 1000 : 0;
     let shown = null;
     for (const player of this.players) {
       const colour = player.dataset.colour, spent = clock.running === colour ? since : 0;

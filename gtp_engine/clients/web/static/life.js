@@ -75,13 +75,13 @@ export class Life {
   }
 
   show(state) {
-    const before = this.life, life = this.life = state.life;
+    const before = this.life, life = this.life = state.solving.life;
     if (life) this.isPicking = false;
     if (life?.found && !(before?.found && before.stone === life.stone)) {
-      this.first = state.toMove;
+      this.first = state.position.toMove;
       this.moves = [];
     }
-    find("#life").disabled = !this.isOpen && Boolean(state.guess?.colour);
+    find("#life").disabled = !this.isOpen && Boolean(state.play.guess?.colour);
     this.render();
   }
 

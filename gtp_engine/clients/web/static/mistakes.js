@@ -25,11 +25,12 @@ export class Mistakes {
     this.said = "";
   }
 
-  show(state) {
-    const review = this.review = state.review, isGuessing = Boolean(state.guess && state.guess.colour);
+  show({review: {job: review}, play: {guess}, position, now}) {
+    const isGuessing = Boolean(guess?.colour);
+    this.review = review;
     find("#review").textContent = text(this.isRunning ? "reviewStop" : "review");
     find("#review").setAttribute("aria-pressed", this.isRunning);
-    find("#review").disabled = !this.isRunning && (!state.isReady || state.moves === 0);
+    find("#review").disabled = !this.isRunning && (!now.isReady || position.moves === 0);
     find("#reviewed").hidden = !review || isGuessing;
     const stage = review && review.stage, isNew = stage !== this.stage;
     this.stage = stage;
@@ -41,11 +42,11 @@ export class Mistakes {
     const order = text("mistakes.order", {winrate: percent(review.leastWinrate)});
     say(find("#mistakes-order"), review.mistakes.length ? order : "");
     // The lists stay the same elements as long as they say the same, so that the focus stays.
-    const said = JSON.stringify([review.mistakes, state.node]);
+    const said = JSON.stringify([review.mistakes, position.node]);
     if (said === this.said) return;
     this.said = said;
     const focused = document.activeElement.dataset.entry;
-    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, state.node)));
+    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)));
     if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
   }
 

@@ -42,28 +42,28 @@ export class NewGame {
   // time for a move there too. from: the position that the game begins from, which has its board, komi and rules; null
   // for a new board.
   open(state, from = null) {
-    const form = this.form, {clock} = state;
+    const form = this.form, {game, now: {clock}} = state;
     this.present = state;
     this.from = from;
     for (const part of form.querySelectorAll("[data-of]")) part.hidden = part.disabled = part.dataset.of !== (from ? "position" : "board");
     form.rank.options[0].hidden = form.rank.options[0].disabled = !state.rating?.isKnown;
-    select(form.rank, state.rating?.follows ? "auto" : state.rank);
-    if (state.seconds !== null && clock.system === "none") offer(form.seconds, state.seconds);
+    select(form.rank, state.rating?.follows ? "auto" : game.rank);
+    if (game.seconds !== null && clock.system === "none") offer(form.seconds, game.seconds);
     this.offeredSeconds = form.seconds.value;
-    if (!state.isRecord) {
-      const size = state.width === state.height ? state.width : `${state.width}x${state.height}`;
-      if (!has(form.size, size)) form.size.add(new Option(`${state.width} × ${state.height}`, size));
+    if (!game.isRecord) {
+      const size = game.width === game.height ? game.width : `${game.width}x${game.height}`;
+      if (!has(form.size, size)) form.size.add(new Option(`${game.width} × ${game.height}`, size));
       select(form.size, size);
       // Who has the colour chosen by chance wants that again.
-      if (form.colour.value !== "random") select(form.colour, state.humans.length === 2 ? "both" : state.humans[0]);
-      select(form.handicap, state.handicap);
+      if (form.colour.value !== "random") select(form.colour, game.humans.length === 2 ? "both" : game.humans[0]);
+      select(form.handicap, game.handicap);
       // "other" rules have no name, by which a new game chooses them.
-      if (!has(form.rules, state.rules) && state.rules !== "other") form.rules.add(new Option(state.rules, state.rules));
-      select(form.rules, state.rules);
-      offer(form.komi, state.isUsualKomi ? "" : state.komi);
+      if (!has(form.rules, game.rules) && game.rules !== "other") form.rules.add(new Option(game.rules, game.rules));
+      select(form.rules, game.rules);
+      offer(form.komi, game.isUsualKomi ? "" : game.komi);
       this.offerLimits(clock);
     }
-    if (from) select(form.colour, state.toMove);
+    if (from) select(form.colour, state.position.toMove);
     this.dialog.showModal();
   }
 
@@ -109,7 +109,7 @@ export class NewGame {
   // The engine's limits for a move: those of the present game, which may be visits, unless the user has changed the
   // seconds.
   engineLimits() {
-    const {form, present: {clock, seconds, visits}} = this;
+    const {form, present: {now: {clock}, game: {seconds, visits}}} = this;
     if (form.time.value !== "none") return {seconds: null, visits: null};
     const isKept = clock.system === "none" && form.seconds.value === this.offeredSeconds;
     return isKept ? {seconds, visits} : {seconds: Number(form.seconds.value), visits: null};

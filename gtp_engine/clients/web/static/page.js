@@ -25,6 +25,7 @@ const words = ["empty", "black", "white"];
 
 let socket, connecting, wait = FIRST_WAIT;
 let state = null;
+let isNew;  // whether the connection has not sent a state yet
 let announced = "";
 let line = null;  // the message that asks for the line on the board, of a candidate or of a reason
 let resigned = null;  // the position shown when the user was asked whether to resign
@@ -78,6 +79,7 @@ function connect() {
   const opened = socket = new WebSocket(`ws://${location.host}/socket`);
   socket.addEventListener("open", () => {
     wait = FIRST_WAIT;
+    isNew = true;
     showConnection(true);
   });
   socket.addEventListener("message", (event) => receive(JSON.parse(event.data)));
@@ -104,11 +106,13 @@ function transmit(message) {
   return true;
 }
 
-// The state of a new connection is a whole one; later ones are what has changed.
+// The state has a document for each part of the program. A new connection gets them whole, and then what has changed.
 function receive(message) {
   if (message.type === "state") {
     const before = state;
-    state = {...state, ...message};
+    state = isNew ? {} : {...state};
+    isNew = false;
+    for (const [name, changed] of Object.entries(message.parts)) state[name] = {...state[name], ...changed};
     show(before);
   } else if (message.type === "line") {
     if (line && message.of === nameOf(line)) draw(message);
@@ -140,13 +144,13 @@ function send(message) {
 }
 
 function play(vertex) {
-  if (state.isCounted) send({type: "dead", point: vertex});
-  else if (state.isOver) refuse(text("error.gameOver"));
+  if (state.play.isCounted) send({type: "dead", point: vertex});
+  else if (state.play.isOver) refuse(text("error.gameOver"));
   else study.edit({type: "play", point: vertex});
 }
 
 function go(place) {
-  if (place >= 0 && place <= state.moves) send({type: "go", move: place});
+  if (place >= 0 && place <= state.position.moves) send({type: "go", move: place});
 }
 
 function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#analysis-visits").value) : null}); }
@@ -156,7 +160,7 @@ const steps = {
   first: () => go(0),
   previous: () => life.step(-1) || send({type: "go", step: -1}),
   next: () => life.step(1) || send({type: "go", step: 1}),
-  last: () => go(state.moves),
+  last: () => go(state.position.moves),
 };
 for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
 const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
@@ -169,8 +173,8 @@ document.addEventListener("keydown", (event) => {
   else if (!step || !state || !study.step(step)) return;
   event.preventDefault();  // which would scroll the page
 });
-find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
-find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
+find("#analyse").addEventListener("click", () => analyse(state.search.analysisVisits === null));
+find("#analysis-visits").addEventListener("change", () => state.search.analysisVisits === null || analyse(true));
 find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
 remember(find("#opinions"), "opinions", () => state && show());
 remember(find("#coordinates"), "coordinates", () => {});  // page.css hides them
@@ -307,64 +311,65 @@ function gameText({width, height, rank, players, moves, day}) {
 // What the user sees, and hears.
 
 function pointText(vertex, stone) {
-  const isDead = state.isCounted && state.dead.includes(vertex);
+  const isDead = state.play.isCounted && state.play.dead.includes(vertex);
   return [vertex, text(words[stone]), ...(isDead ? [text("dead")] : [])].join(", ");
 }
 
 function showSteps() {
   const focused = document.activeElement;
-  find("#first").disabled = find("#previous").disabled = state.place === 0;
-  find("#next").disabled = find("#last").disabled = state.place === state.moves;
+  find("#first").disabled = find("#previous").disabled = state.position.place === 0;
+  find("#next").disabled = find("#last").disabled = state.position.place === state.position.moves;
   // At an end of the game, the focus goes to the way back: a disabled button would lose it.
   if (focused?.disabled && ["first", "previous", "next", "last"].includes(focused.id)) {
-    find(state.place === 0 ? "#next" : "#previous").focus();
+    find(state.position.place === 0 ? "#next" : "#previous").focus();
   }
 }
 
 // before: the state before this one, if this is a new one.
 function show(before = state) {
   if (!state) return;
+  const {position, play, game, now, search} = state;
   life.show(state);
-  if (!before || before.node !== state.node || before.tree !== state.tree) board.pick(null);
+  if (!before || before.position.node !== position.node || before.position.tree !== position.tree) board.pick(null);
   showAgain(before);
-  const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
+  const isTheirs = play.isYourTurn, busy = isBackground() ? null : now.task && now.task.kind;
   find("#pass").disabled = !isTheirs;
-  const isGuessing = Boolean(state.guess?.colour);  // which these would help
+  const isGuessing = Boolean(play.guess?.colour);  // which these would help
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null || isGuessing;
   find("#analyse").disabled = isGuessing;
-  find("#undo").disabled = !state.canUndo;
+  find("#undo").disabled = !play.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
   showSteps();
-  find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
-  find("#curve").hidden = state.curve.length < 2 || !hasOpinions();
-  graph.show(state);
+  find("#analyse").setAttribute("aria-pressed", search.analysisVisits !== null);
+  find("#curve").hidden = !state.graph.svg || !hasOpinions();
+  if (state.graph.svg) graph.show(state.graph, state.position);
   study.show(state);
   mistakes.show(state);
-  problems.show(state);
+  problems.show(state.problems, Boolean(state.solving.life));
   strength.show(state);
-  sound.follow(state);
+  sound.follow(state.position);
   showSettings();
   showLoss();
-  find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
+  find("#board-help").textContent = text(play.isCounted ? "countHelp" : "boardHelp");
   showComment();
-  find("#back").hidden = !state.hasAside;
-  find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
-  find("#resign").disabled = state.result !== null || state.moves === 0 || state.place < state.moves;
+  find("#back").hidden = !state.review.hasAside;
+  find("#branch").hidden = position.place === position.moves && game.humans.length < 2 && !play.isOver;
+  find("#resign").disabled = play.result !== null || position.moves === 0 || position.place < position.moves;
   showPlayers();
   showStatus();
   showReport();
-  const komi = number(state.komi, state.komi % 1 ? 1 : 0), rules = rulesName(state.rules);
-  const facts = [text("facts", {komi, rules, move: number(state.moveNumbers[0])})];
-  if (state.handicap) facts.push(`${text("handicap")}: ${number(state.handicap)}`);
+  const komi = number(game.komi, game.komi % 1 ? 1 : 0), rules = rulesName(game.rules);
+  const facts = [text("facts", {komi, rules, move: number(position.moveNumbers[0])})];
+  if (game.handicap) facts.push(`${text("handicap")}: ${number(game.handicap)}`);
   find("#facts").textContent = facts.join(" · ");
-  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
-  find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
+  find("#recorded").textContent = game.recordedResult ? text("recordedResult", {result: resultText(game.recordedResult)}) : "";
+  find("#file").textContent = now.file ? text("savedAs", {file: isolated(now.file)}) : "";
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
-  const notes = state.rankNotes.map(({name, values}) => text(name, values));
+  const notes = game.rankNotes.map(({name, values}) => text(name, values));
   showNotice("#rank-note", [ratingText(state), ...notes].filter(Boolean).join(" · "));
-  const ending = state.ending && text(state.ending.name, state.ending.values);
-  showNotice("#notice", [ending, state.notice].filter(Boolean).join("; "));
+  const ending = game.ending && text(game.ending.name, game.ending.values);
+  showNotice("#notice", [ending, now.notice].filter(Boolean).join("; "));
   showProblem();
 }
 
@@ -377,11 +382,11 @@ function showNotice(selector, said) {
 const isolated = (name) => name && `\u2068${name}\u2069`;
 
 // Whether what the engine does leaves the board to the player.
-function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
+function isBackground() { return state.now.task !== null && ["analysis", "preparation"].includes(state.now.task.kind); }
 
 // Whether Undo takes the move back changes while the user steps; a screen reader hears of the mistake once.
 function showLoss() {
-  const {loss} = state;
+  const {loss} = state.search;
   const values = loss && {move: moveName(loss.move), points: number(loss.points, 1), best: moveName(loss.best)};
   say(find("#lost"), loss ? text("lost", values) : "");
   find("#undo-takes-back").hidden = !loss?.canUndo;
@@ -390,40 +395,43 @@ function showLoss() {
 
 // While the comment can be edited it stands in the field for that.
 function showComment() {
-  find("#comment").textContent = state.comment;
-  find("#comment").hidden = !state.comment || find("#edit").open;
+  find("#comment").textContent = state.position.comment;
+  find("#comment").hidden = !state.position.comment || find("#edit").open;
 }
 
 function showSettings() {
-  find("#teach").checked = state.isTeaching;
-  find("#layer").value = state.layer;
-  const names = state.networks.includes(state.network) ? state.networks : [state.network, ...state.networks];
+  const {game, search} = state;
+  find("#teach").checked = search.isTeaching;
+  find("#layer").value = search.layer;
+  const names = game.networks.includes(game.network) ? game.networks : [game.network, ...game.networks];
   const labels = {auto: text("network-auto"), none: text("network-none")};
-  find("#network").value = state.network;
-  fillList(find("#network"), names.map((name) => [name, labels[name] || name]), state.network);
+  find("#network").value = game.network;
+  fillList(find("#network"), names.map((name) => [name, labels[name] || name]), game.network);
 }
 
-// shown: other stones, and what is drawn with them.
-function draw(shown = state) {
-  const colour = state.isYourTurn && study.tool === "play" && !life.isOpen ? state.toMove : null;
-  const isPreview = shown.stones.join() !== state.stones.join(), last = isPreview ? null : state.lastMove?.vertex;
-  const written = {numbers: state.numbers, losses: hasOpinions() ? state.losses : {}}[find("#on-stones").value];
+// other: other stones, and what is drawn with them.
+function draw(other = {}) {
+  const {position, game: {board: svg, width, height}} = state, shown = {...position, ...other};
+  const colour = state.play.isYourTurn && study.tool === "play" && !life.isOpen ? position.toMove : null;
+  const isPreview = shown.stones.join() !== position.stones.join(), last = isPreview ? null : position.lastMove?.vertex;
+  const written = {numbers: position.numbers, losses: hasOpinions() ? state.search.losses : {}}[find("#on-stones").value];
   const drawn = {...shown.drawn, labels: {...(isPreview ? {} : written), ...shown.drawn.labels}};
-  board.show(state.board, {...state, ...shown, drawn, last, title: boardLabel(), colour, isPreview});
+  board.show(svg, {width, height, stones: shown.stones, drawn, last, title: boardLabel(), colour, isPreview});
   careful.show();
 }
 
 function showPlayers() {
-  const rank = rankName(state.rank);
+  const {position, play, game} = state;
+  const rank = rankName(game.rank);
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
-    const isHuman = state.humans.includes(colour);
-    const person = state.humans.length === 2 ? isolated(state.names[colour]) || text("human") : text("you");
+    const isHuman = game.humans.includes(colour);
+    const person = game.humans.length === 2 ? isolated(game.names[colour]) || text("human") : text("you");
     const name = isHuman ? person : text("engineAt", {rank});
     player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
-    player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
-    player.querySelector(".passed").hidden = !(state.lastMove?.vertex === "pass" && state.lastMove.colour === colour);
-    player.classList.toggle("turn", state.result === null && state.toMove === colour);
+    player.querySelector(".captures").textContent = text("captured", {stones: number(position.captures[colour])});
+    player.querySelector(".passed").hidden = !(position.lastMove?.vertex === "pass" && position.lastMove.colour === colour);
+    player.classList.toggle("turn", play.result === null && position.toMove === colour);
   }
   clocks.show(state);
 }
@@ -438,30 +446,31 @@ function showStatus() {
 }
 
 function lastMoveText() {
-  const last = state.lastMove;
+  const last = state.position.lastMove;
   return last && text(last.vertex === "pass" ? "passes" : "plays", {colour: text(last.colour), move: last.vertex});
 }
 
 // Whether one more pass ends the game.
-function isAfterPass() { return state.isYourTurn && state.passes === 1 && !state.exercise; }
+function isAfterPass() { return state.play.isYourTurn && state.position.passes === 1 && !state.problems.exercise; }
 
 function boardLabel() {
-  return text("boardLabel", {size: `${state.width} × ${state.height}`, last: lastMoveText() || text("noMoves")});
+  return text("boardLabel", {size: `${state.game.width} × ${state.game.height}`, last: lastMoveText() || text("noMoves")});
 }
 
 function statusText() {
-  const colour = text(state.toMove);
-  if (state.result && state.place === state.moves) return resultText(state.result);
-  if (!state.isReady && state.task) return text("compiling");
-  if (study.isGuessing && ["both", state.toMove].includes(state.guess.colour) && state.place < state.moves) return text("guessNow", {colour});
-  if (state.place < state.moves) {
-    const [place, moves] = state.moveNumbers.map((count) => number(count));
+  const {position, play, now} = state;
+  const colour = text(position.toMove);
+  if (play.result && position.place === position.moves) return resultText(play.result);
+  if (!now.isReady && now.task) return text("compiling");
+  if (study.isGuessing && ["both", position.toMove].includes(play.guess.colour) && position.place < position.moves) return text("guessNow", {colour});
+  if (position.place < position.moves) {
+    const [place, moves] = position.moveNumbers.map((count) => number(count));
     return text("earlier", {place, moves});
   }
-  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[state.task.kind], {colour});
-  if (isAfterPass()) return text("passTooToEnd", {colour: text(state.lastMove.colour)});
+  if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
+  if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
   // After a search that failed it may be the engine's turn.
-  return text(state.isYourTurn && state.humans.length === 1 ? "yourTurn" : "toMove", {colour});
+  return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }
 
 // A result that the program cannot read is shown as its record writes it.
@@ -475,12 +484,12 @@ function resultText({winner, by, points, text: written}) {
 
 // Whether what the engine thinks is shown unasked: in a game against it, which it would give away, only if the user wants.
 function hasOpinions() {
-  const isAsked = find("#opinions").checked || state.analysisVisits !== null || state.review !== null;
-  return isAsked || state.isStudy || state.isOver;
+  const isAsked = find("#opinions").checked || state.search.analysisVisits !== null || state.review.job !== null;
+  return isAsked || state.game.isStudy || state.play.isOver;
 }
 
 function showReport() {
-  const isLatest = state.place === state.moves, report = state.report, opinion = report || (isLatest && hasOpinions() ? state.opinion : null);
+  const isLatest = state.position.place === state.position.moves, report = state.search.report, opinion = report || (isLatest && hasOpinions() ? state.play.opinion : null);
   find("#report").hidden = !opinion;
   if (!opinion) return;
   const points = Math.abs(opinion.lead);
@@ -526,7 +535,7 @@ function candidateRow() {
 
 // Returns the message that asks for the line of a candidate; null if the point is none.
 function candidate(vertex) {
-  const isOne = state && state.report && state.report.moves.some(({move}) => move === vertex);
+  const isOne = state && state.search.report && state.search.report.moves.some(({move}) => move === vertex);
   return isOne ? {type: "line", move: vertex} : null;
 }
 
@@ -547,7 +556,7 @@ function showLine(wanted) {
 // After a new state: the line of the same candidate or reason, which may have changed, that of a group, or the position.
 function showAgain(before) {
   if (life.isOpen || line?.type === "lines") line = life.line;
-  else if (line) line = line.type === "line" ? candidate(line.move) : before && before.node === state.node ? line : null;
+  else if (line) line = line.type === "line" ? candidate(line.move) : before && before.position.node === state.position.node ? line : null;
   if (line) transmit(line);
   else draw();
 }
@@ -555,7 +564,7 @@ function showAgain(before) {
 // A refusal stays until the user does something else: an analysis sends new states all the time.
 function showProblem() {
   find("#now").classList.toggle("refused", Boolean(refusal));
-  showNotice("#problem", refusal || (state && state.problem) || "");
+  showNotice("#problem", refusal || (state && state.now.problem) || "");
 }
 
 function showConnection(isOpen) {

@@ -4,10 +4,10 @@ import {date, moveName, number, say, text} from "./words.js";
 
 export class Problems {
   constructor(send) {
-    const go = (step) => () => send({type: "problem", place: this.state.problems.place + step});
+    const go = (step) => () => send({type: "problem", place: this.collection.place + step});
     for (const [id, step] of [["problem-before", -1], ["problem-after", 1], ["problem-again", 0]]) find(`#${id}`).addEventListener("click", go(step));
     find("#problem-number").addEventListener("change", ({target}) => {
-      const place = Math.min(Math.max(Math.round(target.value) || 1, 1), this.state.problems.count) - 1;
+      const place = Math.min(Math.max(Math.round(target.value) || 1, 1), this.collection.count) - 1;
       send({type: "problem", place});
     });
     for (const type of ["practise", "solution", "forget", "problem-record"]) find(`#${type}`).addEventListener("click", () => send({type}));
@@ -15,13 +15,14 @@ export class Problems {
 
   // Whether the solver is not ready to read yet.
   get isCompiling() {
-    const {exercise} = this.state;
+    const {exercise} = this;
     return Boolean(exercise && !exercise.isRead && !exercise.group);
   }
 
-  show(state) {
-    this.state = state;
-    const {boxes, exercise, kept, problems: {place, count}} = state;
+  // hasLines: whether the lines of the solver are shown.
+  show({boxes, exercise, kept, collection}, hasLines) {
+    const {place, count} = collection;
+    Object.assign(this, {exercise, collection});
     find("#practise").hidden = boxes.due === 0;
     find("#practise").textContent = text("dueToday", {count: number(boxes.due)});
     find("#keep").hidden = kept === null;
@@ -42,7 +43,7 @@ export class Problems {
     find("#forget").hidden = !exercise || exercise.box === 0;
     say(find("#problem-name"), exercise ? `\u2068${exercise.name}\u2069` : "");
     say(find("#problem-goal"), exercise ? goalText(exercise) : "");
-    say(find("#verdict"), exercise ? resultText(exercise, Boolean(state.life)) : "");
+    say(find("#verdict"), exercise ? resultText(exercise, hasLines) : "");
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
 }

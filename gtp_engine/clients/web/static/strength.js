@@ -38,7 +38,7 @@ export class Strength {
     return true;
   }
 
-  show({rating, tree}) {
+  show({rating, position: {tree}}) {
     this.ends = rating?.ends ?? [];
     this.tree = treeNumber(tree);
     // Another page may have answered meanwhile, or begun another game.
@@ -49,12 +49,12 @@ export class Strength {
 }
 
 // What is said of the rank during and after a game that follows it; "" for nothing.
-export function ratingText({rating, isOver}) {
+export function ratingText({rating, play}) {
   if (!rating?.follows) return "";
   if (rating.result) {
     const {rank, within, games} = rating.result;
     return text("rankFound", {count: games, rank: rankName(rank), within: number(within)});
   }
-  if (isOver) return "";
+  if (play.isOver) return "";
   return text(rating.counts ? "rankFollows" : "rankNotCounted");
 }

@@ -36,7 +36,7 @@ export class Study {
   // What a click on the board does.
   get tool() { return find("#edit").open ? find("#tool").value : "play"; }
 
-  get isGuessing() { return Boolean(this.state && this.state.guess && this.state.guess.colour); }
+  get isGuessing() { return Boolean(this.state && this.state.play.guess && this.state.play.guess.colour); }
 
   // Puts the chosen mark or stone on a point; returns whether there is one to put.
   use(point) {
@@ -48,13 +48,13 @@ export class Study {
 
   // Goes up or down in the tree; returns whether there is another variation.
   step(step) {
-    if (this.state.variation.of < 2 || this.isGuessing) return false;
+    if (this.state.position.variation.of < 2 || this.isGuessing) return false;
     this.send({type: "variation", step});
     return true;
   }
 
   // The position that the page shows; the program may show another one by now.
-  get shown() { return {node: this.state.node, tree: treeNumber(this.state.tree)}; }
+  get shown() { return {node: this.state.position.node, tree: treeNumber(this.state.position.tree)}; }
 
   // Sends a move or another change in the position that the page shows.
   edit(message) { this.send({...message, ...this.shown}); }
@@ -92,12 +92,12 @@ export class Study {
 
   show(state) {
     this.state = state;
-    if (state.tree !== this.version) this.ask(state.tree);
-    const {number: place, of} = state.variation;
+    if (state.position.tree !== this.version) this.ask(state.position.tree);
+    const {number: place, of} = state.position.variation;
     find("#variation").hidden = of < 2 || this.isGuessing;
     say(find("#variation-place"), text("variation", {number: number(place), count: number(of)}));
-    find("#tree").hidden = this.isGuessing || !(state.isStudy ? state.moves > 0 : this.tree.hasBranches);
-    this.tree.show(state.node);
+    find("#tree").hidden = this.isGuessing || !(state.game.isStudy ? state.position.moves > 0 : this.tree.hasBranches);
+    this.tree.show(state.position.node);
     this.showEditing(state);
     this.showGuessing(state);
   }
@@ -118,10 +118,10 @@ export class Study {
 
   showEditing(state) {
     this.showComment(state);
-    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
-    find("#delete").disabled ||= state.place === 0;
-    for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.isStudy;
-    if (!state.isStudy && STONES.includes(find("#tool").value)) {
+    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.game.isStudy || this.isGuessing;
+    find("#delete").disabled ||= state.position.place === 0;
+    for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.game.isStudy;
+    if (!state.game.isStudy && STONES.includes(find("#tool").value)) {
       find("#tool").value = "play";
       this.onTool();
     }
@@ -130,21 +130,21 @@ export class Study {
   // While the user is in the field it stays with its position: the engine, or another page, may show another one meanwhile.
   // Another game has other positions, and only what has been typed stays.
   showComment(state) {
-    const field = find("#comment-text"), node = state.node, tree = treeNumber(state.tree);
+    const field = find("#comment-text"), node = state.position.node, tree = treeNumber(state.position.tree);
     const isSame = this.isEdited(node, tree), isTyped = this.isCommentChanged;
     if (this.edited?.tree === tree && !isSame && document.activeElement === field) return;
-    if (isSame) this.edited.comment = state.comment.trim();
+    if (isSame) this.edited.comment = state.position.comment.trim();
     else this.saveComment();
     // What has been typed stays until the program has it, also if it was refused; the user may copy and empty it.
     if (!isTyped || (!isSame && !field.value.trim())) {
-      if (field.value.trim() !== state.comment.trim()) field.value = state.comment;
-      this.edited = {node, tree, comment: state.comment.trim(), sent: null};
+      if (field.value.trim() !== state.position.comment.trim()) field.value = state.position.comment;
+      this.edited = {node, tree, comment: state.position.comment.trim(), sent: null};
     }
   }
 
   showGuessing(state) {
-    const guess = state.guess;
-    find("#guess").hidden = !state.isStudy || (state.moves === 0 && !guess);
+    const guess = state.play.guess;
+    find("#guess").hidden = !state.game.isStudy || (state.position.moves === 0 && !guess);
     find("#guess-now").textContent = text(this.isGuessing ? "guessEnd" : "guessBegin");
     find("#guess-now").setAttribute("aria-pressed", this.isGuessing);
     find("#guess-colour").disabled = this.isGuessing;
