@@ -20,7 +20,7 @@ from ..engine.status import agreed_dead
 from ..go.coords import BLACK, EMPTY, colour_letter
 from ..go.game import Game
 from ..nets.library import file_or_name, find_network
-from ..search.evaluate.choices import AUTO, WITHOUT_NETWORK, network_on
+from ..search.evaluate.choices import AUTO, names_file, network_on
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, position_of
 from ..search.evaluate.human_profile import check_profile
@@ -63,7 +63,7 @@ class NetworkPlayer:
     @property
     def state(self) -> str:
         """The beginning of its file's SHA-256: training writes another network to a file of the same name."""
-        if self.network in WITHOUT_NETWORK:
+        if not names_file(self.network):
             return ""
         return hashlib.sha256(find_network(self.network).read_bytes()).hexdigest()[:16]
 

@@ -29,7 +29,7 @@ from ...engine.settings import EngineSettings
 from ...engine.worker import SearchWorker
 from ...go.game import Game
 from ...nets.library import find_network
-from ...search.evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK
+from ...search.evaluate.choices import LARGEST_BOARD, names_file
 from ...search.evaluate.evaluator import Evaluator
 from ...search.evaluate.factory import make_evaluator
 from ...search.evaluate.features import new_workspace, root_position_of
@@ -118,7 +118,7 @@ class Schedulers:
         """Returns the loaded networks as KataGo's `query_models` reports them."""
         networks = [(name, scheduler.evaluator) for name, (_, scheduler) in self._by_network.items()]
         networks += [] if self._human is None else [(self._human_model, self._human)]
-        return [_model(name, evaluator) for name, evaluator in networks if name not in WITHOUT_NETWORK]
+        return [_model(name, evaluator) for name, evaluator in networks if names_file(name)]
 
     def close(self) -> None:
         """Closes all evaluators."""

@@ -9,7 +9,7 @@ from ...base.messages import plural
 from ...base.settings import setting
 from ...base.system import wait_for
 from ...engine.settings import EngineSettings
-from ...search.evaluate.choices import AUTO, WITHOUT_NETWORK
+from ...search.evaluate.choices import names_file
 from ...search.request import Limits
 from .command import command
 from .common_options import BOARD_SIZE, search_options
@@ -66,12 +66,12 @@ def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
       gtp_engine benchmark --network uniform  the tree alone
     """
     settings = replace(search, seed=search.seed or 0)
-    is_named = settings.network not in (AUTO, *WITHOUT_NETWORK)
+    is_named = names_file(settings.network)
     sizes_of: dict[str, list[tuple[int, int]]] = {}
     for size in boards.sizes or (NETWORK_SIZES if is_named else SIZES):
         sizes_of.setdefault(settings.network_on(*size), []).append(size)
     for network, its_sizes in sizes_of.items():
-        is_network = network not in WITHOUT_NETWORK
+        is_network = names_file(network)
         here = replace(settings, network=network)
         if search.visits is None and search.seconds is None:
             here = replace(here, seconds=NETWORK_SECONDS if is_network else SECONDS)

@@ -128,4 +128,4 @@ def network_file(network: str) -> str:
 
     Raises UserError if it is not found; the message lists the folders searched.
     """
-    return network if network in (choices.AUTO, *choices.WITHOUT_NETWORK) else str(find_network(network))
+    return str(find_network(network)) if choices.names_file(network) else network

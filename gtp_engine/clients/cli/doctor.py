@@ -25,7 +25,7 @@ from ...engine.settings import DEFAULT_SECONDS, EngineSettings
 from ...go.coords import MIN_SIZE
 from ...nets.library import JUDGE, RANK_PLAY, default_network, find_network, network_name
 from ...nets.published import REFERENCE, estimated_rates, published_networks, strongest
-from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
+from ...search.evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, names_file
 from .command import command
 from .common_options import ParameterOptions, network_file
 from .defaults import COMMON_SETTINGS
@@ -151,7 +151,7 @@ def network_options(network: str, profile: str = "") -> list[str]:
     file = EngineSettings(network_file(network), parameters={"profile": profile}).network
     if file == AUTO:
         return []
-    if file in WITHOUT_NETWORK:
+    if not names_file(file):
         return ["--network", file]
     return ["--network", str(Path(file).absolute()), *(["--profile", profile] if profile else [])]
 
@@ -170,7 +170,7 @@ def checks_of(command: list[str], options: list[str], profile: str) -> list[tupl
     checks = [("search", _check_search)]
     if not options:
         checks += [("network", partial(_check_network, str(path), "", *boards)) for path, boards in _defaults().items()]
-    elif options[1] not in WITHOUT_NETWORK:
+    elif names_file(options[1]):
         checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))
     return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
 

@@ -3,7 +3,6 @@
 from ...nets.library import JUDGE, default_network
 
 ROLLOUTS, UNIFORM = "none", "uniform"  # in place of a network's name
-WITHOUT_NETWORK = (ROLLOUTS, UNIFORM)
 DEVICES = ("cpu", "cuda", "mps")
 INT8 = "int8"  # 8-bit integers for what loses little by them, all else as auto
 PRECISIONS = ("float32", "bfloat16", "float16", INT8)
@@ -24,7 +23,7 @@ def network_on(network: str, width: int, height: int, use: str = JUDGE) -> str:
 
 def names_file(network: str) -> bool:
     """Whether a user names a network's file, rather than AUTO or an evaluator without a network."""
-    return network not in (AUTO, *WITHOUT_NETWORK)
+    return network not in (AUTO, ROLLOUTS, UNIFORM)
 
 
 def too_large(name: str, side: int) -> str:
