@@ -522,7 +522,7 @@ class Engine:
         """Returns the points of the stones that are removed for the count.
 
         The ownership of each point, found with each player moving first, decides where pass-alive groups do not. Once a
-        game is over, doubtful ones are read to the end (`engine.status`); under rules that count stones as they stand
+        game is over, the stones are judged together (`engine.status`); under rules that count stones as they stand
         (Tromp-Taylor) none are dead then.
         """
         return self._ask(lambda worker, request: worker.dead_stones(request))

@@ -4,8 +4,11 @@ Passing, counting, analyses, reviews and the status lists of clients ask here; t
 stones only. What is pass-alive is certain; of the rest the ownership decides that a search or a network finds, float
 [height, width] in -1..1.
 
-Every chain is judged by itself: during a game with its owner to move first, after two passes with either player. Then,
-if few empty points are left, doubtful stones are read (`seki_reading`).
+During a game every chain is judged by itself, with its owner to move first. After two passes nobody has anything left
+to gain, so the stones make sense together: a region is one player's or a few neutral points. Judged chain by chain, a
+large group that a network doubts may come out half alive. So the dead stones are chosen together then: of the ways to
+settle the board, the one that explains the ownership best. If few empty points are left, doubtful stones are read
+instead (`seki_reading`).
 """
 
 from collections.abc import Callable, Collection
@@ -15,8 +18,9 @@ from numpy.typing import NDArray
 
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
 from ..go.game import Game
-from ..go.life import dead_stones, seki_stones
-from ..go.regions import find_regions, points_of
+from ..go.life import dead_stones, proven_owners, seki_stones
+from ..go.regions import Cell, cells_of, find_liberties, find_regions, points_of
+from ..go.scoring import enclosed
 from ..go.symmetry import ALL_SYMMETRIES
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, root_position_of
@@ -28,6 +32,18 @@ from .seki_reading import uncapturable_stones
 _EARLIEST_END = 0.3
 # The share before which no stone is dead if both players pass. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
+# The figures of the settlement: on 204 games between strong amateurs with stones in doubt, it counts 133 as recorded,
+# without groups 109, and with a constant likelihood of neutral points 129. Within a factor of two of each other the
+# numbers hardly matter.
+# No ownership is trusted further than this: networks are surer of themselves than they are right.
+_LEAST_DOUBT = 0.05
+# The likelihood of a neutral point where the ownership is certain, and how much it grows to where it is 0. An ownership
+# of two thirds leaves no more room for neutrality than a certain one.
+_NEUTRAL, _NEUTRAL_AT_ZERO, _NEUTRAL_SLOPE = 0.02, 0.3, 1.5
+# Chains with a mean ownership beyond this are not reconsidered, which saves time; 0.99 gives the same counts.
+_CERTAIN = 0.95
+
+Cells = frozenset[Cell]
 
 
 def count_played(game: Game) -> int:
@@ -116,7 +132,7 @@ def dead_at_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> set[
 def find_dead(game: Game, find_ownership: Callable[[], NDArray[np.floating]]) -> set[int]:
     """Returns the points of the stones that are removed for the count.
 
-    Once the game is over there are none under rules that count stones as they stand.
+    Once the game is over they are chosen together, and there are none under rules that count stones as they stand.
 
     Args:
         find_ownership: Returns Black's ownership: `in_their_own_turn`, or after the end the mean. Called if needed.
@@ -147,5 +163,45 @@ def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
     """
     if not may_have_dead_stones(game):
         return set()
-    dead = dead_stones(game, ownership)
-    return dead - uncapturable_stones(game, ownership, dead)
+    stones, costs = game.stones(), _costs(ownership)
+    groups = _doubtful_groups(game, ownership)
+    known: dict[Cells, float] = {}
+
+    def cost(dead: Cells) -> float:
+        """Returns how unlikely it is that these stones are dead and the others alive, as a negative logarithm."""
+        if dead not in known:
+            living = stones.copy()
+            for cell in dead:
+                living[cell] = EMPTY
+            known[dead] = float(np.take_along_axis(costs, enclosed(living)[None].astype(np.intp), 0).sum())
+        return known[dead]
+
+    dead = frozenset(cells_of(dead_stones(game, ownership), game.width))
+    while groups:
+        changes = {change for group in groups for change in (dead | group, dead - group)}
+        best = min(changes, key=lambda changed: (cost(changed), sorted(changed)))
+        if cost(best) >= cost(dead):
+            break
+        dead = best
+    points = set(points_of(dead, game.width))
+    return points - uncapturable_stones(game, ownership, points)
+
+
+def _costs(ownership: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Returns the cost, as a negative logarithm, of each point being neutral, Black's or White's."""
+    black = np.clip((1 + ownership) / 2, _LEAST_DOUBT, 1 - _LEAST_DOUBT)
+    neutral = _NEUTRAL + _NEUTRAL_AT_ZERO * np.clip(1 - _NEUTRAL_SLOPE * np.abs(ownership), 0, 1)
+    return -np.log(np.stack([neutral, black, 1 - black]))
+
+
+def _doubtful_groups(game: Game, ownership: NDArray[np.floating]) -> list[Cells]:
+    """Returns the stones of the groups that may be dead or alive: doubtful chains whose liberties touch."""
+    stones, proven = game.stones(), proven_owners(game)
+    linked = np.zeros((3, *stones.shape), np.int8)  # by colour
+    for chain in find_regions(stones):
+        mean = float(np.mean([ownership[cell] for cell in chain.cells]))
+        if chain.colour != EMPTY and proven[chain.cells[0]] == EMPTY and abs(mean) < _CERTAIN:
+            for cell in find_liberties(chain.cells, stones).union(chain.cells):
+                linked[chain.colour][cell] = 1
+    groups = [group for colour in (BLACK, WHITE) for group in find_regions(linked[colour]) if group.colour]
+    return [frozenset(cell for cell in group.cells if stones[cell] != EMPTY) for group in groups]

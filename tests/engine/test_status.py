@@ -42,6 +42,16 @@ HALVES = """
 """
 
 
+def test_a_stone_that_would_undo_a_territory_is_dead_although_its_own_point_is_in_doubt() -> None:
+    game = game_of(HALVES, "japanese", komi=6)
+    stone = points(game, "B5")
+    ownership = owned(game, stone)
+    ownership[4, 1] = -0.3
+    assert dead_stones(game, ownership) == set()
+    assert agreed_dead(game, ownership) == stone
+    assert game.score(stone).points == (36 + 1) - 27 - 6
+
+
 def test_all_stones_stay_if_both_players_pass_at_the_beginning() -> None:
     game = Game(9, rules="chinese", komi=7)
     for vertex in ("C3", "G7", "G3", "C7", "E6", "E4"):
@@ -91,6 +101,15 @@ def test_a_consistent_ownership_is_taken_as_it_is(drawing: str, certainty: float
     game = game_of(drawing)
     dead = points(game, DEAD.get(drawing, ""))
     assert agreed_dead(game, owned(game, dead, certainty)) == dead
+
+
+def test_a_group_dies_as_a_whole() -> None:
+    game = game_of(HALVES.replace(". O . . X O", ". O O . X O", 1).replace(". . . . X O", ". . . O X O", 1))
+    group = points(game, "B5 C5 D9")
+    ownership = owned(game, group)
+    ownership[4, 1:3] = -0.2  # a network that sees some of its chains alive
+    assert dead_stones(game, ownership) == points(game, "D9")
+    assert agreed_dead(game, ownership) == group
 
 
 # White's only liberties are Black's as well: whoever plays there first is captured.
@@ -156,11 +175,15 @@ def test_lines_that_are_too_long_for_the_stack_are_not_read() -> None:
     assert can_capture(game, region, (), WHITE) is None
 
 
-def test_no_stones_are_dead_after_the_end_if_they_count_as_they_stand() -> None:
-    game = game_of(HALVES, "tromp-taylor", komi=6)
-    assert find_dead(game, lambda: owned(game, points(game, "B5"))) == points(game, "B5")
+def test_only_finished_games_are_judged_together() -> None:
+    game = game_of(HALVES, "japanese", komi=6)
+    ownership = owned(game, points(game, "B5"))
+    ownership[4, 1] = -0.3
+    assert find_dead(game, lambda: ownership) == set()
     game.play(BLACK, PASS)
     game.play(WHITE, PASS)
+    assert find_dead(game, lambda: ownership) == points(game, "B5")
+    game.set_rules("tromp-taylor")
     assert find_dead(game, lambda: pytest.fail("nothing has to be known")) == set()
 
 
