@@ -193,7 +193,7 @@ _PACKAGE = Path(__file__).parents[1]
 # The folders with compiled code, and what else that is made of: all of another such folder, or single files.
 _PARTS = {
     "go": ("go/coords.py", "go/symmetry.py"),
-    "nets/kernels": ("nets/quantisation.py", "nets/schema.py"),
+    "nets/kernels": ("nets/quantisation.py", "nets/schema.py", "nets/stored.py"),
     "search/evaluate": ("go", *(f"nets/{name}.py" for name in ("config", "schema", "kernels/emit", "kernels/scalars"))),
     "search": ("search/evaluate",),
     "solver": ("go",),

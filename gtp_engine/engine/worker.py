@@ -14,7 +14,7 @@ from ..base.warm_up import Step, warm_up
 from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
-from ..search.evaluate.choices import ROLLOUTS, too_large
+from ..search.evaluate.choices import ROLLOUTS, names_file, too_large
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.factory import make_evaluator
 from ..search.evaluate.features import new_workspace, position_of, root_position_of
@@ -116,7 +116,9 @@ class SearchWorker:
         check_profile(evaluator.name, evaluator.takes_profile, profile)
 
     def announce(self, parameters: SearchParameters) -> None:
-        """Logs the evaluator, with a network's device and precision, the threads and the batch size."""
+        """Logs the network, its device and precision, the threads and the batch size; nothing without a network."""
+        if not names_file(self.network_name):
+            return
         evaluator = self.evaluator()
         batch = parameters.batch_size or evaluator.batch_size
         threads = plural(self._settings.threads, "thread")

@@ -33,10 +33,10 @@ async def play(address: str) -> None:
     cookie = answer.headers["Set-Cookie"].partition(";")[0]
     headers = {"Cookie": cookie, "Origin": root}
     page = await websocket_connect(HTTPRequest(f"{root.replace('http', 'ws')}/socket", headers=headers))
-    state = json.loads(await page.read_message() or "")
-    tree = int(state["tree"].partition(".")[0])
-    await page.write_message(json.dumps({"type": "play", "point": "C3", "node": state["node"], "tree": tree}))
-    while '"moves": 2' not in str(await page.read_message()):
+    position = json.loads(await page.read_message() or "")["parts"]["position"]
+    tree = int(position["tree"].partition(".")[0])
+    await page.write_message(json.dumps({"type": "play", "point": "C3", "node": position["node"], "tree": tree}))
+    while '"moves":2' not in str(await page.read_message()):
         pass
 
 
