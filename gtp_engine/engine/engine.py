@@ -174,8 +174,12 @@ class Engine:
 
     @property
     def _player(self) -> str:
-        """The evaluator that plays: at a rank it may be another one than judges, `_network`."""
-        return self.settings.player_on(self._width, self._height)
+        """The evaluator that plays at the rank of the settings."""
+        return self._player_at(self.settings)
+
+    def _player_at(self, settings: EngineSettings) -> str:
+        """Returns the evaluator that plays: at a rank it may be another one than judges, `_network`."""
+        return self._network if settings.rank is None else settings.player_on(self._width, self._height)
 
     # The game.
 
@@ -420,7 +424,7 @@ class Engine:
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
         clock, strength = copy.deepcopy(self.clock), self._strength(settings)
-        hopeless_turns, player = self._hopeless_turns, settings.player_on(self._width, self._height)
+        hopeless_turns, player = self._hopeless_turns, self._player_at(settings)
 
         def decide(judge: "SearchWorker") -> Decision:
             from .decision import PlayStyle, choose_move, hopeless_row, is_hopeless  # import numba

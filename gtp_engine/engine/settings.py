@@ -162,8 +162,9 @@ class EngineSettings:
 
     def at_rank(self, width: int, height: int) -> RankPlay | None:
         """Returns how the rank is played on a board; None for full strength."""
-        player = self.player_on(width, height)
-        return play_at(self.rank, player, width, height) if isinstance(self.rank, Rank) else None
+        if not isinstance(self.rank, Rank):
+            return None
+        return play_at(self.rank, self.player_on(width, height), width, height)
 
     # Settings that clients change by name: those declared with `is_live`, and the search parameters.
 
