@@ -64,9 +64,10 @@ class _EngineMatch:
             games = [threads.submit(self._play, number) for number in self._book.missing]
             try:
                 while not self._book.is_over:
-                    interrupts.check()
+                    interrupts.check()  # also if no game ends
                     wait(games, WAIT_SECONDS, FIRST_COMPLETED)
                     for game in filter(Future.done, list(games)):
+                        interrupts.check()  # many short games may have ended
                         games.remove(game)
                         result, record = game.result()
                         if result.reason in FAULTS:
