@@ -23,8 +23,9 @@ from .worker import SearchWorker
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
 # that the search hardly loses time.
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
-# The visits of each of them. The smallest bundled network needs 32 to see a group die; rollouts are noisier.
-_LOOK_VISITS = 48
+# The visits of each of them: the smallest bundled network needs so many to see a group die. Rough evaluations have
+# `least_visits` times as many.
+_LOOK_VISITS = 32
 # What a pass may cost, in points and win rate, and still be preferred to a move. Half a point is KataGo's bonus for
 # passes (`rootEndingBonusPoints`); a neutral point is worth one. The win rate is by judgement.
 _SAME_LEAD, _SAME_WINRATE = 0.5, 0.05
@@ -106,7 +107,7 @@ class _Choice:
             return choice, report
         before = report
         # Visits of earlier searches count for nothing: a tree that is kept may lack the ownership of what it knew.
-        if self._judge is not self._worker or report.new_visits < _LOOK_VISITS:
+        if self._judge is not self._worker or report.new_visits < self._look_visits:
             before = self._look(self._request)
         after = self._look(_with_opponent_to_move(self._request))
         if not self._is_pass_free(before, after):
@@ -194,8 +195,12 @@ class _Choice:
     def _look(self, request: SearchRequest) -> SearchReport:
         """Searches a position shortly with the judge, even without time left or after a stop."""
         is_timed = request.limits.seconds is not None or request.is_stopped
-        limits = Limits(_LOOK_VISITS, self._seconds_of_look() if is_timed else None)
+        limits = Limits(self._look_visits, self._seconds_of_look() if is_timed else None)
         return self._judge.look(self._judge.with_dead(replace(request, limits=limits, stop=None)))
+
+    @property
+    def _look_visits(self) -> int:
+        return _LOOK_VISITS * self._judge.evaluator_on(self._game.width, self._game.height).least_visits
 
     def _seconds_of_look(self) -> float:
         return min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * (self._request.limits.seconds or np.inf))

@@ -118,7 +118,7 @@ def test_a_pass_is_answered_with_a_pass_though_the_search_is_stopped(rules, stop
     asked = request(game, 10)
     stopping = StoppingWorker(stopped_at, asked.stop)
     assert choose_move(stopping, asked, PlayStyle())[0] == PASS
-    assert asked.stop.is_set() and all(limits.visits <= 64 for limits in stopping.looks)
+    assert asked.stop.is_set() and all(limits.visits <= 32 * 20 for limits in stopping.looks)
     stopping.close()
 
 

@@ -45,7 +45,7 @@ def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
     assert why_lines(review_of(2.0, 0.2), BLACK) == [
         "your D4 lost about 2.0 points; better: G7 F6",
         SENTENCE,
-        "white's D4: a longer search confirmed no reason for it",
+        "white's D4: no reason for it is certain",
     ]
     assert why_lines(review_of(0.0, 4.0), WHITE) == [
         "black's D4:",

@@ -41,7 +41,7 @@ def why_lines(review: GameReview, own: int | None) -> list[str]:
         elif move.move.colour == own:
             known = ": no mistake has been found"
         else:
-            known = ":" if sentences else ": a longer search confirmed no reason for it"
+            known = ":" if sentences else ": no reason for it is certain"
         lines += [f"{player} {move.vertex(move.move.point)}{known}", *sentences]
     return lines
 
