@@ -238,7 +238,7 @@ KEEP = """() => {
 }"""
 LOSE = """canUndo => {
     const loss = {move: "E5", points: 3.5, best: "C3", canUndo};
-    socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts: {study: {loss}}})}));
+    socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts: {search: {loss}}})}));
 }"""
 
 
