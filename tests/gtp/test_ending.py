@@ -1,5 +1,6 @@
 """How the program starts, stops thinking, and ends."""
 
+import os
 import re
 import signal
 import subprocess
@@ -115,12 +116,20 @@ def test_sigint_ends_the_program(start: Starter, command: str) -> None:
     assert "Traceback" not in engine.log()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child alone")
 def test_gogui_may_interrupt(start: Starter) -> None:
     engine = start(*LONG)
     engine.ask("boardsize 9")
     for _ in range(2):
         engine.send("genmove b", "# interrupt")
         assert re.fullmatch(r"= [A-J]\d", engine.response())
+    process = int(engine.ask("gogui-sigint"))
+    for _ in range(2):
+        engine.send("kata-genmove_analyze b 5")
+        assert engine.line() == "=" and (engine.line() or "").startswith("info")
+        os.kill(process, signal.SIGINT)
+        assert re.search(r"play [A-J]\d$", engine.response())
+    os.kill(process, signal.SIGINT)
     assert engine.ask("name") == "gtp_engine"
     engine.send("quit")
     assert engine.wait() == 0

@@ -11,8 +11,10 @@ import queue
 import re
 import select
 import signal
+import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from enum import Enum
 from types import FrameType
 from typing import NamedTuple
@@ -114,9 +116,14 @@ def make_blocking(descriptor: int) -> None:
 
 
 def take_standard_output() -> Output:
-    """Returns a duplicate of file descriptor 1, which from then on points to stderr."""
+    """Returns a duplicate of file descriptor 1, which from then on points to stderr (or else to the null device)."""
     output = Output(os.dup(1))
-    os.dup2(2, 1)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
     return output
 
 
@@ -140,10 +147,13 @@ class Inbox:
         self._urgent = 0  # number of waiting lines that are urgent; of a script many thousands may wait
         self.ended = False  # whether the input has ended
         self.signalled = False  # whether SIGINT has come
+        self.signal_ends = True  # SIGINT ends the program; after `gogui-sigint` only the running command
 
-    def post_line(self, line: bytes) -> None:
-        """Adds a line."""
-        self._events.put(parse_line(line))
+    def post_line(self, line: bytes) -> Line:
+        """Adds a line, and returns what it is."""
+        parsed = parse_line(line)
+        self._events.put(parsed)
+        return parsed
 
     def post_news(self) -> None:
         """Wakes the main thread: a search has a report or is done."""
@@ -153,7 +163,7 @@ class Inbox:
         """Turns SIGINT into an event; a second one before the first has been handled raises KeyboardInterrupt."""
 
         def handler(number: int, frame: FrameType | None) -> None:
-            if self.signalled:
+            if self.signalled and self.signal_ends:
                 raise KeyboardInterrupt
             self.signalled = True
             self.post_news()
@@ -161,11 +171,16 @@ class Inbox:
         signal.signal(signal.SIGINT, handler)
 
     def next_line(self) -> Line | None:
-        """Waits for the next line and returns it; None at the end of input or after SIGINT."""
-        while not (self._lines or self.ended or self.signalled):
+        """Waits for the next line and returns it; None at the end of input or after a SIGINT that ends the program."""
+        while True:
+            if self.signalled and self.signal_ends:
+                return None
+            self.signalled = False
+            if self._lines:
+                break
+            if self.ended:
+                return None
             self.receive()
-        if self.signalled or not self._lines:
-            return None
         line = self._lines.popleft()
         self._urgent -= line.is_urgent
         return line
@@ -194,16 +209,38 @@ class Inbox:
 
     def start_reading(self) -> None:
         """Starts the thread that posts every line of standard input, and its end."""
-        threading.Thread(target=self._read, name="gtp-reader", daemon=True).start()
+        target = self._read_terminal if is_terminal() else self._read_pipe
+        threading.Thread(target=target, name="gtp-reader", daemon=True).start()
 
-    def _read(self) -> None:
+    def _read_pipe(self) -> None:
         """Reads descriptor 0 to its end, including a last line without a line feed."""
         make_blocking(0)
         for line in read_lines(0):
             self.post_line(line)
         self._events.put(_Event.END)
 
+    def _read_terminal(self) -> None:
+        """Reads with line editing, until `quit` or the end of input: another prompt would hold the terminal at exit."""
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401  (input() edits lines once it is imported)
+        with contextlib.suppress(EOFError, OSError, ValueError):
+            while True:
+                command = self.post_line(input().encode("utf-8", "surrogateescape")).command
+                if command is not None and command.name == "quit":
+                    return
+        self._events.put(_Event.END)
+
 
 def is_terminal() -> bool:
     """Returns whether the commands are typed at a terminal."""
-    return os.isatty(0) and os.isatty(2)
+    return os.isatty(0) and os.isatty(2) and sys.stdin is not None
+
+
+def terminal_keeper() -> Callable[[], None]:
+    """Returns a function that restores the terminal's present state, which `input()` in another thread may change."""
+    try:
+        import termios
+    except ImportError:
+        return lambda: None
+    state = termios.tcgetattr(0)
+    return lambda: termios.tcsetattr(0, termios.TCSADRAIN, state)

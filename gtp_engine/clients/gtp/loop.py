@@ -8,7 +8,7 @@ from ...base import VERSION
 from ...base.log import NOTICE, log_to_stderr
 from ...base.system import EXIT_INTERRUPTED
 from . import program_commands  # noqa: F401  (which registers its commands, and those about the game)
-from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output
+from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output, terminal_keeper
 from .session import Session
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -
     output = take_standard_output()
     inbox = Inbox()
     inbox.heed_sigint()
+    restore_terminal = terminal_keeper() if is_terminal() else (lambda: None)
     if is_terminal():
         logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")
     else:
@@ -39,6 +40,7 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -
     except ClientGoneError:
         status = 0
     has_closed = session.close()
+    restore_terminal()  # last: until now the thread that reads lines may have prepared the terminal for another one
     if not has_closed:
         # The interpreter would wait for a thread that compiles, or crash it.
         os._exit(status)

@@ -5,6 +5,7 @@ GoGui's ruler, `gogui-rules_*`, stay unlisted: GoGui would treat the engine as a
 """
 
 import json
+import os
 
 from ...base import VERSION
 from ...base.fields import Words
@@ -147,6 +148,13 @@ command("gogui-analyze_commands")(lambda session, arguments: "\n".join(ANALYZE_C
 @command("gogui-interrupt")
 def gogui_interrupt(session: Session, arguments: list[str]) -> None:
     """Does nothing: being listed, it promises that the comment line `# interrupt` stops the running command."""
+
+
+@command("gogui-sigint")
+def gogui_sigint(session: Session, arguments: list[str]) -> str:
+    """Returns the process id; from now on SIGINT stops the running command instead of the program."""
+    session.inbox.signal_ends = False
+    return str(os.getpid())
 
 
 command("gogui-play_sequence")(lambda session, arguments: play_all(session, coloured_points(session, arguments)))

@@ -176,7 +176,7 @@ class Session:
         while not future.done():
             if self.inbox.is_in_a_hurry or (self.inbox.ended and self._output.is_closed):
                 self.engine.stop()
-            if self.inbox.signalled:
+            if self.inbox.signalled and self.inbox.signal_ends:
                 patience_ends = patience_ends or time.monotonic() + _PATIENCE_SECONDS
                 if time.monotonic() > patience_ends:
                     raise KeyboardInterrupt
