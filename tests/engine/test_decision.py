@@ -168,6 +168,7 @@ class StoppingWorker(SearchWorker):
 
 def test_with_one_visit_what_is_open_is_played(worker):
     """A board with little left to play for is not a reason to pass."""
+    worker.clear()  # another test may have searched the position for longer
     game = game_of(BETWEEN_BOTH, "chinese")
     point, report = choose_move(worker, request(game, 1), PlayStyle(deterministic=True))
     assert point != PASS and not report.moves
