@@ -13,7 +13,7 @@ from ..go.coords import BLACK, PASS, index_of_point, opponent
 from ..go.game import Game
 from ..go.regions import cells_of, find_liberties, find_regions, points_of
 from ..search.parameters import SearchParameters
-from ..search.report import SearchReport
+from ..search.report import MoveReport, SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 from .rank_play import choose_at
 from .ranks import Strength
@@ -127,7 +127,7 @@ class _Choice:
             if lead > 0 and self._game.rules.stones_stand:
                 return True
             winrate = 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
-        return -after.lead >= before.lead - _SAME_LEAD and winrate >= before.winrate - _SAME_WINRATE
+        return _is_as_good(-after.lead, winrate, before)
 
     def _count(self, before: SearchReport, after: SearchReport) -> float:
         """Returns the lead of the player to move if the game ends with a pass."""
@@ -240,9 +240,12 @@ def _is_pass_as_good(report: SearchReport, choice: int) -> bool:
     if not report.moves:
         return report.priors[-1] >= report.priors[index_of_point(choice, report.width, report.height)]
     found, chosen = report.move_at(PASS), report.move_at(choice)
-    if found is None or chosen is None:
-        return False
-    return found.lead >= chosen.lead - _SAME_LEAD and found.winrate >= chosen.winrate - _SAME_WINRATE
+    return found is not None and chosen is not None and _is_as_good(found.lead, found.winrate, chosen)
+
+
+def _is_as_good(lead: float, winrate: float, other: MoveReport | SearchReport) -> bool:
+    """Returns whether a pass with this lead and win rate costs next to nothing in the place of a move or a search."""
+    return lead >= other.lead - _SAME_LEAD and winrate >= other.winrate - _SAME_WINRATE
 
 
 def capturing_moves(game: Game, prisoners: frozenset[int]) -> frozenset[int]:
