@@ -23,7 +23,7 @@ from .worker import SearchWorker
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
 # that the search hardly loses time.
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
-# The visits of each of them: the smallest bundled network needs so many to see a group die. Rough evaluations have
+# The visits of each look: the smallest bundled network needs that many to see a group die. Rough evaluations get
 # `least_visits` times as many.
 _LOOK_VISITS = 32
 # What a pass may cost, in points and win rate, and still be preferred to a move. Half a point is KataGo's bonus for

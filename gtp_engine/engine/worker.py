@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Limits of each of the two searches for dead stones: a network makes about so many visits in so many seconds on 19x19.
+# Limits of each of the two searches for dead stones: a network makes about that many visits in that time on 19x19.
 # They also bound the time if a seed forbids that the clock does. Rough evaluations have `least_visits` times as many.
 _OWNERSHIP_VISITS, _OWNERSHIP_SECONDS = 100, 1.5
 _ANY_PROFILE = "rank_1d"  # for warming up

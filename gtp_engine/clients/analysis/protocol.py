@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 # Bytes. A longer line is not a query; the rest of it is dropped.
 LONGEST_LINE = 16 * 2**20
-# Positions that wait; with so many reading pauses until some are searched. Queries with a game each take some 4 kB.
+# Reading pauses while this many positions wait for a search. A query with a game of its own takes some 4 kB.
 MOST_WAITING = 100_000
 # Seconds for which reading queries may hold up the searches.
 _READING_TIME = 0.05

@@ -180,7 +180,7 @@ class Session:
         self._stale.update(parts or (part for part in self.parts if part.follows_position))
 
     def publish(self, *parts: "Part") -> None:
-        """Shows on all pages what these parts have to show, and those that were touched, and what goes on now.
+        """Sends all pages the documents of these parts and of those that were touched, and what is going on now.
 
         The clock has been stopped or started before as that requires.
         """
@@ -198,7 +198,7 @@ class Session:
         self.publish()
 
     def now(self) -> Document:
-        """Returns what goes on: the clock, what the engine does, and what has happened to it and to the file."""
+        """Returns what is going on: the clock, the engine's task, and any problem with the engine or the file."""
         played, clock = self.played, self.played.clock
         return {
             # What is left of each clock is seconds and count as in GTP's `time_left`.
