@@ -21,8 +21,8 @@ ENDANGERED, _CHANGE = 0.4, 0.4
 _PROVED = 0.2
 # Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
 _LEAST_STONES = 2
-# Stones of a group that is said to be in danger by a change below CHANGED. Of groups with more, b18c384nbt
-# denied 4 of 7, and none of 13 smaller ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
+# Stones of a group that is said to be in danger by a change below CHANGED. Of groups with more, b18c384nbt denied 4 of
+# 7, and none of 13 smaller ones (`benchmarks/reason_accuracy.py`); small networks misjudge them.
 _MOST_IN_DANGER = 8
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
@@ -58,11 +58,7 @@ def find_fates(study: Study) -> Iterator[Fact]:
 
 def _changed_groups(study: Study) -> list[list[Chain]]:
     """Returns the chains that change owners, in groups of one colour, each chain near another one of its group."""
-    chains = [
-        chain
-        for chain in chains_of(study.game.board[0])
-        if study.change(chain.stones) >= _CHANGE
-    ]
+    chains = [chain for chain in chains_of(study.game.board[0]) if study.change(chain.stones) >= _CHANGE]
     groups: list[list[Chain]] = []
     for chain in chains:
         near = [group for group in groups if any(_is_near(chain, other, study.game.width) for other in group)]
