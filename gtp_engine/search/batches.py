@@ -31,13 +31,13 @@ NO_SLOT = -1
 SLOT_STATUS = np.dtype(
     [
         # Written by the scheduler.
-        ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back; `survey` writes it too
+        ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back
         ("is_waiting", np.bool_),  # no more leaves, but it stays open until it is stopped; `select_in_turn` writes it
         ("is_open", np.bool_),  # whether only a stop ends it, so that it waits for one when it is stuck
         ("ends", np.float64),  # time by `time.perf_counter`, infinite for never; so is the next
         ("next_report", np.float64),
         ("started", np.float64),
-        ("may_settle", np.bool_),  # whether it ends before `ends` as soon as no other move can become the most visited
+        ("may_settle", np.bool_),  # whether it may end before `ends`
         ("visits_before", np.int64),  # the root's visits when it began
         ("root_kind", np.int64),  # hash of what positions of one batch have in common, for the root; for the tree
         ("tree_kind", np.int64),
@@ -50,17 +50,19 @@ SLOT_STATUS = np.dtype(
         ("is_asking", np.bool_),  # whether some are to begin
         ("is_done", np.bool_),  # whether it is to end now
         ("is_due", np.bool_),  # whether it is to report now
+        ("is_settled", np.bool_),  # whether it may settle, and no other move can become the most visited
     ],
     align=True,
 )
 
 
 class Survey(NamedTuple):
-    """How many searches are asking for leaves, done, to report, or have full arenas: see SLOT_STATUS."""
+    """How many searches are asking for leaves, done, to report, settled, or have full arenas: see SLOT_STATUS."""
 
     asking: int
     done: int
     due: int
+    settled: int
     full: int
 
 
@@ -129,7 +131,7 @@ def put_state(searches: Any, slot: int, search: SearchState) -> None:
 @njit
 def survey(
     searches: Any, slots: np.ndarray, now: float, batch_size: int, portions: int, statuses: np.ndarray
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """Brings the statuses (SLOT_STATUS) of taken slots (int64) up to date; returns a `Survey`.
 
     Args:
@@ -139,7 +141,7 @@ def survey(
         portions: If a search has the evaluator to itself, the number of batches that get equal shares of the leaves
             that may be in flight (`Evaluator.portions`), or else 0.
     """
-    asking = done = due = full = 0
+    asking = done = due = settled = full = 0
     for slot in slots:
         search, status = searches[slot], statuses[slot]
         tree = search.tree
@@ -148,8 +150,6 @@ def survey(
         visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
         left = search.limit - visits  # visits to the limit, for which those of banned moves do not count
         in_flight = int(node["in_flight"])
-        if status["may_settle"] and is_evaluated and _is_settled(search, left, now, status):
-            status["is_ending"] = True
         quota = 1 - in_flight
         if is_evaluated:
             quota = _quota(visits, left, in_flight, search.batch_size or batch_size, portions)
@@ -160,11 +160,14 @@ def survey(
         status["is_done"] = in_flight == 0 and (at_limit or status["is_ending"])
         is_over = status["is_done"] or status["is_ending"]
         status["is_due"] = is_evaluated and now >= status["next_report"] and not is_over
+        may_settle = status["may_settle"] and is_evaluated and not is_over
+        status["is_settled"] = may_settle and _is_settled(search, left, now, status)
         asking += status["is_asking"]
         done += status["is_done"]
         due += status["is_due"]
+        settled += status["is_settled"]
         full += status["is_full"]
-    return asking, done, due, full
+    return asking, done, due, settled, full
 
 
 @borrowing
@@ -276,7 +279,7 @@ def absorb(
     slots: np.ndarray,
     starts: np.ndarray,
     ladders: np.ndarray,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """Backs up the evaluation rows of `count` searches, each search's in its own tree; surveys those in `taken`.
 
     Both in one call, since it takes Python longer to hand over the searches than compiled code to look at one.

@@ -133,7 +133,7 @@ class SearchRequest:
         first_report: Seconds until the first of these reports; None for `interval`.
         stop: Set by another thread to end the search. The root is evaluated in any case.
         early_stop: Whether a time limit need not be used up: the search then ends as soon as no other move can
-            overtake the most visited one.
+            overtake the most visited one, if that is the best one.
         dead: Points of stones that both players would agree are dead: where two passes end the game in the tree, the
             count takes off those that still stand. It is ignored under rules whose end the evaluator judges.
 

@@ -252,7 +252,7 @@ class Scheduler:
         if self._survey is None:
             self._refresh()
             known = self._states, self._taken, time.perf_counter(), *self._share, self._statuses
-            self._survey = Survey(*survey(*known)) if len(self._taken) else Survey(0, 0, 0, 0)
+            self._survey = Survey(*survey(*known)) if len(self._taken) else Survey(0, 0, 0, 0, 0)
         return self._survey
 
     def _refresh(self) -> None:
@@ -421,21 +421,34 @@ class Scheduler:
                     self._end_soon(queued)
 
     def _look_after(self) -> None:
-        """Reports on the searches that are due, and ends those that are done."""
+        """Reports on the searches that are due, and ends those that are done or settled."""
         survey = self._look()
-        if not (survey.done or survey.due):
+        if not (survey.done or survey.due or survey.settled):
             return
         now = time.perf_counter()
         statuses = self._statuses[self._taken]
-        reporting = [self._running[number] for number in np.flatnonzero(statuses["is_due"])]
-        ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
+        reporting, ended, settled = (
+            [self._running[number] for number in np.flatnonzero(statuses[name])]
+            for name in ("is_due", "is_done", "is_settled")
+        )
         for queued in reporting:
             self._report(queued, now)
+        for queued in settled:
+            self._end_if_chosen(queued)
         if survey.done:
             self._running = [queued for queued in self._running if queued not in ended]
             self._note_running()
             for queued in ended:
                 self._end(queued, now)
+
+    def _end_if_chosen(self, queued: QueuedSearch) -> None:
+        """Ends a search in which no move can overtake the most visited one, if that is the move it would play.
+
+        By its lower confidence bound another one may be better, which the visits that are left would show.
+        """
+        moves = make_report(queued.active, 0.0).moves if queued.slot != NO_SLOT else ()
+        if moves and moves[0].visits == max(move.visits for move in moves):
+            self._end_soon(queued)
 
     def _report(self, queued: QueuedSearch, now: float) -> None:
         request, status = queued.request, self._statuses[queued.slot]

@@ -8,11 +8,12 @@ import pytest
 from hash_evaluator import HashEvaluator
 
 from gtp_engine.base.jit import config
-from gtp_engine.go.coords import BLACK, PASS, all_points, parse_vertex
+from gtp_engine.go.coords import BLACK, PASS, all_points, index_of_point, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search import batches
 from gtp_engine.search import tree as trees
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator
+from gtp_engine.search.evaluate.row import LEAD, LOSS, POLICY, SCORE_MEAN, WIN, ownership_column
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
@@ -377,6 +378,28 @@ def test_an_early_stop_is_for_those_that_ask_for_it() -> None:
     for early_stop in (True, False):
         report = run_search(made(evaluator), SearchRequest(Game(5), limits, only, early_stop=early_stop))
         assert (report.seconds < 0.5) == early_stop
+
+
+def test_no_search_ends_early_with_a_move_that_is_not_the_most_visited() -> None:
+    doubtful, safe = (index_of_point(parse_vertex(name, 5, 5), 5, 5) for name in ("C3", "B2"))
+
+    def prefer_by_bound(rows: np.ndarray, boards: np.ndarray, indices: np.ndarray) -> None:
+        for row, index in zip(rows, indices, strict=True):
+            board = boards[index]
+            row[POLICY : ownership_column(25)] = 1e-6
+            row[POLICY + doubtful], row[POLICY + safe] = 0.7, 0.3
+            has_doubtful = board["stones"][parse_vertex("C3", 5, 5)] == BLACK
+            # After C3 win rates are higher on average, but go up and down, so that its lower bound is worse.
+            swing = (0.95 if int(board["hash"]) % 2 else -0.6) if has_doubtful else 0.0
+            value = swing if board["to_move"] == BLACK else -swing
+            row[WIN], row[LOSS] = 0.5 + value / 2, 0.5 - value / 2
+            row[LEAD] = row[SCORE_MEAN] = 0.0
+
+    moves = RootMoves(allow=tuple((BLACK, parse_vertex(name, 5, 5), 1) for name in ("C3", "B2")))
+    evaluator = HashEvaluator(4, change=prefer_by_bound)
+    report = run_search(made(evaluator), SearchRequest(Game(5), Limits(300, 60), moves))
+    # While B2 is best by its bound, C3 has more visits than B2 can get: the search continues until C3 is best too.
+    assert report.visits == 300 or report.moves[0].visits == max(move.visits for move in report.moves)
 
 
 def test_random_symmetries_are_all_of_them_and_the_seeds_own() -> None:
