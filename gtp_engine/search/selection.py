@@ -53,12 +53,14 @@ class Rule(NamedTuple):
     virtual_loss: float
     rave: float
     forced_playouts: float
+    loss: float  # the lowest utility there is, as a positive number: winning, and the shares of the score
 
 
 def rule_of(parameters: SearchParameters) -> Rule:
     """Returns the rule of these parameters."""
-    numbers = (float(getattr(parameters, name)) for name in Rule._fields[1:])
-    return Rule(parameters.selection == "uct", *numbers)
+    numbers = (float(getattr(parameters, name)) for name in Rule._fields[1:-1])
+    loss = 1.0 + parameters.score_utility + parameters.dynamic_score_utility
+    return Rule(parameters.selection == "uct", *numbers, loss)
 
 
 # Inlined: passing the many arrays of tree and root to a call costs a fifth of a visit.
@@ -95,10 +97,11 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         if banning and root.banned_until[colour, candidate["move"]] > depth:
             child = candidate["next_sibling"]
             continue
-        # Visits in flight count as lost (virtual loss, Chaslot et al. 2008), so that the leaves of a batch differ.
+        # Visits in flight count as lost (virtual loss, Chaslot et al. 2008), so that the leaves of a batch differ. In a
+        # lost position utilities are below -1: any loss but the greatest would make the move look better.
         lost = candidate["in_flight"] * rule.virtual_loss
         weight = candidate["weight"] + lost
-        value = (-candidate["utility_sum"] - lost) / weight if weight > 0 else first_play
+        value = (-candidate["utility_sum"] - rule.loss * lost) / weight if weight > 0 else first_play
         if raving:
             estimated = rave_estimate(tree.amaf[node], candidate["move"], first_play)
             value = rave_blend(value, weight, estimated, rule.rave)

@@ -107,7 +107,7 @@ def pruned_weights(weights: list[float], utilities: list[float], priors: list[fl
 
 
 def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() -> None:
-    tree = tree_of(noise_pruning=0.15)
+    tree = searched(Game(4), 800, HashEvaluator(8), noise_pruning=0.15)[0].tree
     records = tree.nodes[: tree.size[0]]
     pruned = 0
     for index, record in enumerate(records):

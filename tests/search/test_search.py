@@ -18,10 +18,13 @@ from gtp_engine.go.rules import RULESETS
 from gtp_engine.search import tree as trees
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
 from gtp_engine.search.evaluate.row import ownership_column
-from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.search.report import SearchReport, best_first
-from gtp_engine.search.request import Limits, RootMoves
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.search.search import Search
+from gtp_engine.search.selection import select
+
+FOR_NETWORKS = vars(default_parameters("network.bin.gz"))
 
 
 def check_tree(search: Search) -> None:
@@ -69,6 +72,23 @@ def test_batches_and_virtual_loss_leave_a_consistent_tree() -> None:
     check_tree(search)
     assert report.visits == 2000
     assert sum(move.visits for move in report.moves) == 1999
+
+
+def test_a_visit_in_flight_makes_a_move_look_worse_even_in_a_lost_position() -> None:
+    search = search_of(Game(2), **FOR_NETWORKS | {"c_puct": 0.1})
+    state = search.begin(SearchRequest(search.game, Limits(100))).state()
+    nodes = state.tree.nodes
+    for move in range(2):
+        child = trees.add_node(state.tree, 0, move, 0.5)
+        # Black has lost by so much that no utility is lower.
+        nodes[child]["visits"], nodes[child]["weight"], nodes[child]["utility_sum"] = 10, 10, 10 * 1.399
+    nodes[0]["visits"], nodes[0]["weight"], nodes[0]["utility_sum"] = 21, 21, -21 * 1.399
+    nodes[0]["children_weight"], nodes[0]["visited_prior"] = 20, 1
+    for flying in (1, 2):
+        nodes["in_flight"][[0, flying]] = 5, 4
+        child, _ = select(state.tree, state.root, state.rule, 0, BLACK, 0, False)
+        assert child == 3 - flying
+        nodes["in_flight"] = 0
 
 
 class CountingEvaluator(HashEvaluator):
