@@ -150,5 +150,5 @@ def tree_megabytes(searches: int, visits: int, area: int, parameters: SearchPara
 
     Parameters and evaluator decide what a node holds; `visits` are those of each search.
     """
-    node_bytes = bytes_per_node(area, layout_for(parameters, evaluator))
+    node_bytes = bytes_per_node(area, layout_for(parameters, evaluator)._replace(ownership=True))
     return max(_SMALLEST_TREE, searches * (visits + 1) * node_bytes / 1e6)

@@ -106,8 +106,7 @@ class _Choice:
         if is_stopped or not (choice == PASS or self._game.passes or _is_pass_as_good(report, choice)):
             return choice, report
         before = report
-        # Visits of earlier searches count for nothing: a tree that is kept may lack the ownership of what it knew.
-        if self._judge is not self._worker or report.new_visits < self._look_visits:
+        if self._judge is not self._worker or report.visits < self._look_visits:
             before = self._look(self._request)
         after = self._look(_with_opponent_to_move(self._request))
         if not self._is_pass_free(before, after):

@@ -154,7 +154,7 @@ class SearchWorker:
         evaluator, request = self._fitted(request)
         search = self._search
         if search is None or search.parameters != request.parameters or search.evaluator is not evaluator:
-            self._search = search = Search(evaluator, request.parameters, self._settings.seed)
+            self._search = search = Search(evaluator, request.parameters, self._settings.seed, ownership=True)
         return run_search(search, request)
 
     def analyze(self, request: SearchRequest) -> SearchReport:

@@ -291,5 +291,6 @@ def absorb(
         expand_and_back_up(search, boards, nodes, start, stop, rows, ladders)
         if len(search.tree.ownership):
             write_ownership(search.tree, nodes[start:stop], rows[start:stop])
+        if search.ownership.totals.size:
             add_ownership(search.tree, search.root.node, nodes[start:stop], search.ownership)
     return survey(searches, taken, now, batch_size, portions, statuses)

@@ -110,9 +110,7 @@ class SearchReport:
         winrate, lead, score_mean, score_stdev, utility: As in `MoveReport`, of the root.
         moves: The root's visited moves, best first.
         priors: float32 [area+1], the evaluator's policy in move-index order, 0 for moves that were forbidden.
-        ownership: As in `MoveReport`, the mean over the whole tree. In a tree that a search without a limit of visits
-            reuses it is the mean over what was evaluated since ownership was first requested: 0 everywhere if nothing
-            was yet.
+        ownership: As in `MoveReport`, the mean over the whole tree.
         seconds: The duration of the search so far.
         improved_policy: float32 [area+1], the policy that sequential halving found; None without it.
         root_evaluation: The evaluation of the root; None if the tree already knew it.

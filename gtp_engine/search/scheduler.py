@@ -290,7 +290,7 @@ class Scheduler:
         try:
             if found.full:
                 for slot in slots[self._statuses["is_full"][slots]].tolist():
-                    self._searches[slot].search.make_room(int(self._statuses["quota"][slot]), ownership=False)
+                    self._searches[slot].search.make_room(int(self._statuses["quota"][slot]))
                     self._changed.add(slot)
                 self._refresh()
             batch = self._select(slots, size)

@@ -19,7 +19,7 @@ from .gumbel import NO_HALVING, plan_halving
 from .parameters import SearchParameters
 from .request import RootMoves, SearchRequest
 from .selection import Root, rule_of
-from .tree import NO_NODE, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Tree, TreeLayout, add_ownership, no_ownership
+from .tree import NO_NODE, PRIOR_ONE, UNEVALUATED, OwnershipSums, Tree, TreeLayout, add_ownership, no_ownership
 from .value_bias import fill_biases
 from .visits import MAX_DEPTH, SearchState, rescore_tree
 
@@ -45,23 +45,33 @@ class Search:
         game: The position of the root.
         root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
         origin_to_move: The colour to move at the tree's origin.
-        ownership_sums: The ownership of the root's subtree (`tree.OwnershipSums`), as of `sum_ownership`.
+        ownership_sums: The ownership of the root's subtree if the search under way needs it, or else nothing.
         symmetry_state: uint64 [1], the state of the compiled generator of symmetries.
     """
 
     def __init__(
-        self, evaluator: Evaluator, parameters: SearchParameters | None = None, seed: int | None = None
+        self,
+        evaluator: Evaluator,
+        parameters: SearchParameters | None = None,
+        seed: int | None = None,
+        *,
+        ownership: bool = False,
     ) -> None:
         """Makes an empty tree.
 
-        Its layout, its largest size and whether it is reused depend on these parameters, None for the defaults, in any
-        case. The seed is that of the noise at the root, the symmetries and the choice of moves.
+        Args:
+            evaluator: Evaluates the leaves.
+            parameters: The tree's layout, its largest size and whether it is reused depend on these in any case; None
+                for the defaults.
+            seed: The seed of the noise at the root, the symmetries and the choice of moves.
+            ownership: Whether to keep ownership before a request needs it, which would clear a tree without it.
         """
         self.evaluator = evaluator
         self.parameters = parameters or SearchParameters()
         self.random = np.random.default_rng(seed)
         self.symmetry_state = np.random.SeedSequence(seed).spawn(1)[0].generate_state(1, np.uint64)
-        self._made_with, self._layout = self.parameters, layout_for(self.parameters, evaluator)
+        self._made_with = self.parameters
+        self._layout = layout_for(self.parameters, evaluator)._replace(ownership=ownership)
         self._workspace = new_workspace()
         self._tree: Tree | None = None
         self._spare: Tree | None = None  # the last arena, once it was cleared
@@ -111,13 +121,13 @@ class Search:
         if request.dead != self._dead and self._has_counts():
             self.clear()  # games that ended in it were counted with other stones dead
         self._dead = request.dead
-        lacks_ownership = request.needs_ownership and not self.root_knows_ownership()
-        if lacks_ownership and (visits is not None or self.is_full):
-            self.clear()  # its visits would count towards the limit, or take all the memory, but have no ownership
+        if request.needs_ownership and not self._layout.ownership:
+            self._layout = self._layout._replace(ownership=True)
+            self.clear()
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
-        self.make_room(1, ownership=request.needs_ownership)
-        self.sum_ownership()
+        self.make_room(1)
+        self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
         return ActiveSearch(self, replace(request, parameters=parameters), self._root(request, parameters))
 
     def _root(self, request: SearchRequest, parameters: SearchParameters) -> Root:
@@ -198,7 +208,7 @@ class Search:
         return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
 
     def _empty(self, capacity: int) -> Tree:
-        """Returns an empty tree for `capacity` nodes, without ownership.
+        """Returns an empty tree for `capacity` nodes.
 
         It is the spare arena if that is large enough: the system clears new memory page by page when it is first used.
         """
@@ -225,61 +235,38 @@ class Search:
         """Whether the tree cannot grow any more."""
         return self._tree is not None and int(self._tree.size[0]) >= self._most_nodes()
 
-    def make_room(self, leaves: int, *, ownership: bool) -> Tree:
+    def make_room(self, leaves: int) -> Tree:
         """Lets the arena grow, and returns it.
 
-        Without memory for more nodes it stays as large as it is.
-
-        Args:
-            leaves: The number of nodes to add next. The arena doubles if they do not fit, within its limit.
-            ownership: Whether ownership has to be kept. Once it was, it is always kept, since a later search may
-                report it.
-
-        Raises:
-            MemoryError: There is not enough memory for ownership.
+        It doubles, within its limit, if so many leaves do not fit. Without memory for more nodes it stays as it is.
         """
         tree = self.tree
         full = tree.size[0] + leaves > len(tree.nodes)
         capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
-        lacks_ownership = ownership and not len(tree.ownership)
-        if capacity > len(tree.nodes) or lacks_ownership:
+        if capacity > len(tree.nodes):
             try:
-                self._tree = tree = self._grown(tree, capacity, ownership or bool(len(tree.ownership)))
+                self._tree = tree = self._grown(tree, capacity)
             except MemoryError:
-                if lacks_ownership:
-                    raise
                 self._most_in_memory = len(tree.nodes)
                 logger.warning(f"not enough memory for a tree of more than {len(tree.nodes):,} nodes: it stops growing")
         return tree
 
-    def _grown(self, tree: Tree, capacity: int, ownership: bool) -> Tree:
+    def _grown(self, tree: Tree, capacity: int) -> Tree:
         """Returns a larger arena with the same nodes."""
         size = int(tree.size[0])
-        larger = trees.new_tree(capacity, self.game.area, self._layout, ownership=ownership)
-        for name in ("nodes", "priors", "amaf", "ladders"):
+        larger = trees.new_tree(capacity, self.game.area, self._layout)
+        for name in ("nodes", "priors", "ownership", "amaf", "ladders"):
             getattr(larger, name)[:size] = getattr(tree, name)[:size]
-        if ownership:
-            larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
-            larger.ownership[: min(size, len(tree.ownership))] = tree.ownership[:size]
         if len(larger.biases):
             fill_biases(larger.biases, larger.nodes[:size])
         larger.size[0] = size
         return larger
 
-    def root_knows_ownership(self) -> bool:
-        """Returns whether the root's ownership is known, and thus that of all nodes below it that were evaluated.
-
-        Finished games that were counted instead have none.
-        """
-        tree = self._tree
-        return tree is not None and len(tree.ownership) > 0 and tree.ownership[self.root, 0] != OWNERSHIP_UNKNOWN
-
-    def sum_ownership(self) -> None:
-        """Sums up the ownership of all nodes so far; later ones are added to `ownership_sums` one by one."""
-        tree = self.tree
-        if len(tree.ownership):
-            self.ownership_sums = no_ownership(self.game.area)
-            add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), self.ownership_sums)
+    def _summed_ownership(self) -> OwnershipSums:
+        """Returns the sums over all nodes so far; later ones are added one by one."""
+        sums, tree = no_ownership(self.game.area), self.tree
+        add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), sums)
+        return sums
 
     def children(self) -> np.ndarray:
         """Returns the root's visited children, int32."""
@@ -391,7 +378,7 @@ class ActiveSearch:
 
 
 def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout:
-    """Returns the layout of the tree that a search with these parameters needs."""
+    """Returns the layout of the tree that a search with these parameters needs, without ownership."""
     rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.has_amaf
     return TreeLayout(rave, evaluator.reads_ladders, parameters.value_bias > 0)
 

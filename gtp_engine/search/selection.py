@@ -58,9 +58,9 @@ class Rule(NamedTuple):
 
 def rule_of(parameters: SearchParameters) -> Rule:
     """Returns the rule of these parameters."""
-    numbers = (float(getattr(parameters, name)) for name in Rule._fields[1:-1])
+    numbers = {name: float(getattr(parameters, name)) for name in Rule._fields[1:-1]}
     loss = 1.0 + parameters.score_utility + parameters.dynamic_score_utility
-    return Rule(parameters.selection == "uct", *numbers, loss)
+    return Rule(uct=parameters.selection == "uct", loss=loss, **numbers)
 
 
 # Inlined: passing the many arrays of tree and root to a call costs a fifth of a visit.

@@ -10,6 +10,7 @@ the best of them, and `unvisited` names it: selection compares the children with
 """
 
 import functools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -66,11 +67,12 @@ _NEW_NODE["state"] = UNEVALUATED
 
 
 class TreeLayout(NamedTuple):
-    """Which optional arrays of a `Tree` a search needs: `amaf`, `ladders` and `biases`."""
+    """Which optional arrays of a `Tree` a search needs: `amaf`, `ladders`, `biases` and `ownership`."""
 
     rave: bool = False
     ladders: bool = False
     biases: bool = False
+    ownership: bool = False
 
 
 class Tree(NamedTuple):
@@ -91,12 +93,12 @@ class Tree(NamedTuple):
     size: np.ndarray  # int32 [1], the number of nodes in use
 
 
-def new_tree(capacity: int, area: int, layout: TreeLayout, *, ownership: bool = False) -> Tree:
+def new_tree(capacity: int, area: int, layout: TreeLayout) -> Tree:
     """Returns an arena for `capacity` nodes that has one unevaluated node, the origin."""
     tree = Tree(
         np.empty(capacity, NODE),
         np.empty((capacity, area + 1), np.uint16),
-        np.empty((capacity if ownership else 0, area), np.int8),
+        np.empty((capacity if layout.ownership else 0, area), np.int8),
         np.empty((capacity if layout.rave else 0, area, 2), np.float32),
         np.empty((capacity if layout.ladders else 0, (area + 7) // 8), np.uint8),
         new_biases(capacity if layout.biases else 0),
@@ -114,15 +116,15 @@ def empty(tree: Tree) -> None:
 
 
 def matches(tree: Tree, area: int, layout: TreeLayout) -> bool:
-    """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity; no ownership."""
-    kept = TreeLayout(len(tree.amaf) > 0, len(tree.ladders) > 0, len(tree.biases) > 0)
-    return tree.priors.shape[1] == area + 1 and kept == layout and not len(tree.ownership)
+    """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity."""
+    kept = TreeLayout(*(len(array) > 0 for array in (tree.amaf, tree.ladders, tree.biases, tree.ownership)))
+    return tree.priors.shape[1] == area + 1 and kept == layout
 
 
 @functools.cache
 def bytes_per_node(area: int, layout: TreeLayout) -> int:
-    """Returns the bytes of memory per node in a tree that keeps ownership."""
-    tree = new_tree(1, area, layout, ownership=True)
+    """Returns the bytes of memory per node."""
+    tree = new_tree(1, area, layout)
     return sum(array.nbytes for array in tree[:-1]) + tree.biases.nbytes  # two entries; in a larger tree up to four
 
 
@@ -317,7 +319,7 @@ def write_ownership(tree: Tree, leaves: np.ndarray, rows: np.ndarray) -> None:
     for index in range(len(leaves)):
         stored, ownership = tree.ownership[leaves[index]], rows[index, ownership_column(area) :]
         for point in range(area):
-            stored[point] = np.int8(round(ownership[point] * OWNERSHIP_ONE))
+            stored[point] = np.int8(ownership[point] * OWNERSHIP_ONE + math.copysign(0.5, ownership[point]))
 
 
 def no_ownership(area: int) -> OwnershipSums:

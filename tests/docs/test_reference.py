@@ -119,15 +119,15 @@ def test_no_trailing_blanks() -> None:
 
 
 def test_the_memory_of_a_visit_is_as_stated(generator: ModuleType) -> None:
-    def kilobytes(size: int, layout: TreeLayout, *, ownership: bool = False) -> float:
+    def kilobytes(size: int, layout: TreeLayout) -> float:
         nodes = 2**12 + 1  # the table of value biases, whose length is a power of two, is largest here
-        arrays = new_tree(nodes, size * size, layout, ownership=ownership)[:-1]
+        arrays = new_tree(nodes, size * size, layout)[:-1]
         return sum(array.nbytes for array in arrays) / nodes / 1000
 
     plain, network, rave = TreeLayout(), TreeLayout(ladders=True, biases=True), TreeLayout(rave=True)
     alone = "{:.2g} kB on 9x9 and {:.2g} kB on 19x19".format(*(kilobytes(size, network) for size in (9, 19)))
     pairs = [
-        "{:.2g} kB and {:.2g} kB".format(*(kilobytes(size, layout, ownership=True) for size in (9, 19)))
+        "{:.2g} kB and {:.2g} kB".format(*(kilobytes(size, layout._replace(ownership=True)) for size in (9, 19)))
         for layout in (network, rave)
     ]
     meaning = meanings(SearchParameters)["tree_megabytes"]

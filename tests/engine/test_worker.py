@@ -53,6 +53,14 @@ def test_another_network_has_been_used_before_its_first_search(monkeypatch: pyte
         assert evaluated == [1]
 
 
+def test_a_search_that_needs_ownership_continues_from_one_that_did_not(worker: SearchWorker) -> None:
+    request = SearchRequest(Game(5), Limits(visits=20), parameters=default_parameters(str(TINY)))
+    worker.search(request)
+    report = worker.search(replace(request, limits=Limits(visits=30), ownership=True))
+    assert (report.visits, report.new_visits) == (30, 10)
+    assert report.ownership is not None and report.ownership.any()
+
+
 class Counted:
     """Stands for the search that finds an ownership."""
 

@@ -22,7 +22,7 @@ def test_every_field_of_a_new_node_is_written() -> None:
 
 
 def test_a_subtree_moves_up_in_its_order() -> None:
-    tree = new_tree(8, 9, TreeLayout(rave=True, ladders=True, biases=True), ownership=True)
+    tree = new_tree(8, 9, TreeLayout(rave=True, ladders=True, biases=True, ownership=True))
     for parent, move in ((0, 1), (0, 2), (1, 3), (2, 4), (2, 5), (1, 6), (4, 7)):  # nodes 1 to 7
         add_node(tree, parent, move, 0.5)
     for array in (tree.priors, tree.ownership, tree.ladders, tree.amaf):
