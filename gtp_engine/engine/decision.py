@@ -202,7 +202,8 @@ class _Choice:
         return _LOOK_VISITS * self._judge.evaluator_on(self._game.width, self._game.height).least_visits
 
     def _seconds_of_look(self) -> float:
-        return min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * (self._request.limits.seconds or np.inf))
+        seconds = self._request.limits.seconds
+        return _SECONDS_OF_LOOK if seconds is None else min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * seconds)
 
     def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
         """Returns a report with moves on these points only."""
