@@ -249,7 +249,7 @@ class Engine:
 
         def load(worker: "SearchWorker") -> tuple[str, bool]:
             worker.change_network(network)
-            used = worker.player(player)  # the other one is loaded when it is needed
+            used = worker.player(player)  # the other one is loaded after the first move, or when it is needed
             used.warm_up(show_board, lambda: thread.is_closed)
             used.announce(parameters)
             evaluator = used.evaluator()
@@ -476,6 +476,8 @@ class Engine:
             return
         self.game.play(decision.colour, decision.point)
         self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
+        if self._player != self._network:  # what judges near the end is loaded while the opponent thinks
+            self._thread.submit(lambda worker: worker.evaluator())
 
     def analyze(self, request: SearchRequest | None = None, *, endless: bool = False) -> "Future[SearchReport]":
         """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.

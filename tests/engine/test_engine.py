@@ -430,6 +430,21 @@ def test_an_engine_nobody_closes_does_not_keep_a_program():
     subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
 
 
+def test_the_network_that_judges_is_loaded_before_the_end_of_a_game_needs_it() -> None:
+    loaded: list[str] = []
+
+    def note(worker: "SearchWorker") -> None:
+        loaded.extend(used.network_name for used in (worker, worker._player) if used and used._evaluator)
+
+    with Engine(EngineSettings(rank="20k", threads=1), width=9) as engine:
+        engine.ready.result()
+        engine._thread.submit(note).result()
+        assert loaded == [engine._player]
+        engine.commit(engine.genmove().result())
+        engine._thread.submit(note).result()
+        assert set(loaded[1:]) == {engine._player, engine._network}
+
+
 def test_records_name_the_network_and_the_rank() -> None:
     file = str(Path(__file__).parents[1] / "data" / "networks" / "tiny.bin.gz")
     for settings, name in (
