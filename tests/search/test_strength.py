@@ -5,6 +5,7 @@ search has to win exactly as many games as when the result was pinned. If a chan
 (benchmarks/network_strength.py against the state before), and pin the new result with the figures in the commit.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from searching import run, search_of
 from gtp_engine.go.coords import BLACK, PASS, all_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.evaluate.evaluator import Evaluator
+from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.evaluate.row import (
     LEAD,
     LOSS,
@@ -102,3 +104,25 @@ def test_more_visits_win_as_many_games_as_ever() -> None:
 )
 def test_other_matches_end_as_ever(visits: tuple[int, int], changed: dict[str, float], games: int) -> None:
     assert won(visits, **changed) == games
+
+
+# Positions on 7x7, the moves up to them, and the only move that captures a group of four stones or more, of which the
+# solver has proved that it dies if this move is played and lives if its owner is first.
+CAPTURES = Path(__file__).resolve().parents[1] / "data" / "captures.txt"
+
+
+def test_a_network_finds_as_many_captures_as_ever() -> None:
+    """By its policy alone, and by a search, for which the network's rounding may decide one or two."""
+    evaluator = make_evaluator("b6c64-19x19", threads=1, seed=1, device="cpu", precision="float32")
+    found = [0, 0]
+    for line in CAPTURES.read_text().splitlines():
+        moves, answer = line.split("=")
+        game = Game(7, rules="tromp-taylor", komi=0.5)
+        for move in moves.split():
+            game.play(game.to_move, move)
+        search = search_of(game, evaluator, **FOR_NETWORKS | {"symmetry": "none"})
+        report = run(search, Limits(visits=100))
+        found[0] += report.policy.top(1)[0][0] == answer
+        found[1] += report.best.vertex == answer
+    evaluator.close()
+    assert 24 <= found[0] <= 26 and 30 <= found[1] <= 33, found
