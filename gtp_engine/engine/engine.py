@@ -20,7 +20,7 @@ from ..base.errors import UserError
 from ..base.fields import Range, check_keywords, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
-from ..go.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
+from ..go.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..nets.library import RANK_PLAY, network_name
 from ..search.evaluate.choices import names_file
@@ -29,6 +29,7 @@ from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from ..solver import USUAL_SECONDS
 from .clock import Clock
+from .handicap_play import Doublings, white_doublings
 from .ranks import Rank, Strength, as_rank, next_rank
 from .search_thread import SearchThread
 from .settings import EngineSettings, as_settings
@@ -64,6 +65,7 @@ class Decision:
         started: The time of the request, by `time.monotonic()`.
         budget: The seconds that the move was meant to take; None without a clock.
         hopeless: Whether the position counts as one to resign.
+        white_doublings: The playout doubling advantage of White that was searched with (`handicap_play`).
     """
 
     colour: int
@@ -73,6 +75,7 @@ class Decision:
     started: float = 0.0
     budget: float | None = None
     hopeless: bool = False
+    white_doublings: float = 0.0
 
     @property
     def vertex(self) -> str:
@@ -135,6 +138,7 @@ class Engine:
         self._sent_komi = komi
         self._game: Game | None = None
         self._hopeless_turns: tuple[Turn, ...] = ()
+        self._doublings: Doublings | None = None  # as of the last move
         self.games_begun = 0
         self._notes: set[str] = set()  # that were logged
         self._thread = SearchThread(self.settings.new_worker)
@@ -421,6 +425,8 @@ class Engine:
         self._end_pondering()
         request = self._checked(request or self.request())
         game, colour = request.game, request.game.to_move
+        parameters, doublings = self._with_doublings(request.parameters or self.parameters, game)
+        request = replace(request, parameters=parameters)
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
         clock, strength = copy.deepcopy(self.clock), self._strength(settings)
@@ -445,9 +451,19 @@ class Engine:
             if play and request.stop is not None:
                 soonest = settings.delay if planned is None else min(settings.delay, planned / 2)
                 request.stop.wait(max(0.0, started + soonest - time.monotonic()))
-            return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
+            chosen = PASS if resign else point
+            return Decision(colour, chosen, resign, report, started, planned, hopeless, doublings)
 
         return self._thread.submit(decide, request.stop)
+
+    def _with_doublings(self, parameters: SearchParameters, game: "Game") -> tuple[SearchParameters, float]:
+        """Returns the parameters for a move in a game with a handicap, and the playout doubling advantage of White."""
+        sign, fixed = 1 if game.to_move == WHITE else -1, parameters.playout_doubling_advantage
+        if fixed or not self.settings.handicap_doubling:
+            return parameters, sign * fixed
+        last = self._doublings if self._doublings and self._doublings.game == self.games_begun else None
+        white = white_doublings(game, self.settings.handicap_doubling, last)
+        return replace(parameters, playout_doubling_advantage=sign * white), white
 
     @property
     def rank_notes(self) -> tuple[Phrase, ...]:
@@ -472,6 +488,9 @@ class Engine:
         self._end_pondering()
         turn = turn_of(self.game, decision.colour)
         self._hopeless_turns = with_turn(self._hopeless_turns, turn, hopeless=decision.hopeless)
+        if decision.report is not None:
+            winrate = decision.report.winrate if decision.colour == WHITE else 1 - decision.report.winrate
+            self._doublings = Doublings(self.games_begun, decision.white_doublings, winrate)
         if decision.resign:
             return
         self.game.play(decision.colour, decision.point)
@@ -575,7 +594,10 @@ class Engine:
         """
         if self.settings.ponder and self.settings.rank is None and not self.game.is_over:
             self._end_pondering()
-            request = self.request(stop=self._thread.pondering_stop)
+            parameters, _ = self._with_doublings(self.parameters, self.game)
+            if self.parameters.playout_doubling_advantage:  # which is the engine's own, not the opponent's
+                parameters = replace(parameters, playout_doubling_advantage=-parameters.playout_doubling_advantage)
+            request = self.request(stop=self._thread.pondering_stop, parameters=parameters)
             self._thread.submit(lambda worker: worker.search(request))
 
     def stop(self) -> None:

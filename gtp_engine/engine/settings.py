@@ -39,6 +39,7 @@ def _networks() -> list[str]:
 
 NETWORK = Text(file_or_name, "name", _networks, is_path=True)
 RANK = Text(as_rank, "rank")
+_KATAGO_DOUBLING = "dynamicPlayoutDoublingAdvantageCapPerOppLead"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class EngineSettings:
         parameters: Search parameters, by name, that differ from the network's defaults.
         analysis_wide_root_noise: How much more evenly an analysis (`Engine.analyze`) looks at the root's moves than a
             move's search does, KataGo's analysisWideRootNoise (`SearchParameters.widened`).
+        handicap_doubling: In games with a handicap, the playout doubling advantage for each point by which one side
+            leads at the beginning (`handicap_play`), with KataGo's networks; KataGo has 0.045, 0 is for none.
 
     Raises:
         UserError: The network is not found, the machine lacks the device, or another setting or a parameter is invalid.
@@ -84,6 +87,7 @@ class EngineSettings:
     resign_moves: int = setting(3, 1)
     parameters: Mapping[str, str | float | bool] = field(default_factory=dict, hash=False)
     analysis_wide_root_noise: float = setting(0.0, 0, 5, katago="analysisWideRootNoise", is_live=True)
+    handicap_doubling: float = setting(0.0, 0, 0.5, katago=_KATAGO_DOUBLING, is_live=True)
 
     def __post_init__(self) -> None:
         check(self)

@@ -152,9 +152,11 @@ class SearchWorker:
     def search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
         evaluator, request = self._fitted(request)
-        search = self._search
-        if search is None or search.parameters != request.parameters or search.evaluator is not evaluator:
-            self._search = search = Search(evaluator, request.parameters, self._settings.seed, ownership=True)
+        assert request.parameters is not None
+        # The search itself sees to another advantage, which has the other sign while the opponent thinks.
+        search, alike = self._search, replace(request.parameters, playout_doubling_advantage=0.0)
+        if search is None or search.parameters != alike or search.evaluator is not evaluator:
+            self._search = search = Search(evaluator, alike, self._settings.seed, ownership=True)
         return run_search(search, request)
 
     def analyze(self, request: SearchRequest) -> SearchReport:

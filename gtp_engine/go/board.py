@@ -39,6 +39,7 @@ BOARD = np.dtype(
     [
         ("hash", np.uint64),  # Zobrist hash of the stones alone
         ("komi", np.float32),  # points for white: komi and handicap bonus
+        ("doublings", np.float32),  # for scalars: the playout doubling advantage of Black (`SearchParameters`)
         ("move_count", np.int32),  # moves since the history began, passes included
         ("moves_shown", np.int32),  # for planes: the moves they may show, since the history began or the game ended
         ("plays", np.int32, (3,)),  # stones played by each colour since the start of the game
@@ -121,6 +122,7 @@ def clear(board: Board, width: int, height: int) -> None:
     """Empties the board and sets its size; the rules and komi stay."""
     begin_history(board, BLACK)
     board["hash"] = 0
+    board["doublings"] = 0.0
     board["width"] = width
     board["height"] = height
     for colour in range(3):
@@ -163,6 +165,7 @@ def copy_board(target: Board, source: Board) -> None:
     """
     target["hash"] = source["hash"]
     target["komi"] = source["komi"]
+    target["doublings"] = source["doublings"]
     target["move_count"] = source["move_count"]
     target["moves_shown"] = source["moves_shown"]
     target["width"] = source["width"]

@@ -84,6 +84,9 @@ class SearchParameters:
             (KataGo).
         root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
             one (KataGo). A root that was evaluated earlier in the tree keeps the priors that it has.
+        playout_doubling_advantage: The base-2 logarithm of how many times as many playouts as the opponent the player
+            at the root is taken to have, for KataGo's networks. Above 0 they expect the opponent to err, and prefer
+            complications, as whoever gives a handicap has to.
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
             for none.
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
@@ -126,6 +129,7 @@ class SearchParameters:
     symmetry: str = setting("none", accepts=("none", "random", "average"))
     policy_optimism: float = setting(0.0, 0, 1, katago="policyOptimism")
     root_policy_optimism: float = setting(0.0, 0, 1, katago="rootPolicyOptimism")
+    playout_doubling_advantage: float = setting(0.0, -3, 3, katago="playoutDoublingAdvantage")
     profile: str = setting("", accepts=PROFILE, katago="humanSLProfile")
     reuse_tree: bool = setting(True)
     tree_megabytes: float = setting(1000.0, 0.1, 1e9)

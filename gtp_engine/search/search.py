@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.jit import njit
-from ..go.coords import as_colour, index_of_point, opponent
+from ..go.coords import BLACK, as_colour, index_of_point, opponent
 from ..go.game import Game
 from . import tree as trees
 from .averaging import Averaging, Utility, centred
@@ -75,7 +75,8 @@ class Search:
         self._workspace = new_workspace()
         self._tree: Tree | None = None
         self._spare: Tree | None = None  # the last arena, once it was cleared
-        self._dead: frozenset[int] = frozenset()  # of the last request
+        self._dead: frozenset[int] = frozenset()  # of the last request, as is the next
+        self._doublings = 0.0  # the playout doubling advantage of Black
         self.game = Game()
         self.clear()
 
@@ -121,6 +122,9 @@ class Search:
         if request.dead != self._dead and self._has_counts():
             self.clear()  # games that ended in it were counted with other stones dead
         self._dead = request.dead
+        if (doublings := self._doublings_of(parameters)) != self._doublings:
+            self.clear()  # its nodes were evaluated for other players
+            self._doublings = doublings
         if request.needs_ownership and not self._layout.ownership:
             self._layout = self._layout._replace(ownership=True)
             self.clear()
@@ -130,10 +134,16 @@ class Search:
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
         return ActiveSearch(self, replace(request, parameters=parameters), self._root(request, parameters))
 
+    def _doublings_of(self, parameters: SearchParameters) -> float:
+        """Returns the playout doubling advantage of Black, which the parameters give to the player at the root."""
+        advantage = float(parameters.playout_doubling_advantage)
+        return advantage if self.game.to_move == BLACK else -advantage
+
     def _root(self, request: SearchRequest, parameters: SearchParameters) -> Root:
         """Returns the root as it is before its evaluation: without noise and sequential halving."""
         game = self.game
         boards = game.board.copy()
+        boards["doublings"] = self._doublings
         if game.is_over:
             boards["passes"] = 0  # a move was requested after the end: play continues
         if self.evaluator.reads_ladders:

@@ -228,6 +228,18 @@ def test_the_key_tells_inputs_apart() -> None:
     assert of_game(first)[2] == of_game(second)[2]
 
 
+def test_a_playout_doubling_advantage_is_seen_from_the_side_to_move() -> None:
+    position = features.position_of(some_game(), WORKSPACE)
+    keys = set()
+    for doublings, seen in ((0.0, (0, 0)), (1.5, (1, 0.75)), (-1.5, (1, -0.75))):
+        for to_move, sign in ((BLACK, 1), (WHITE, -1)):
+            position["doublings"], position["to_move"] = doublings, to_move
+            _, scalars, key = write(position)
+            assert scalars[15:17].tolist() == [seen[0], sign * seen[1]]
+            keys.add(key)
+    assert len(keys) == 6
+
+
 def test_a_board_too_large_is_refused() -> None:
     position = features.position_of(Game(9), WORKSPACE)
     with pytest.raises(ValueError, match="larger than the network's inputs"):

@@ -17,8 +17,8 @@ appendix A). Planes are 0 or 1 and from the side of the player to move:
 =======  ===============================================================================================================
 
 Scalars: 0-4 the last moves that were passes; 5 komi / 20; 6, 7 ko rule; 8 suicide; 9 territory; 10, 11 tax; 12, 13
-always 0 (cleanup phase); 14 a pass ends the game; 15, 16 always 0 (playout doubling advantage); 17 the button is left;
-18 a wave over komi, by the parity of the area.
+always 0 (cleanup phase); 14 a pass ends the game; 15 whether one side has a playout doubling advantage, 16 half of it;
+17 the button is left; 18 a wave over komi, by the parity of the area.
 
 A position is first read into one word of 22 bits a point. From these words come the planes, a byte each, and the key by
 which equal inputs are recognized.
@@ -224,6 +224,9 @@ def _write_scalars(board: Board, komi: float, hidden: bool, scalars: np.ndarray)
     scalars[10] = board["tax"] != NO_TAX
     scalars[11] = board["tax"] == ALL_TAX
     scalars[14] = board["passes"] >= 1 and not hidden
+    if board["doublings"] != 0.0:
+        scalars[15] = 1
+        scalars[16] = 0.5 * (board["doublings"] if board["to_move"] == BLACK else -board["doublings"])
     scalars[17] = board["button"] == BUTTON_LEFT
     if board["scoring"] == AREA_SCORING:
         scalars[18] = _parity_wave(komi, board["width"] * board["height"])
