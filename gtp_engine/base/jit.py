@@ -194,7 +194,7 @@ _PACKAGE = Path(__file__).parents[1]
 _PARTS = {
     "go": ("go/coords.py", "go/symmetry.py"),
     "nets/kernels": ("nets/quantisation.py", "nets/schema.py", "nets/stored.py"),
-    "search/evaluate": ("go", *(f"nets/{name}.py" for name in ("config", "schema", "kernels/emit", "kernels/scalars"))),
+    "search/evaluate": ("go", "nets/schema.py", "nets/kernels/emit.py", "nets/kernels/scalars.py"),
     "search": ("search/evaluate",),
     "solver": ("go",),
     "training/data": ("search/evaluate", "training/data/samples.py"),

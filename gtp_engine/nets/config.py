@@ -12,7 +12,6 @@ from . import schema
 from .schema import PLANES, SCALARS
 
 OLDEST, NEWEST = 8, 17  # versions of KataGo's files that have its version 7 inputs
-SUPERKO, TERRITORY = 6, 9  # indices of scalars that are not 0 under such rules
 
 # The version of fresh networks: that of KataGo's 18-block networks, which its releases and the programs that ship them
 # have read since 2023. It has all outputs; versions from 15 on change only the pass logit and add transformers.

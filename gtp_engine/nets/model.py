@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
-from .config import SUPERKO, TERRITORY, NetworkConfig
+from .config import NetworkConfig
 from .layers import Affine, BatchNorm, Board, Conv, Folded, MatMul, RMSNorm, Rope
-from .schema import METADATA
+from .schema import METADATA, SUPERKO, TERRITORY
 from .stored import RawOutputs, StoredNetwork, fold_norms
 
 

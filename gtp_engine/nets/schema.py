@@ -35,6 +35,7 @@ MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 
 POOLED = 3  # numbers that global pooling makes of a channel
 PLANES, SCALARS = 22, 19  # inputs of the networks that this program can use
+SUPERKO, TERRITORY = 6, 9  # indices of scalars that are not 0 under such rules
 METADATA = 192  # length of the description of the players, in version 1 of the metadata
 LARGEST = 1 << 20  # the limit of any count: far above those of real networks
 
