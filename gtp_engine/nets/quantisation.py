@@ -15,7 +15,7 @@ A network's file may hold weights that are such multiples already (`round_networ
 and float32 express them too, and all precisions compute the same network.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -249,25 +249,38 @@ def _round_part(
     for_file: bool = False,
 ) -> dict[str, Rounded]:
     """Rounds some layers, given with their weights, as `quantise` or `round_network` does."""
+    import torch
+
+    from .model import prepare_for_inference
+
     ranges: dict[str, np.ndarray | None] = dict.fromkeys(weights)
     products: dict[str, Any] = {}
 
-    def observe(path: str, inputs: "Tensor") -> None:
-        if weights[path].ndim == 4:
+    def observe(path: str, _: Any, inputs: "tuple[Tensor]") -> None:
+        x, weight = inputs[0], weights[path]
+        if weight.ndim == 4:
             least, largest = (0, 0) if (known := ranges[path]) is None else known
-            ranges[path] = np.array([min(least, float(inputs.min())), max(largest, float(inputs.max()))], np.float32)
-        rows = _rows(inputs, weights[path].shape)
+            ranges[path] = np.array([min(least, float(x.min())), max(largest, float(x.max()))], np.float32)
+        rows = _rows(x, weight.shape)
         products[path] = products.get(path, np.float32(0)) + (rows.T @ rows).numpy()
 
-    _observe_inputs(network, positions, weights, observe, exact=for_file)
-    if broken := [path for path in weights if not np.isfinite(products[path]).all()]:
-        raise UserError(f"the network computes inputs of {broken[0]} that are not numbers")
-    return {
-        path: round_weights(weight, products[path], ranges[path], scales=_next_powers(scales_of(weight)))
-        if for_file
-        else round_weights(weight, products[path], ranges[path])
-        for path, weight in weights.items()
-    }
+    kind = torch.float64 if for_file else torch.float32
+    model = prepare_for_inference(network).to(kind)
+    for path in weights:
+        model.get_submodule(path).register_forward_pre_hook(partial(observe, path))
+    with torch.inference_mode():
+        for planes, scalars in positions:
+            for start in range(0, len(planes), _BATCH):
+                batch = torch.from_numpy(planes[start : start + _BATCH]).permute(0, 3, 1, 2).to(kind)
+                nobody = torch.zeros(len(batch), METADATA, dtype=kind) if network.config.metadata_version else None
+                model(batch, torch.from_numpy(scalars[start : start + _BATCH]).to(kind), nobody, full_board=True)
+    found = {}
+    for path, weight in weights.items():
+        if not np.isfinite(products[path]).all():
+            raise UserError(f"the network computes inputs of {path} that are not numbers")
+        scales = _next_powers(scales_of(weight)) if for_file else scales_of(weight)
+        found[path] = round_weights(weight, products[path], scales, ranges[path])
+    return found
 
 
 def _rows(inputs: "Tensor", shape: tuple[int, ...]) -> "Tensor":
@@ -293,51 +306,19 @@ def multiples(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return np.rint(weight / divisors)
 
 
-def _observe_inputs(
-    network: StoredNetwork,
-    positions: Sequence[Positions],
-    paths: Iterable[str],
-    observe: Callable[[str, "Tensor"], None],
-    *,
-    exact: bool,
-) -> None:
-    """Evaluates positions, and calls `observe` with the path and the input of these layers, batch by batch.
-
-    Computes in float64 if `exact`, else in float32.
-    """
-    import torch
-
-    from .model import prepare_for_inference
-
-    def hook(path: str, _: Any, inputs: "tuple[Tensor]") -> None:
-        observe(path, inputs[0])
-
-    kind = torch.float64 if exact else torch.float32
-    model = prepare_for_inference(network).to(kind)
-    for path in paths:
-        model.get_submodule(path).register_forward_pre_hook(partial(hook, path))
-    with torch.inference_mode():
-        for planes, scalars in positions:
-            for start in range(0, len(planes), _BATCH):
-                batch = torch.from_numpy(planes[start : start + _BATCH]).permute(0, 3, 1, 2).to(kind)
-                nobody = torch.zeros(len(batch), METADATA, dtype=kind) if network.config.metadata_version else None
-                model(batch, torch.from_numpy(scalars[start : start + _BATCH]).to(kind), nobody, full_board=True)
-
-
 def round_weights(
-    weight: np.ndarray, products: np.ndarray, inputs: np.ndarray | None = None, scales: np.ndarray | None = None
+    weight: np.ndarray, products: np.ndarray, scales: np.ndarray, inputs: np.ndarray | None = None
 ) -> Rounded:
     """Rounds the weights of a layer so that its outputs change little for the inputs that it has.
 
     Args:
         weight: float32 [outputs, ...].
         products: The sum of x @ x.T over what one output's weights multiply, in their order.
+        scales: Those of the outputs, at least `scales_of` the weights.
         inputs: As in `Rounded`.
-        scales: Those of the outputs; by default as small as they can be.
     """
     import torch
 
-    scales = scales_of(weight) if scales is None else scales
     rest = weight.reshape(len(weight), -1) / np.where(scales > 0, scales, 1)[:, None].astype(np.float64)
     damped = products.astype(np.float64)
     damped += np.eye(len(damped)) * (_DAMPING * damped.diagonal().mean() + np.finfo(np.float32).tiny)
@@ -402,28 +383,12 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
     """Returns what is in the arrays of a file, None for another network's; any error says that they are damaged."""
     if str(arrays["network"]) != network.fingerprint:
         return None
-    known = dict(_layers(network.config))
     layers: dict[str, Rounded] = {}
-    for name in arrays:
-        path, _, kind = name.rpartition(".")
-        if kind != "integers":
+    for path, shape in _layers(network.config):
+        if (integers := arrays.get(f"{path}.integers")) is None:  # its block would have lost too much
             continue
-        integers, scales, inputs = arrays[name].astype(np.int8), arrays[f"{path}.scales"].astype(np.float32), None
-        if integers.shape != known[path] or scales.shape != (len(integers),):
+        scales, inputs = arrays[f"{path}.scales"], None if len(shape) == 2 else arrays[f"{path}.inputs"]
+        if (integers.shape, scales.shape) != (shape, shape[:1]) or (inputs is not None and inputs.shape != (2,)):
             raise ValueError(f"wrong shape of {path}")
-        if not ((scales >= 0) & (scales < np.inf)).all():
-            raise ValueError(f"wrong scales of {path}")
-        if _kind_of(integers.shape) != MATRICES:
-            inputs = arrays[f"{path}.inputs"].astype(np.float32)
-            if inputs.shape != (2,) or not -np.inf < inputs[0] <= 0 <= inputs[1] < np.inf:
-                raise ValueError(f"wrong range of the inputs of {path}")
         layers[path] = Rounded(integers, scales, inputs)
-    if not np.isfinite(arrays["loss"]).all():
-        raise ValueError("wrong loss")
-    parts = {(block_of(path), _kind_of(layer.integers.shape)) for path, layer in layers.items()}
-    if any(path not in layers for path, shape in known.items() if (block_of(path), _kind_of(shape)) in parts):
-        raise ValueError("incomplete")
-    kinds = frozenset(arrays["kinds"].tolist())
-    if not kinds <= ALL_KINDS:
-        raise ValueError("unknown kinds")
-    return Quantised(layers, Loss(*arrays["loss"].tolist()), kinds)
+    return Quantised(layers, Loss(*arrays["loss"].tolist()), frozenset(arrays["kinds"].tolist()))
