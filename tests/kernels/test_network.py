@@ -249,7 +249,7 @@ def test_whether_integers_are_faster_for_3x3_convolutions_is_tried_once(
 
 def test_processes_with_and_without_tiles_choose_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(kernels, "product_gain", lambda _: 8.0 if kernels.HAS_TILES else 0.6)
+    monkeypatch.setattr(kernels, "_product_gain", lambda: 8.0 if kernels.HAS_TILES else 0.6)
     for has_tiles in (True, False, True):
         monkeypatch.setattr(kernels, "HAS_TILES", has_tiles)
         assert kernels.bfloat16_is_faster() == has_tiles

@@ -39,7 +39,6 @@ from .matmul import (
     TILES,
     integers_for,
     matmul,
-    pack_integers,
     pack_matrices,
     pack_matrix,
     whole_lanes,
@@ -390,7 +389,7 @@ def bfloat16_is_faster() -> bool:
     """Returns whether products of bfloat16 are faster than those of float32; the CPU has to have them."""
     # A process that may not use tiles shares compiled code with others that may, but not their choice.
     name = "precision_with_tiles" if HAS_TILES else "precision"
-    return _remembered(name, ("float32", "bfloat16"), lambda: product_gain("bfloat16") > _LEAST_GAIN)
+    return _remembered(name, ("float32", "bfloat16"), lambda: _product_gain() > _LEAST_GAIN)
 
 
 def integer_kinds(config: NetworkConfig) -> frozenset[str]:
@@ -440,15 +439,12 @@ def _window_gain() -> float:
     return _gain(*(partial(way, x, EVERY_ROW, grid, *operands, False, out) for way, operands in convs))
 
 
-@cache  # the doctor shows the figure of the trial that decided
-def product_gain(precision: str) -> float:
-    """Returns how many times as fast as in float32 a usual product is, in "bfloat16" or "int8" if the CPU has that."""
+def _product_gain() -> float:
+    """Returns how many times as fast as in float32 a usual product is in bfloat16, which the CPU has to have."""
     weight, start = np.ones((_CHANNELS, _CHANNELS), np.float32), np.zeros((1, _CHANNELS), np.float32)
     out = aligned((CHUNK, _CHANNELS))
-    is_int8 = precision == "int8"
-    other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, half_products())
     factors = []
-    for packed in (pack_matrix(weight, FLOAT32), other):
+    for packed in (pack_matrix(weight, products) for products in (FLOAT32, half_products())):
         left = aligned((CHUNK, 4 * _CHANNELS // packed.itemsize), packed.dtype)
         left[:] = 1
         factors.append((left, packed))
