@@ -272,8 +272,6 @@ class _Writer:
         self.parts.append(encoded + b"\n")
 
     def _floats(self, floats: Floats, name: str) -> None:
-        if name not in self.values:
-            raise UserError(f"{name} is missing: a network that was prepared for inference cannot be written")
         values = self.values[name]
         order = np.argsort(floats.axes)
         values = np.ascontiguousarray(values.transpose(order), "<f4")

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
+from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, PolicyHead, Trunk, ValueHead
 from .config import NetworkConfig
 from .layers import Affine, BatchNorm, Board, Conv, Folded, MatMul, RMSNorm, Rope
 from .schema import METADATA, SUPERKO, TERRITORY
@@ -101,16 +101,9 @@ OUTPUT_SCALE = 0.3
 
 def _scale_branches(blocks: nn.ModuleList) -> None:
     for block in blocks:
-        if isinstance(block, OrdinaryBlock):
-            last: Conv | MatMul = block.conv2
-        elif isinstance(block, BottleneckBlock):
+        if isinstance(block, BottleneckBlock):
             _scale_branches(block.blocks)
-            last = block.post_conv
-        elif isinstance(block, AttentionBlock):
-            last = block.out
-        else:
-            assert isinstance(block, FeedForwardBlock)
-            last = block.second
+        *_, last = (layer for layer in block.children() if isinstance(layer, Conv | MatMul))
         with torch.no_grad():
             last.weight.mul_(1 / math.sqrt(len(blocks)))
 

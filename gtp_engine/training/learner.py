@@ -20,7 +20,6 @@ import torch
 from torch import Tensor, nn
 
 from ..base.errors import UserError, error_text
-from ..base.fields import Words
 from ..base.system import configure_torch
 from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
@@ -85,7 +84,6 @@ class Learner:
         device: torch.device | None = None,
         group: ProcessGroup | None = None,
     ) -> None:
-        Words(PRECISIONS).parse("precision", settings.precision)
         self.settings = settings
         self.device = device or torch.device("cpu")
         self.model = model.to(self.device).train()

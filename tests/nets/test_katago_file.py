@@ -14,7 +14,7 @@ from random_networks import random_model
 from gtp_engine.nets import katago_file
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import NetworkFileError, katago_bytes, read_katago_file, write_katago_file
-from gtp_engine.nets.model import Model, prepare_for_inference
+from gtp_engine.nets.model import Model
 from gtp_engine.nets.schema import Layer, walk
 from gtp_engine.nets.stored import StoredNetwork
 
@@ -177,5 +177,3 @@ def test_what_a_version_cannot_say_is_not_written() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             katago_bytes(Model(changed).stored())
-    with pytest.raises(ValueError, match="prepared for inference cannot be written"):
-        katago_bytes(prepare_for_inference(Model(config).stored()).stored())

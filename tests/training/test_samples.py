@@ -212,12 +212,6 @@ def test_samples_travel_to_another_process() -> None:
     assert all(same(*pair) for pair in zip(*(fixed_batches(each, 30, 1) for each in (there, samples)), strict=True))
 
 
-def test_no_samples_are_an_error() -> None:
-    games = pack([sample_game(random_game(0, 5, moves=5), weights=np.zeros(5))])
-    with pytest.raises(ValueError, match="no sample"):
-        Loader(Samples(games), 8, seed=0)
-
-
 def searched(seed: int) -> GameSet:
     game = random_game(seed, 5, moves=12)
     policies = [None if number % 3 else (np.array([number, 25]), np.array([0.3, 0.7])) for number in range(12)]

@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ...base.errors import UserError
 from ...go.symmetry import COUNT
 from .rows import Batch, ReplayWorkspace, new_batch, new_workspace, write_rows
 from .samples import GameSet
@@ -138,14 +137,14 @@ class Loader:
     """An endless iterator of batches: each epoch has another order, and each sample a random symmetry.
 
     Args:
+        samples: The samples, at least one.
+        batch_size: The number of rows of a batch, which `ProcessGroup.check_batch` accepts.
+        seed: Decides order and symmetries.
         drawn: Samples drawn before. With the same seed the following batches do not depend on when the loader was made.
         threads: Threads of the learner. The loader does about a tenth of their work, and has an eighth as many; up to
             _GPU_THREADS if a GPU learns.
         pinned: As in `as_tensors`.
         part: This process's number and the number of processes that share a batch; each gets every n-th row.
-
-    Raises:
-        UserError: There are no samples.
     """
 
     def __init__(
@@ -159,10 +158,7 @@ class Loader:
         pinned: bool = False,
         part: tuple[int, int] = (0, 1),
     ) -> None:
-        if not len(samples):
-            raise UserError("there are no samples to learn from")
         self._first, self._parts = part
-        assert batch_size % self._parts == 0  # `ProcessGroup.check_batch` has checked it
         self.samples, self.batch_size, self.seed, self.drawn, self._pinned = samples, batch_size, seed, drawn, pinned
         own = min(threads, _GPU_THREADS) if pinned else -(-threads // 8)
         self._pool = ThreadPoolExecutor(own, "loader")

@@ -313,9 +313,7 @@ def _targets(games: Sequence[SampleGame]) -> dict[str, np.ndarray]:
 
 
 def join(sets: Sequence[GameSet]) -> GameSet:
-    """Joins several sets into one. Raises UserError if there are none."""
-    if not sets:
-        raise UserError("no games to join")
+    """Joins several sets into one, at least one."""
     columns = {}
     for name, column in COLUMNS.items():
         parts = [getattr(games, name) for games in sets]
