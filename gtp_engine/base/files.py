@@ -6,9 +6,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from .errors import UserError
 
@@ -108,6 +108,17 @@ def is_same_file(path: Path, other: Path) -> bool:
     with contextlib.suppress(OSError):
         return path.samefile(other)
     return False
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Writes arrays by name atomically, as a compressed archive of numpy (`.npz`), whatever the file's suffix."""
+    import numpy as np
+
+    def write(temporary: Path) -> None:
+        with open(temporary, "wb") as file:  # numpy would add its suffix to a path
+            np.savez_compressed(file, **arrays)
+
+    write_atomically(path, write)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..base.errors import UserError
-from ..base.files import write_atomically
+from ..base.files import write_arrays
 from .config import NetworkConfig
 from .schema import METADATA, AttentionBlockDesc, ConvDesc, FeedForwardBlockDesc, MatMulDesc, walk_paths
 from .stored import StoredNetwork, fold_norms
@@ -242,11 +242,7 @@ def _parts(weights: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]
 
 
 def _round_part(
-    network: StoredNetwork,
-    positions: Sequence[Positions],
-    weights: Mapping[str, np.ndarray],
-    *,
-    for_file: bool = False,
+    network: StoredNetwork, positions: Sequence[Positions], weights: Mapping[str, np.ndarray], *, for_file: bool = False
 ) -> dict[str, Rounded]:
     """Rounds some layers, given with their weights, as `quantise` or `round_network` does."""
     import torch
@@ -347,12 +343,7 @@ def save_quantised(found: Quantised, network: StoredNetwork, path: Path) -> None
         for part, array in layer._asdict().items():
             if array is not None:
                 arrays[f"{name}.{part}"] = array
-
-    def write(temporary: Path) -> None:
-        with open(temporary, "wb") as file:
-            np.savez_compressed(file, **arrays)
-
-    write_atomically(path, write)
+    write_arrays(path, arrays)
 
 
 def read_quantised(path: Path, network: StoredNetwork) -> Quantised:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..base.errors import UserError
 from ..base.messages import plural
+from ..base.system import configure_torch
 from ..nets.katago_file import write_katago_file
 from ..nets.library import load_network, network_name
 from ..nets.model import Model
@@ -92,6 +93,7 @@ class RecordRun(Run):
             if Path(records.teacher).exists():  # it is not needed any more if it has labelled everything
                 self._warn_of_size(Path(records.teacher))
             fill_labels(self.settings, folder, self.observer, self.limit)
+            configure_torch(self._group.thread_share(self._threads))
         with self.limit.not_counted():
             return read_labels(folder, self.observer.skipped)
 

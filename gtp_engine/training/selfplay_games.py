@@ -1,5 +1,6 @@
 """Games of self-play that belong to no run: those of `gtp_engine selfplay`, and those of Python programs."""
 
+import contextlib
 import os
 import time
 from collections.abc import Generator, Iterator
@@ -56,7 +57,8 @@ class SelfPlayGames:
             speed = counts.speed_text(time.monotonic() - start) if counts.positions else "starting"
             observer.progress("self-play", self._writer.games, self._games, f"{speed}{self._results()}")
 
-        with SelfPlayPool(self._settings, time.time_ns() if seed is None else seed, self._games) as workers:
+        seed = time.time_ns() if seed is None else seed
+        with contextlib.closing(SelfPlayPool(self._settings, seed, self._games)) as workers:
             play_games(workers, self._network, self._writer, self._games, self.limit, observer, report)
 
     def summary(self) -> str:

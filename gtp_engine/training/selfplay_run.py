@@ -69,7 +69,8 @@ class SelfPlayRun(Run):
         self._tell_pace()
         self.limit.restart()
         seed = cycle.seed + total(self._facts().values()).games
-        with SelfPlayPool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
+        # Saved before the workers end.
+        with contextlib.closing(SelfPlayPool(self.settings, seed)) as pool, self._saved_if_stopped():
             while self.state.cycle <= cycle.cycles:
                 if self.state.cycle == 0:
                     self._make_first_network()

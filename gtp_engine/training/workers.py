@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from ..base.system import WAIT_SECONDS, available_cpus, configure_process
 from .progress import Limit, Observer, ProcessLostError
@@ -34,8 +34,7 @@ _Call: TypeAlias = Future[tuple[list[FinishedGame], Counts, bool]]
 class SelfPlayPool:
     """Processes on this machine that play by themselves between `play` and `pause`.
 
-    A context manager: the workers end with it, and their games in progress are lost. All workers play `total` games
-    together; None for no end.
+    All workers play `total` games together; None for no end.
     """
 
     def __init__(self, settings: RunSettings, seed: int, total: int | None = None) -> None:
@@ -46,14 +45,8 @@ class SelfPlayPool:
         self._counts: dict[int, Counts] = {}  # of each worker's work, at its last result
         self._order: tuple[str, int] | None = None  # network and cycle
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Ends the workers."""
+        """Ends the workers, whose games in progress are lost."""
         if self._workers:
             self._lifeline.close()
         for worker in self._workers:

@@ -27,7 +27,7 @@ from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation.labels import Task, check_labels, facts_of, make_labels, shard_of, tasks_for
-from gtp_engine.training.distillation.teacher import PlayedWalk, Walk, drawn_move, label_of, load_teacher, policy_moves
+from gtp_engine.training.distillation.teacher import PlayedWalk, Walk, drawn_move, label_of, policy_moves
 from gtp_engine.training.losses import distances, losses, total
 from gtp_engine.training.progress import Limit, Stopped
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
@@ -296,18 +296,6 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
     found = predict(raw, model.config, torch.ones(1, 26, dtype=torch.bool), batch.scalars)
     stdev = (found.score_mean_square - found.score_mean**2).sqrt().item()
     assert stdev == pytest.approx(batch.stdev.item(), rel=0.02)
-
-
-def test_torch_has_its_threads_back_after_the_labelling() -> None:
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(3)
-        teacher = load_teacher(TINY, "cpu")
-        assert torch.get_num_threads() == 1
-        teacher.close()
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_policies_keep_what_counts() -> None:

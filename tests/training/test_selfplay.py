@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -269,7 +270,7 @@ SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSett
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process has no signals there")
 def test_a_lost_process_is_reported() -> None:
-    with SelfPlayPool(SETTINGS, seed=1) as workers:
+    with closing(SelfPlayPool(SETTINGS, seed=1)) as workers:
         workers.play("none", 1)
         (process,) = workers._workers[0]._processes
         os.kill(process, signal.SIGKILL)
@@ -279,7 +280,7 @@ def test_a_lost_process_is_reported() -> None:
 
 
 def test_an_error_of_a_worker_is_raised_here() -> None:
-    with SelfPlayPool(SETTINGS, seed=1) as workers:
+    with closing(SelfPlayPool(SETTINGS, seed=1)) as workers:
         workers.play("nosuch.bin.gz", 1)
         with pytest.raises(UserError, match=r"nosuch\.bin\.gz"):
             while True:
@@ -287,7 +288,7 @@ def test_an_error_of_a_worker_is_raised_here() -> None:
 
 
 def test_processes_end_with_the_pool_even_while_they_play() -> None:
-    with SelfPlayPool(SETTINGS, seed=1) as workers:
+    with closing(SelfPlayPool(SETTINGS, seed=1)) as workers:
         workers.play("none", 1)
         (process,) = workers._workers[0]._processes.values()
     process.join(60)

@@ -3,7 +3,7 @@
 import errno
 import os
 from pathlib import Path
-from unittest.mock import MagicMock, Mock
+from unittest.mock import Mock
 
 import miniature
 import pytest
@@ -91,7 +91,7 @@ def test_damaged_shards_are_reported(tmp_path: Path) -> None:
 def three_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that have played three games."""
     pool = Mock(counts=Counts(), collect=lambda seconds: map(finished_game, range(3)))
-    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    monkeypatch.setattr(selfplay_games, "SelfPlayPool", lambda *arguments: pool)
 
 
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 from ...base.errors import UserError
-from ...base.files import files_with, write_atomically
+from ...base.files import files_with, write_arrays
 from ...base.nesting import parse_json
 from .samples import COLUMNS, GameSet, game_set
 
@@ -38,12 +38,7 @@ def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = No
         name: column for name, column in stored.items() if len(column) or COLUMNS[name].default is None
     }
     arrays[_ABOUT] = np.frombuffer(json.dumps({"notes": dict(notes or {})}).encode(), np.uint8)
-
-    def write(temporary: Path) -> None:
-        with open(temporary, "wb") as file:  # numpy would add a suffix to a path
-            np.savez_compressed(file, **arrays)
-
-    write_atomically(path, write)
+    write_arrays(path, arrays)
 
 
 def read_shard(path: Path) -> GameSet:

@@ -17,7 +17,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from ...base.errors import UserError
 from ...base.system import configure_torch
@@ -176,9 +175,9 @@ def drawn_move(policy: np.ndarray, temperature: float, random: np.random.Generat
 def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher":
     """Loads a teacher to a device of `choices`.
 
-    Raises UserError if the file is not a network or its network imitates humans, and OSError if it cannot be read.
+    torch has one thread from then on. Raises UserError if the file is not a network or its network imitates humans, and
+    OSError if it cannot be read.
     """
-    before = torch.get_num_threads()  # the learner needs them again
     configure_torch()
     # Without a cache: labels must not depend on those that were made before.
     evaluator = NetworkEvaluator(path, threads=threads, device=device, cache_megabytes=0.0)
@@ -186,18 +185,18 @@ def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher
         evaluator.close()
         raise UserError(f"{path}: it imitates humans of a given profile and cannot teach; choose another network")
     batch_size = CPU_BATCH if evaluator.device == "cpu" else GPU_BATCH
-    return Teacher(evaluator, batch_size, torch_threads=before)
+    return Teacher(evaluator, batch_size)
 
 
 class Teacher:
     """Evaluates the positions of walks in batches, by an evaluator that is closed with the teacher.
 
     Each position is evaluated under a random symmetry, so that the student does not learn the teacher's preferences for
-    certain corners. When the teacher is closed, torch gets its threads back, if they are given.
+    certain corners.
     """
 
-    def __init__(self, evaluator: Evaluator, batch_size: int, torch_threads: int | None = None) -> None:
-        self._evaluator, self._batch_size, self._torch_threads = evaluator, batch_size, torch_threads
+    def __init__(self, evaluator: Evaluator, batch_size: int) -> None:
+        self._evaluator, self._batch_size = evaluator, batch_size
         self._workspace = new_workspace()
 
     def label(self, walks: Iterable[Walk], is_stopped: Callable[[], bool]) -> list[SampleGame] | None:
@@ -229,8 +228,6 @@ class Teacher:
     def close(self) -> None:
         """Frees the network's memory."""
         self._evaluator.close()
-        if self._torch_threads:
-            torch.set_num_threads(self._torch_threads)
 
     def _submit(self, walks: list[Walk]) -> object:
         boards = np.empty(len(walks), BOARD)
