@@ -47,8 +47,11 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 class CodeFolder:
     """The folder with the compiled code of one version of the program.
 
+    Args:
+        path: The folder.
+        is_kept: Whether it stays as it is: nothing is written, and damaged files stay.
+
     Attributes:
-        is_kept: Whether the folder belongs to a package: nothing is written, and damaged files stay.
         problem: Why new code is not kept; empty if it is.
     """
 
@@ -238,14 +241,16 @@ def _hash_of(sources: frozenset[Path]) -> str:
 def _fingerprint(processor: Target) -> str:
     """Names what the machine code depends on: versions and options of Python and numba, system, processor; sources.
 
-    `python -O` has other bytecode.
+    `python -O` has other bytecode. The sources are those of the code that a start may need: no start makes samples of
+    games, whose files tell by their names what they depend on.
     """
     facts = (
         (numba.__version__, _OPTIONS, config.BOUNDSCHECK, config.USING_SVML),
         (EXTENSION_SUFFIXES[0], sys.flags.optimize),  # the suffix names the system, and the version and ABI of Python
         (processor.name, processor.features),
     )
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:_HALF] + _hash_of(all_sources())[:_HALF]
+    sources = frozenset[Path]().union(*(sources_of(part) for part in _PARTS if part != "training/data"))
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:_HALF] + _hash_of(sources)[:_HALF]
 
 
 def _prepare_cache() -> tuple[list[CodeFolder], str]:

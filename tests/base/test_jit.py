@@ -102,6 +102,15 @@ def test_a_change_compiles_no_more_again_than_what_it_is_used_in() -> None:
     assert parts("go/drawing.py") == []
 
 
+def test_no_start_is_cold_because_of_what_makes_samples_of_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: set[Path] = set()
+    monkeypatch.setattr(jit, "_hash_of", lambda sources: str(hashed.update(sources)))
+    jit._fingerprint(jit.target.target())
+    names = {file.relative_to(PACKAGE).as_posix() for file in hashed}
+    assert {"search/tree.py", "solver/moves.py", "nets/kernels/trunk.py"} <= names
+    assert not any(name.startswith("training") for name in names)
+
+
 @pytest.mark.skipif(bool(jit.config.DISABLE_JIT), reason="nothing is compiled")
 def test_the_users_cache_folder_stays_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.config, "CACHE_DIR", "the user's")
