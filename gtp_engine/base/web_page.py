@@ -12,22 +12,17 @@ def web_page(
     *,
     style: str,
     script: str = "",
-    style_attributes: Collection[str] | None = (),
+    style_attributes: Collection[str] = (),
     language: str = "en",
     direction: str = "ltr",
 ) -> str:
     """Returns a page as HTML, with a Content-Security-Policy that allows its own style and script and nothing else.
 
     The title is plain text, the body HTML; the script runs when the body is there. `style_attributes` are the values of
-    `style` attributes that are allowed; None for all, and for `style` elements too. The direction is "ltr" or "rtl".
+    `style` attributes that are allowed. The direction is "ltr" or "rtl".
     """
-    styles = ["'unsafe-inline'"]
-    if style_attributes is not None:
-        styles = [
-            content_hash(style),
-            *(["'unsafe-hashes'"] if style_attributes else []),
-            *map(content_hash, style_attributes),
-        ]
+    styles = [content_hash(style), *(["'unsafe-hashes'"] if style_attributes else [])]
+    styles += map(content_hash, style_attributes)
     policy = ["default-src 'none'", f"style-src {' '.join(styles)}"]
     policy += [f"script-src {content_hash(script)}"] if script else []
     policy += ["base-uri 'none'", "form-action 'none'"]

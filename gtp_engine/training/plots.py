@@ -83,15 +83,14 @@ def curves(runs: Mapping[str, Lines]) -> str:
     axes = _axes(runs)
     # Equal times on a shared machine mislead.
     first = axes[0 if len(runs) == 1 else 1].name
-    buttons, groups, rules = [], [], []
+    buttons, groups = [], []
     for axis in axes:
         checked = " checked" if axis.name == first else ""
         button = f'<input type="radio" name="axis" id="by-{axis.name}"{checked}>'
         buttons.append(f'{button}<label for="by-{axis.name}">{axis.name}</label>')
         figures = (_figure(plot.title, _draw(runs, plot, axis)) for plot in drawn)
         groups.append(f'<div class="curves by-{axis.name}">{"".join(figures)}</div>')
-        rules.append(f"body:has(#by-{axis.name}:checked) .by-{axis.name}{{display:grid}}")
-    return f'<style>{"".join(rules)}</style><h2>Curves</h2><p class="axes">over{"".join(buttons)}</p>{"".join(groups)}'
+    return f'<h2>Curves</h2><p class="axes">over{"".join(buttons)}</p>{"".join(groups)}'
 
 
 def calibration(runs: Mapping[str, Lines]) -> str:

@@ -15,6 +15,7 @@ from ..base.files import files_with, write_text
 from ..base.settings import settings_of
 from ..base.web_page import web_page
 from ..go.coords import PASS
+from ..go.drawing import SVG_STYLE
 from ..go.game import Game
 from ..go.sgf import read_sgf_games, shown_result
 from .data.game_records import is_held
@@ -48,7 +49,7 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
     settings = {str(folder.path): folder.settings() for folder in folders}
     title = "Training: " + ", ".join(folder.path.name for folder in folders)
     colours = itertools.islice(itertools.cycle(COLOURS), len(folders))
-    swatches = [f'<span class="swatch" style="background:{colour}"></span>' for colour in colours]
+    swatches = [f'<svg class="swatch"><path d="M0 0h99v99H0" fill="{colour}"/></svg>' for colour in colours]
     if len(folders) == 1:
         swatches = [""]
     parts = [f"<h1>{escape(title)}</h1>"]
@@ -60,9 +61,8 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
         shown = _held_back_game(folder) if settings[name].command == "learn" else _newest_game(folder)
         parts += [f"<h2>{swatch}{escape(name)}</h2>", shown, table_of_log(runs[name])]
         parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
-    # The squares of runs have style attributes, and the curves a style element.
     style = (files(__package__) / "report.css").read_text("utf-8")
-    write_text(path, web_page(title, "\n".join(filter(None, parts)), style=style, style_attributes=None))
+    write_text(path, web_page(title, "\n".join(filter(None, parts)), style=style, style_attributes=[SVG_STYLE]))
 
 
 def _boards(caption: str, game: Game) -> str:
