@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 
 import gtp_engine
 from gtp_engine.engine.ranks import RANKS_FILE
-from gtp_engine.nets.library import RULES_FILE, USES, USES_FILE, bundled_folder
+from gtp_engine.nets.library import JUDGE, RANK_PLAY, RULES_FILE, USES_FILE, bundled_folder
 from gtp_engine.nets.published import LIST_FILE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,7 +71,7 @@ def test_bundled_networks_are_installed_with_their_cards() -> None:
     for table in (RULES_FILE, RANKS_FILE):
         assert names >= set(tomllib.loads((weights / table).read_text()))
     served = tomllib.loads((weights / USES_FILE).read_text())
-    assert set(served) == {*USES, "errors"}
+    assert set(served) == {JUDGE, RANK_PLAY, "errors"}
     assert names >= {name for networks in served.values() for name in networks}
     for name in names:
         assert (weights / f"{name}.bin.gz").stat().st_size <= 15e6

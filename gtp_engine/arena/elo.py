@@ -92,10 +92,8 @@ def finite_elo(tally: Tally) -> tuple[float, float, float]:
 def mean_margin(values: Sequence[float]) -> float:
     """Returns by how much the true mean may differ from that of these values in either direction, with 95 % confidence.
 
-    The values are assumed to be independent and normally distributed (Student 1908). Infinite for fewer than two.
+    The values, at least two, are assumed to be independent and normally distributed (Student 1908).
     """
-    if len(values) < 2:
-        return math.inf
     return student_quantile(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
 
 

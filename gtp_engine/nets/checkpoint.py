@@ -69,8 +69,6 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 def _load(path: Path) -> Any:
     content = path.read_bytes()
-    if not content:
-        raise NetworkFileError(f"{path}: the file is empty")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:  # torch writes checksums and does not read them
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):

@@ -27,7 +27,7 @@ ZIP_MAGIC = b"PK"  # the start of files that torch saves
 USES_FILE = "networks.toml"  # the uses and the board sizes of the bundled networks
 OWN_TABLE = "networks"  # the boards of the networks that the user has chosen, in the user's configuration
 RULES_FILE = "rules.toml"  # the rules that networks learned with
-JUDGE, RANK_PLAY = USES = ("judge", "ranks")  # everything, and play at a rank
+JUDGE, RANK_PLAY = "judge", "ranks"  # the uses: everything, and play at a rank
 
 
 @functools.cache

@@ -158,18 +158,13 @@ class RunFolder:
         self.write_log(state)
 
     def write_log(self, state: RunState) -> None:
-        """Writes the log from the state, if it differs."""
-        text = "".join(json.dumps(line) + "\n" for line in state.lines)
-        if not self.log_file.exists() or self._log_text() != text:
-            write_text(self.log_file, text)
-
-    def _log_text(self) -> str:
-        return self.log_file.read_text(encoding="utf-8", errors="replace")
+        """Writes the log from the state."""
+        write_text(self.log_file, "".join(json.dumps(line) + "\n" for line in state.lines))
 
     def log(self) -> list[dict[str, Any]]:
         """Reads the lines of the log; damaged ones are skipped."""
-        lines = []
-        for text in self._log_text().splitlines() if self.log_file.exists() else ():
+        lines, is_there = [], self.log_file.exists()
+        for text in self.log_file.read_text("utf-8", "replace").splitlines() if is_there else ():
             try:
                 line = parse_json(text)
             except ValueError:
