@@ -106,23 +106,20 @@ class Learner:
         Raises ProcessLostError if another process of the group ended.
         """
         with self._group.step():
-            self._step(batch)
-
-    def _step(self, batch: Tensors) -> None:
-        rate = rate_at(self.settings, self.samples)
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
-        found = self._set_gradients(batch)
-        self._gradient_norm = nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
-        self._optimizer.step()
-        samples = self._group.count * batch.size
-        self.samples += samples
-        self.steps += 1
-        # The average moves fast at first, when there is nothing to average yet.
-        decay = min(1 - samples / max(self.settings.average, samples), (1 + self.steps) / (10 + self.steps))
-        with torch.no_grad():
-            torch._foreach_lerp_(_tensors(self.average), _tensors(self.model), 1 - decay)
-        self._means.add(found)
+            rate = rate_at(self.settings, self.samples)
+            for group in self._optimizer.param_groups:
+                group["lr"] = rate
+            found = self._set_gradients(batch)
+            self._gradient_norm = nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
+            self._optimizer.step()
+            samples = self._group.count * batch.size
+            self.samples += samples
+            self.steps += 1
+            # The average moves fast at first, when there is nothing to average yet.
+            decay = min(1 - samples / max(self.settings.average, samples), (1 + self.steps) / (10 + self.steps))
+            with torch.no_grad():
+                torch._foreach_lerp_(_tensors(self.average), _tensors(self.model), 1 - decay)
+            self._means.add(found)
 
     def _set_gradients(self, batch: Tensors) -> dict[str, Loss]:
         """Sets the gradients for the batches of all processes; returns the losses of this one's rows, in any order."""
@@ -372,7 +369,7 @@ def run_follower(group: ProcessGroup) -> bool:
             if task:
                 if loader:
                     loader.close()
-                learner, loader = _begin(group, task, learner)
+                learner, loader = _begin(group, task)
             elif learner and loader:
                 learner.step(next(loader))
     except resource_errors() as error:
@@ -384,12 +381,10 @@ def run_follower(group: ProcessGroup) -> bool:
     return True
 
 
-def _begin(group: ProcessGroup, task: _Task, learner: Learner | None) -> tuple[Learner, Loader]:
+def _begin(group: ProcessGroup, task: _Task) -> tuple[Learner, Loader]:
     configure_torch(task.draws["threads"])
     device = group.device(torch.device(task.device))
-    if learner is None or learner.model.config != task.config:
-        learner = Learner(Model(task.config), task.settings, device, group)
-    learner.settings = task.settings
+    learner = Learner(Model(task.config), task.settings, device, group)
     learner.load_state(task.state)
     part, is_pinned = (group.rank, group.count), device.type == "cuda"
     loader = Loader(task.samples, task.batch_size, **task.draws, pinned=is_pinned, part=part)
