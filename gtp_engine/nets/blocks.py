@@ -151,7 +151,7 @@ class PolicyHead(Part):
         y = self.norm(self.conv(x) + to_points(self.pool_matmul(pooled)), board)
         moves = self.out_conv(board.cut(self.act(y))).flatten(2)
         passing = self.pass_matmul(pooled)
-        if self.pass_bias is not None and self.pass_act is not None and self.pass_out is not None:
+        if self.pass_out is not None:
             passing = self.pass_out(self.pass_act(self.pass_bias(passing)))
         return torch.cat((moves, passing.unsqueeze(2)), 2)
 

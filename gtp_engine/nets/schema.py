@@ -424,11 +424,6 @@ class PolicyHeadDesc:
     pass_act: ActivationDesc | None = field(default=None, metadata={"since": 15})
     pass_out: MatMulDesc | None = field(default=None, metadata=of("q", "o", since=15))
 
-    def __post_init__(self) -> None:
-        further = (self.pass_bias, self.pass_act, self.pass_out)
-        if any(further) and not all(further):
-            raise UserError("pass_bias, pass_act and pass_out come together")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ValueHeadDesc:
