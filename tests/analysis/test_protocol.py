@@ -1,8 +1,6 @@
 """The JSON analysis as a conversation: answers, actions, ids, priorities, memory, and what it says of bad lines."""
 
 import json
-import threading
-import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
@@ -117,61 +115,6 @@ def test_an_answer_has_katagos_fields() -> None:
     best = answer["moveInfos"][0]
     assert best["pv"][0] == best["move"] and len(best["pv"]) == len(best["pvVisits"]) == len(best["pvEdgeVisits"])
     assert len(best["ownership"]) == 25
-
-
-# Straight three in a corner of 7x7.
-STONES = {"B": ("E7", "E6", "E5", "D5", "C5", "B5", "A5"), "W": ("D7", "D6", "C6", "B6", "A6")}
-GROUP = {"boardXSize": 7, "boardYSize": 7, "initialStones": [[who, at] for who in STONES for at in STONES[who]]}
-
-
-def test_groups_are_solved() -> None:
-    queries = [BASE | GROUP | {"moves": [["B", "B7"]], "analyzeTurns": [0, 1], "solve": ["D7", "A6"]}]
-    unsettled, dead = sorted(converse(queries[0] | {"id": "a"}), key=lambda answer: answer["turnNumber"])
-    assert [solution["status"] for solution in unsettled["solutions"]] == ["unsettled"] * 2
-    assert [solution["status"] for solution in dead["solutions"]] == ["dead"] * 2
-    black = next(each for each in unsettled["solutions"][0]["answers"] if each["first"] == "black")
-    assert (black["outcome"], black["moves"], black["walls"][0][0]) == ("dies", ["B7"], "E7")
-    assert {branch["move"]: branch["outcome"] for branch in black["tree"]} == {
-        "B7": "dies",
-        "A7": "lives",
-        "C7": "lives",
-    }
-    assert "rootInfo" in unsettled
-
-
-def test_solving_is_terminated() -> None:
-    size: dict[str, Any] = {"boardXSize": 9, "boardYSize": 9, "initialStones": [["B", "D4"], ["W", "G7"]]}
-    lines: Queue[bytes | None] = Queue()
-    lines.put(json.dumps(BASE | size | {"id": "a", "solve": ["D4"], "solveSeconds": 600}).encode())
-    answers: list[dict[str, Any]] = []
-
-    def end() -> None:
-        while not any(thread.name.startswith("solver") for thread in threading.enumerate()):
-            time.sleep(0.05)
-        time.sleep(0.3)  # for the search
-        lines.put(b'{"id": "t", "action": "terminate", "terminateId": "a"}')
-        lines.put(None)
-
-    threading.Thread(target=end).start()
-    defaults = Defaults(lambda *_: SearchParameters(), 9, QuerySettings(visits=30))
-    Conversation(OneScheduler(), defaults, lines, lambda line: answers.append(json.loads(line)), seed=1).run()
-    assert [answer["id"] for answer in answers] == ["t", "a"]
-    assert answers[1]["rootInfo"]["visits"] == 30 and answers[1]["solutions"][0]["status"] == "unknown"
-
-
-@pytest.mark.parametrize(
-    ("fields", "field", "error"),
-    [
-        ({"solve": ["C3"]}, "solve", "No stone at C3 at turn 0"),
-        ({"solve": "D7"}, "solve", "Must be an array of GTP board vertices"),
-        ({"solve": ["Z1"]}, "solve", "Could not parse board location: Z1"),
-        ({"solve": ["pass"]}, "solve", "Could not parse board location: pass"),
-        ({"solve": ["D7"], "solveSeconds": 0}, "solveSeconds", "Must be a number of seconds from 0.01 to 1e+06"),
-    ],
-)
-def test_what_cannot_be_solved_is_refused(fields: dict[str, Any], field: str, error: str) -> None:
-    (answer,) = converse(BASE | GROUP | {"id": "a"} | fields)
-    assert answer == {"id": "a", "field": field, "error": error}
 
 
 @pytest.mark.parametrize(("view", "sign"), [(None, 1), ("BLACK", 1), ("WHITE", -1), ("SIDETOMOVE", -1)])

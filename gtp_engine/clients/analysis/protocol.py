@@ -9,12 +9,10 @@ import heapq
 import itertools
 import json
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, Queue
 from typing import Any
@@ -37,8 +35,6 @@ from ...search.evaluate.row import EvaluationRow
 from ...search.report import SearchReport
 from ...search.scheduler import QueuedSearch, Scheduler
 from ...search.search import Search
-from ...solver.description import as_document
-from ...solver.solution import Solution, solve
 from .answers import answer, no_results
 from .query import Defaults, Query, QueryError, parse_query, turn_numbers
 
@@ -70,9 +66,6 @@ class _Position:
     turn: int
     query: Query
     game: Game
-    queued: QueuedSearch | None = None
-    solving: Future[list[Solution]] | None = None
-    stop: threading.Event = field(default_factory=threading.Event)  # ends solving
 
 
 class Schedulers:
@@ -170,31 +163,22 @@ class Conversation:
         self._in_use: dict[Scheduler, None] = {}  # in the order of their first query
         self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: negated priority, number, turn, query
         self._numbers = itertools.count()
-        self._at_work: set[_Position] = set()
+        self._at_work: dict[_Position, QueuedSearch] = {}
         self._recent: _Position | None = None  # the last one started: the next may be few moves later
-        self._searched: dict[_Position, SearchReport | None] = {}  # whose groups are still being solved
-        self._solver = ThreadPoolExecutor(1, "solver")  # one at a time, since each takes memory
 
     def run(self, *, wait_for_all: bool = True) -> None:
         """Answers queries until the input ends; with `wait_for_all` also those that are not finished then."""
-        try:
-            while True:
-                self._read()
-                is_idle = not (self._waiting or self._at_work)
-                if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
-                    return
-                self._feed()
-                busy = [scheduler for scheduler in self._in_use if not scheduler.is_idle]
-                for scheduler in busy:
-                    scheduler.step()
-                for position in [each for each in self._searched if each.solving is not None and each.solving.done()]:
-                    self._finish(position, self._searched.pop(position))
-                if not busy:
-                    self._read(WAIT_SECONDS)
-        finally:
-            for position in self._at_work:
-                position.stop.set()
-            self._solver.shutdown(wait=False, cancel_futures=True)
+        while True:
+            self._read()
+            is_idle = not (self._waiting or self._at_work)
+            if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
+                return
+            self._feed()
+            busy = [scheduler for scheduler in self._in_use if not scheduler.is_idle]
+            for scheduler in busy:
+                scheduler.step()
+            if not busy:
+                self._read(WAIT_SECONDS)
 
     def _send(self, fields: dict[str, Any]) -> None:
         text = json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"
@@ -276,11 +260,9 @@ class Conversation:
         def is_meant(line: _Line, turn: int) -> bool:
             return query_id in (None, line.id) and (turns is None or turn in turns)
 
-        for position in self._at_work:
+        for position, queued in self._at_work.items():
             if is_meant(position.line, position.turn):
-                position.stop.set()
-                if position.queued is not None:
-                    position.line.scheduler.cancel(position.queued)
+                position.line.scheduler.cancel(queued)
         ended = [entry for entry in self._waiting if is_meant(entry[3], entry[2])]
         if ended:
             self._waiting = [entry for entry in self._waiting if not is_meant(entry[3], entry[2])]
@@ -294,9 +276,7 @@ class Conversation:
         """Adds positions to their schedulers as long as these would start them at once."""
         while self._waiting and self._waiting[0][3].scheduler.has_slot_for(-self._waiting[0][0]):
             negated_priority, _, turn, line = heapq.heappop(self._waiting)
-            position = self._position(line, turn)
-            self._at_work.add(position)
-            self._search(position, -negated_priority)
+            self._search(self._position(line, turn), -negated_priority)
 
     def _position(self, line: _Line, turn: int) -> _Position:
         """Returns a position of a query that has been checked."""
@@ -316,10 +296,8 @@ class Conversation:
         scheduler, request = position.line.scheduler, position.query.request
         search = Search(scheduler.evaluator, request.parameters, self._seed)
         request = replace(request, game=position.game, on_report=partial(self._report, position, during=True))
-        if position.query.solve:
-            position.solving = self._solver.submit(_solve, position)
         finish, fail = partial(self._finish, position), partial(self._fail, position)
-        position.queued = scheduler.add(search, request, finish, fail, priority=priority)
+        self._at_work[position] = scheduler.add(search, request, finish, fail, priority=priority)
 
     def _report(self, position: _Position, report: SearchReport, *, during: bool) -> None:
         query, game = position.query, position.game
@@ -328,36 +306,20 @@ class Conversation:
             if query.human_profile and not during and "includePolicy" in query.wanted:
                 humans = self._schedulers.human_policy(game, query.human_profile)
             fields = answer(query, position.turn, game, report, during=during, humans=humans)
-            if position.solving is not None and not during:
-                fields["solutions"] = [as_document(solution, game) for solution in position.solving.result()]
         except Exception as error:  # a bug: the other queries get their answers
             fields = _failure(error, position.line.id, position.turn)
         self._send(fields)
 
     def _finish(self, position: _Position, report: SearchReport | None) -> None:
-        if position.solving is not None and not position.solving.done():
-            position.queued, self._searched[position] = None, report
-            return
         if report is None:
             self._send(no_results(position.line.id, position.turn))
         else:
             self._report(position, report, during=False)
-        self._leave(position)
+        del self._at_work[position]
 
     def _fail(self, position: _Position, error: Exception) -> None:
-        position.stop.set()
         self._send(_failure(error, position.line.id, position.turn))
-        self._leave(position)
-
-    def _leave(self, position: _Position) -> None:
-        position.queued = None
-        self._at_work.discard(position)
-
-
-def _solve(position: _Position) -> list[Solution]:
-    """Reads the groups of a position, for the time that its query gives each of them."""
-    query, game = position.query, position.game.copy()
-    return [solve(game, [point], seconds=query.solve_seconds, stop=position.stop) for point in query.solve]
+        del self._at_work[position]
 
 
 def _failure(error: Exception, query_id: str, turn: int | None = None) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from ...go.rules import PART_VALUES, Rules, parse_rules, with_part
 from ...search.evaluate.human_profile import check_profile
 from ...search.parameters import KNOWN_NAMES, SearchParameters
 from ...search.request import Limits, RootMoves, SearchRequest
-from ...solver import USUAL_SECONDS
 
 PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": None}
 _LARGEST_KOMI = 400.0
@@ -33,7 +32,6 @@ _NUMBERS = {
     "rootPolicyTemperature": Range(0.01, 100),
     "reportDuringSearchEvery": _SECONDS,
     "firstReportDuringSearchAfter": _SECONDS,
-    "solveSeconds": Range(0.01, 1e6, noun="number of seconds"),
     "priority": Range(-_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, whole=True),
 }
 _FLAGS = (
@@ -47,7 +45,7 @@ _FLAG_WARNINGS = {
 }
 _FIELDS = {
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
-    *("boardYSize", "analyzeTurns", "avoidMoves", "allowMoves", "overrideSettings", "priorities", "solve"),
+    *("boardYSize", "analyzeTurns", "avoidMoves", "allowMoves", "overrideSettings", "priorities"),
     *_NUMBERS,
     *_FLAGS,
 }
@@ -115,20 +113,14 @@ class Query:
     turns: dict[int, int]  # the priority of each position, by its number, in ascending order
     wanted: frozenset[str]  # the names of the "include" fields that are true
     settings: QuerySettings
-    solve: tuple[int, ...]  # the points of stones whose groups are to be solved, each on its own (`solver.solution`)
-    solve_seconds: float  # the longest time for each of them
     human_profile: str  # for the human model; empty for none
     warnings: tuple[tuple[str, str], ...]  # pairs of a field and a warning about it
 
     def check_moves(self) -> None:
-        """Raises QueryError if a move cannot be played, or there is no stone to solve in one of the positions."""
+        """Raises QueryError if a move cannot be played."""
         game = self.request.game.copy()
-        for number in range(len(self.moves) + 1):
-            for point in self.solve if number in self.turns else ():
-                if not game.stone_at(point):
-                    raise QueryError("solve", f"No stone at {game.vertex(point)} at turn {number}")
-            if number < len(self.moves):
-                self.play(game, number)
+        for number in range(len(self.moves)):
+            self.play(game, number)
 
     def play(self, game: Game, number: int) -> None:
         """Plays the move with this number, from 0; raises QueryError if KataGo refuses it too.
@@ -181,18 +173,7 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
     warnings += [(name, text) for name, text in _FLAG_WARNINGS.items() if name in wanted]
     unused = sorted(fields.keys() - _FIELDS)
     warnings += [(name, "Unexpected or unused field, do you have a typo?") for name in unused]
-    return Query(
-        fields["id"],
-        request,
-        moves,
-        turns,
-        wanted,
-        settings,
-        game.points("solve"),
-        numbers.get("solveSeconds", USUAL_SECONDS),
-        human_profile,
-        tuple(warnings),
-    )
+    return Query(fields["id"], request, moves, turns, wanted, settings, human_profile, tuple(warnings))
 
 
 # The game.
@@ -232,16 +213,6 @@ class _GameFields:
             return parse_vertex(str(text), self.width, self.height)
         except UserError:
             raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
-
-    def points(self, name: str) -> tuple[int, ...]:
-        """Returns the points on the board in a field."""
-        locations = self.fields.get(name, [])
-        if not isinstance(locations, list) or len(locations) > self.width * self.height:
-            raise QueryError(name, "Must be an array of GTP board vertices")
-        points = tuple(self._point(name, location) for location in locations)
-        if PASS in points:
-            raise QueryError(name, "Could not parse board location: pass")
-        return points
 
     def start(self, moves: tuple[Move, ...]) -> Game:
         """Returns the position before the moves."""
