@@ -1,4 +1,4 @@
-"""Looking at records in the browser: variations, editing, guessing and the review, in Chromium."""
+"""Looking at records in the browser: variations, editing and the review, in Chromium."""
 
 import re
 from pathlib import Path
@@ -102,31 +102,6 @@ def test_a_refusal_stays_when_another_page_changes_the_tree(record: Any) -> None
     expect(page.locator("#tree circle")).to_have_count(8)
     expect(page.locator("#problem")).to_contain_text("E5 is occupied")
     other.close()
-
-
-def test_the_moves_of_a_game_are_guessed(record: Any) -> None:
-    page = record
-    page.click("#guess summary")
-    page.click("#guess-now")
-    wait_for_status(page, "Guess the next move of Black")
-    expect(page.locator("#tree")).to_be_hidden()
-    assert [page.locator(f"#{name}").is_disabled() for name in ("hint", "score", "analyse")] == [True] * 3
-    click(page, "C3")
-    expect(page.locator("#guessed")).to_contain_text("Not C3: the game's move is G7.")
-    expect(page.locator("#guessed")).to_contain_text("Right: 0 of 1.")
-    wait_for_status(page, "Guess the next move of White")
-    click(page, "G3")
-    expect(page.locator("#guessed")).to_contain_text("G3 is right.")
-    expect(page.locator("#guessed")).to_contain_text("Right: 1 of 2.")
-    wait_for_status(page, "Black to move")  # that was the last move
-    expect(page.locator("#tree")).to_be_visible()
-    expect(page.locator("#guess-now")).to_have_attribute("aria-pressed", "false")
-    page.click("#previous")
-    page.click("#guess-now")
-    page.click("#next")
-    wait_for_status(page, "Black to move")
-    page.click("#guess-now")
-    expect(page.locator("#tree")).to_be_visible()
 
 
 def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:

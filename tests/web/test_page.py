@@ -233,14 +233,6 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         console.log(made.find((each) => each.textContent).textContent);"""
     said = " ".join(in_language("es", script, "mistakes.js"))
     assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
-    script = """
-        await use("es");
-        const {Study} = await import(process.argv[1]);
-        const guess = {colour: "both", tried: 0, last: {guessed: "pass", played: "D4", lost: null, playedLost: null}};
-        new Study().showGuessing({play: {guess}, game: {isStudy: true}, position: {moves: 8}});
-        console.log(elements["#guessed"].textContent);"""
-    said = " ".join(in_language("es", script, "study.js"))
-    assert "pase" in said and "pass" not in said and "D4" in said
 
 
 def test_a_list_of_mistakes_says_what_orders_it() -> None:

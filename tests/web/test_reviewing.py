@@ -82,15 +82,9 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     line = desk.send("reason", number=0)
     assert line is not None and line["of"] == "reason 0" and "1" in line["drawn"]["labels"].values()
     number = len(mistakes[0]["reasons"]) + 1
-    drawn = desk.state["drawn"]
     # Of a review that has been begun again meanwhile.
     assert desk.send("reason", number=number) == {"type": "line", "of": f"reason {number}"}
     assert 'class="mistakes"' in desk.state["graph"] and desk.state["kept"] is False
-    desk.send("guess", colour="both")  # the board shows neither what was better nor that there was a mistake
-    assert desk.state["kept"] is None and "mistakes" not in desk.state["graph"]
-    assert not (desk.state["drawn"]["candidates"] or desk.state["drawn"]["labels"])
-    desk.send("guess", colour=None)
-    assert desk.state["drawn"] == drawn
     desk.send("go", move=2)
     # Asked for before the page saw the step.
     assert desk.send("reason", number=0) == {"type": "line", "of": "reason 0"}
@@ -120,15 +114,6 @@ def test_the_graph_of_a_review_goes_to_the_count_of_a_game_that_two_passes_end(d
     desk.wait(desk.engine.ready.done)
     review(desk)
     assert desk.state["curve"][-1] == (3, 1.0, 74.0)
-
-
-def test_a_review_takes_the_count_of_guesses_away(study: Desk) -> None:
-    study.send("go", move=0)
-    study.send("guess", colour="both")
-    study.play("A1")
-    study.send("review", visits=4)
-    assert study.state["guess"] is None
-    study.send("stop-review")
 
 
 def test_a_review_can_be_stopped(study: Desk) -> None:

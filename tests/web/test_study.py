@@ -1,4 +1,4 @@
-"""Opened records in the browser: variations, editing and guessing, without a server."""
+"""Opened records in the browser: variations and editing, without a server."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,6 @@ import pytest
 from reviews import report
 from web.conftest import FROM_HERE, NEW, Desk
 
-from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value, Values
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, PASS, WHITE
@@ -273,7 +272,7 @@ def test_deleting_a_move_out_of_turn_and_its_undo_forget_the_position_before_it(
     assert desk.state["toMove"] == "black" and desk.values.get(before) is None
 
 
-def test_the_passes_that_end_a_game_are_no_mistakes_nor_wrong_guesses(desk: Desk) -> None:
+def test_the_passes_that_end_a_game_are_no_mistakes(desk: Desk) -> None:
     """Whatever the searches say; a pass after which somebody plays on is judged like any move."""
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[];B[gg];W[];B[])")
     desk.send("teach", on=True)
@@ -284,11 +283,6 @@ def test_the_passes_that_end_a_game_are_no_mistakes_nor_wrong_guesses(desk: Desk
         to_move = desk.session.to_move(node)
         desk.values.set(node, Value(to_move, 0.5, lead, JUDGED_VISITS, "C3", {"pass": 9.0, "C3": 0.0}))
     assert [desk.values.loss(node, 9, 9) is None for node in line[1:]] == [False, False, False, True, True]
-    for place, lost in ((1, 9.0), (3, 0.0), (4, 0.0)):
-        desk.send("go", move=place)
-        desk.send("guess", colour="both")
-        desk.play("pass")
-        assert desk.state["guess"]["last"] == {"guessed": "pass", "played": "pass", "lost": lost, "playedLost": lost}
 
 
 OUT_OF_TURN = "(;GM[1]SZ[9];B[ee](;W[dd])(;B[cc]))"  # after E5 it is White's turn, or Black's
@@ -405,111 +399,5 @@ def test_the_handicap_is_that_of_the_start(pair: Desk, tmp_path: Path) -> None:
     assert read_sgf(path).handicap == 2
 
 
-# Guessing.
-
-
-def test_guesses_are_compared_with_the_game(study: Desk) -> None:
-    study.send("go", move=0)
-    study.send("guess", colour="both")
-    session = study.session
-    study.values.set(session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
-    before = study.state
-    study.play("C3")
-    assert before["guess"]["tried"] == 0  # pages get what differs from that
-    guess = study.state["guess"]
-    assert guess["last"] == {"guessed": "C3", "played": "E5", "lost": 2.0, "playedLost": 0.0}
-    assert (guess["tried"], guess["right"], guess["judged"], guess["lost"]) == (1, 0, 1, 2.0)
-    assert study.state["place"] == 1 and len(session.line) == 5  # nothing has been added
-    session.cancel()
-    study.values.forget()
-    study.play("C7")
-    assert (study.state["guess"]["tried"], study.state["guess"]["right"]) == (2, 1)
-    assert study.state["guess"]["last"]["lost"] is None  # not judged
-    study.send("guess", colour=None)
-    assert study.state["guess"]["colour"] is None and study.state["guess"]["tried"] == 2
-    study.play("A1")
-    assert len(session.line) == 4
-    study.send("open", sgf=RECORD)
-    assert study.state["guess"] is None
-
-
-def test_moves_of_one_player_are_guessed(study: Desk) -> None:
-    study.send("go", move=0)
-    study.send("guess", colour="white")
-    for place in (1, 3, 4):  # the other player's moves are shown
-        assert study.state["place"] == place
-        if place < 4:
-            study.play("A1")
-    study.send("go", move=0)
-    study.send("guess", colour="black")
-    study.send("go", step=1)
-    study.refuse("the next move is White's, but you are guessing those of Black: go to the next", "play", point="C7")
-    assert study.fresh()["guess"]["tried"] == 0
-    study.send("go", step=1)
-    study.play("G7")
-    guess = study.state["guess"]  # that was the last one
-    assert (guess["colour"], guess["tried"], guess["right"], guess["last"]["played"]) == (None, 1, 1, "G7")
-    assert study.state["place"] == 4
-    study.send("go", move=3)
-    study.send("guess", colour="both")
-    study.send("go", move=4)  # on one's own
-    study.refuse("there is no move to guess", "play", point="A1")
-
-
-def test_a_move_after_a_comment_is_guessed_but_none_after_set_up_stones(desk: Desk) -> None:
-    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];C[well];;W[cc];AB[aa];B[gc];AW[ii])")
-    desk.send("go", move=0)
-    desk.send("guess", colour="both")
-    desk.play("E5")
-    assert desk.state["place"] == 3
-    desk.send("go", move=1)
-    desk.play("C7")
-    assert (desk.state["place"], desk.state["guess"]["right"]) == (5, 2)
-    desk.send("go", move=4)
-    desk.refuse("the position changes before the next move: go to the next position", "play", point="G7")
-    desk.send("go", move=6)
-    desk.refuse("the game ends here", "play", point="G7")
-    assert desk.state["guess"]["tried"] == 2
-
-
-def test_guessing_begins_at_the_start_where_no_move_follows(study: Desk) -> None:
-    for colour, place, first in (("both", 4, 0), ("black", 3, 0), ("white", 2, 3), ("white", 4, 1)):
-        study.send("go", move=place)
-        study.send("guess", colour=colour)
-        assert study.state["place"] == first, colour
-    study.send("open", sgf="(;GM[1]SZ[9];B[ee])")
-    study.refuse("there is no move of White to guess", "guess", colour="white")
-    assert study.state["guess"] is None
-
-
-def test_an_illegal_move_ahead_changes_nothing(desk: Desk) -> None:
-    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[dd](;B[cc])(;B[gg];W[gg];B[aa]))")
-    desk.send("go", node=4)
-    before = desk.played.tree.to_sgf()
-    desk.refuse("G3 is occupied", "guess", colour="black")  # behind it
-    assert desk.fresh()["guess"] is None and desk.session.node.number == 4
-    desk.send("guess", colour="both")
-    for point in ("C3", "C4"):
-        desk.refuse("G3 is occupied", "play", point=point)
-        guess = desk.fresh()["guess"]
-        assert (guess["colour"], guess["tried"], guess["last"]) == ("both", 0, None)
-    assert desk.played.tree.to_sgf() == before
-
-
-def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
-    study.send("analyse", visits=50)
-    study.send("go", move=1)
-    study.send("guess", colour="both")
-    study.wait()
-    assert study.state["report"] is None and study.state["analysisVisits"] is None
-    for message in ({"type": "hint"}, {"type": "analyse", "visits": 50}):
-        with pytest.raises(UserError, match="stop guessing first"):
-            study.session.receive(message)
-    value = study.values.get(study.session.node)
-    assert value is not None and value.visits >= JUDGED_VISITS  # the engine judges meanwhile
-    study.refuse("E5 is occupied", "play", point="E5")
-
-
-def test_only_opened_games_with_moves_are_guessed_and_reviewed(desk: Desk) -> None:
-    desk.refuse("open a game", "guess", colour="both")
+def test_only_games_with_moves_are_reviewed(desk: Desk) -> None:
     desk.refuse("no moves to review", "review", visits=10)

@@ -9,7 +9,7 @@ _HEIGHT = 90  # pixels
 
 
 class Graph(Part):
-    """The graph with the worst moves of the review, which only those who do not guess moves see."""
+    """The graph with the worst moves of the review."""
 
     name = "graph"
 
@@ -30,7 +30,7 @@ class Graph(Part):
         chart.line([(0, 0), (chart.x.high, 0)], 'class="middle"')
         chart.line(rates, 'class="winrate"')
         chart.line(leads, 'class="lead"')
-        worst = {} if job is None or self.session.is_guessing else job.mistakes
+        worst = {} if job is None else job.mistakes
         if dots := [(place, lead) for place, lead in leads if line[place] in worst]:
             chart.dots(dots, 'class="mistakes"')
         chart.add('<line class="cursor" y2="100%"/>')  # which the page moves to the position that is shown

@@ -1,37 +1,30 @@
-"""Playing and editing: moves, undoing, the count, walking, guessing, and the tree of variations."""
+"""Playing and editing: moves, undoing, the count, walking, and the tree of variations."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 from ...base.errors import UserError
-from ...base.fields import Words
 from ...base.languages.texts import Phrase
 from ...engine.engine import Decision
-from ...go.coords import BLACK, PASS, WHITE, as_colour, colour_name, opponent
-from ...go.game import Move
+from ...go.coords import BLACK, WHITE, as_colour, colour_name, opponent
 from ...go.life import area_map
 from ...go.regions import chain_at
 from ...go.sgf import TreeNode, read_result
-from ...table.new_game import parse_humans
-from ...table.played_game import Mode, check_move
-from .session import WHOSE, Document, Drawn, Message, Part, Session, Task, text_of, whole_number
+from ...table.played_game import Mode
+from .session import Document, Drawn, Message, Part, Session, Task, text_of, whole_number
 from .studying import Searches, values_of
 
 T = TypeVar("T")
 
 
 class Playing(Part):
-    """Playing and walking, and guess the move: a game is shown without its next move, which the user looks for."""
+    """Playing and walking."""
 
     name, draws = "play", True
 
     def __init__(self, session: Session, searches: Searches) -> None:
         super().__init__(session)
         self.searches = searches
-        # What pages see of the guesses: whose moves are guessed ("colour", None while nobody guesses), how many were
-        # "tried" and "right", how many of them were "judged" by the engine and how many points those have "lost", and
-        # the "last" one. None before the first one of a game.
-        self.guess: Document | None = None
         session.next_task = self._next_task
 
     def _next_task(self) -> Task | None:
@@ -66,18 +59,14 @@ class Playing(Part):
         self.session.changed()
 
     def on_play(self, message: Message) -> None:
-        """Plays a person's move, or compares it with the game's while moves are guessed."""
+        """Plays a person's move."""
         session, played = self.session, self.played
         self.check_shown(message)
         if not session.is_latest:
             raise UserError(Phrase("error.earlierShown"))
         if not played.is_humans_turn:
             raise UserError(Phrase("error.engineTurn"))
-        point = played.game.point(text_of(message, "point"))
-        if session.is_guessing:
-            self._guess(point)
-            return
-        played.play(point)
+        played.play(played.game.point(text_of(message, "point")))
         session.tell("move")
         session.changed()
 
@@ -141,90 +130,6 @@ class Playing(Part):
         step = whole_number(message, "step", -1, 1)
         self.session.look_at(self.played.tree.beside(self.session.node, step))
 
-    # Guessing.
-
-    def on_guess(self, message: Message) -> None:
-        """Begins to guess from the position that is shown, or from the start if no move follows, or ends that.
-
-        The count stays until the next one.
-        """
-        session = self.session
-        if message.get("colour") is None:
-            self.end_guessing()
-            session.show()
-            return
-        if self.played.mode is Mode.GAME:
-            raise UserError("open a game to guess its moves")
-        colour = Words(WHOSE).parse("colour", message.get("colour"))
-        places = (session.node, session.line[0])
-        node = next(filter(None, (_next_to_guess(place, parse_humans(colour)) for place in places)), None)
-        if node is None:
-            whose = "" if colour == "both" else f" of {colour.capitalize()}"
-            raise UserError(f"there is no move{whose} to guess")
-        session.position(node)  # an illegal move on the way there is refused before anything changes
-        self.guess = {"colour": colour, "tried": 0, "right": 0, "judged": 0, "lost": 0.0, "last": None}
-        session.is_guessing = True
-        if self.searches.analysis_visits is not None:
-            self.searches.on_analyse({"visits": None})
-        session.look_at(node)
-
-    def end_guessing(self) -> None:
-        """Ends guessing."""
-        self.session.is_guessing = False
-        if self.guess is not None:
-            self.guess = self.guess | {"colour": None} if self.guess["tried"] else None
-
-    def after_beginning(self, *, is_aside: bool) -> None:
-        self.forget_guesses()
-
-    def forget_guesses(self) -> None:
-        """Ends guessing, and its count."""
-        self.session.is_guessing, self.guess = False, None
-
-    def _guess(self, point: int) -> None:
-        """Compares a move with the game's and shows the next position to guess in; after the last one guessing ends."""
-        session, guess = self.session, self.guess
-        assert guess is not None
-        colours = parse_humans(guess["colour"])
-        game = session.position()
-        following, move = self._next_move(colours)
-        check_move(game, point)
-        upcoming = _next_to_guess(following, colours)
-        target = upcoming or session.line[-1]
-        session.position(target)  # as in `on_guess`
-        value = self.values.get(session.node)
-        losses = {} if value is None else dict(value.losses)
-        if following.ends_game:
-            losses[game.vertex(PASS)] = 0.0
-        guessed, played = game.vertex(point), game.vertex(move.point)
-        lost = losses.get(guessed)
-        guess["tried"] += 1
-        guess["right"] += guessed == played
-        if lost is not None:
-            guess["judged"] += 1
-            guess["lost"] += lost
-        # What the two moves lose against the engine's best one; None for what it has not looked at.
-        guess["last"] = {"guessed": guessed, "played": played, "lost": lost, "playedLost": losses.get(played)}
-        if upcoming is None:
-            self.end_guessing()
-        session.look_at(target)
-
-    def _next_move(self, colours: frozenset[int]) -> tuple[TreeNode, Move]:
-        """Returns the node of the game's next move, which may come after comments or empty nodes, and the move."""
-        shown = self.session.node
-        before = _next_to_guess(shown, parse_humans("both"))
-        following = None if before is None else before.next
-        if before is None or following is None or following.move is None:
-            raise UserError("the game ends here: there is no move to guess")
-        if before.first_with_position is not shown.first_with_position:
-            raise UserError("the position changes before the next move: go to the next position")
-        if following.move.colour not in colours:
-            whose, guessed = (colour_name(colour).capitalize() for colour in (following.move.colour, *colours))
-            raise UserError(
-                f"the next move is {whose}'s, but you are guessing those of {guessed}: go to the next position"
-            )
-        return following, following.move
-
     # What pages see.
 
     @property
@@ -245,22 +150,12 @@ class Playing(Part):
             "dead": sorted(played.game.vertex(point) for point in played.dead),
             # What the engine thinks of its last move, if that is in the line shown: values of the position after it.
             "opinion": values_of(move.colour, opinion) if opinion and move else None,
-            "guess": self.guess and dict(self.guess),  # what was published before stays as it was
         }
 
     def draw(self, drawn: Drawn) -> None:
         if self._shows_count and self.session.report is None:
             owners = area_map(self.played.game, self.played.dead)
             drawn.ownership = (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0
-
-
-def _next_to_guess(node: TreeNode, colours: frozenset[int]) -> TreeNode | None:
-    """Returns the first position from a node on after which a player of these colours moves; None if there is none."""
-    while node.next is not None:
-        if node.next.move is not None and node.next.move.colour in colours:
-            return node
-        node = node.next
-    return None
 
 
 def result_in_parts(text: str | None) -> Document | None:

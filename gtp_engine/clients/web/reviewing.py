@@ -3,7 +3,7 @@
 A review has a thread and an evaluator of its own, so that the game can be looked at and played on meanwhile.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,6 @@ from .position import line_shown
 from .session import (
     CLOSING_SECONDS,
     MOST_NODES,
-    WHOSE,
     Document,
     Drawn,
     Message,
@@ -75,13 +74,13 @@ class Job:
 
 
 class Reviewing(Part):
-    """The review of the present game, which ends guessing and its count, and that of the game before."""
+    """The review of the present game, and that of the game before."""
 
     name, follows_position = "review", False
 
-    def __init__(self, session: Session, opening: Opening, forget_guesses: Callable[[], object]) -> None:
+    def __init__(self, session: Session, opening: Opening) -> None:
         super().__init__(session)
-        self._opening, self._forget_guesses = opening, forget_guesses
+        self._opening = opening
         self.job: Job | None = None  # that of the present game
         # The review of a game that was left for a problem, or to try a move again.
         self.aside: Job | None = None
@@ -103,9 +102,8 @@ class Reviewing(Part):
         if not self.played.tree.moves:
             raise UserError("there are no moves to review")
         visits = visits_of(message)  # without them the review takes the usual time of the board
-        colour = Words(WHOSE).parse("colour", message.get("colour", "both"))
+        colour = Words(("both", "black", "white")).parse("colour", message.get("colour", "both"))
         player = None if colour == "both" else as_colour(colour)
-        self._forget_guesses()
         self.session.tell("help")
         self._begin(player, visits=visits)
         self.session.publish()
@@ -221,11 +219,8 @@ class Reviewing(Part):
                     self.values.agree(job.positions[number], report)
 
     def mistake(self) -> "Mistake | None":
-        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one.
-
-        None while moves are guessed, too: what was better then is often the move to guess.
-        """
-        return self.job.mistakes.get(self.session.node) if self.job and not self.session.is_guessing else None
+        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
+        return self.job.mistakes.get(self.session.node) if self.job else None
 
     def draw(self, drawn: Drawn) -> None:
         mistake = self.mistake()

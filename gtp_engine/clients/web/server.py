@@ -81,11 +81,11 @@ def new_session(
     session = Session(played, publish, call)
     Position(session)
     searches = Searches(session)
-    playing = Playing(session, searches)
+    Playing(session, searches)
     opening = Opening(session, rated)
     if rated is not None:
         Rating(session, searches, opening, rated)
-    reviewing = Reviewing(session, opening, playing.forget_guesses)
+    reviewing = Reviewing(session, opening)
     Graph(session, reviewing)
     solving = Solving(session)
     Editing(session)

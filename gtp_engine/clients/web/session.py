@@ -37,7 +37,6 @@ CLOSING_SECONDS = 5.0  # for which the end of the program waits for work on othe
 _PUBLISH_SECONDS = 0.3  # between looks at the progress of such work
 # The page offers less; the bound only keeps a wrong message from starting a search of a week.
 _VISITS = Range(1, 1_000_000, whole=True)
-WHOSE = ("both", "black", "white")  # moves, to guess or to review
 logger = logging.getLogger(__name__)
 
 
@@ -113,7 +112,6 @@ class Session:
         self.other_problem: str | None = None  # the same, although the engine can go on
         # Why this game, or the one before it, was saved to a new file, or that only the first of a file was opened.
         self.notice = self.notice_of_opening
-        self.is_guessing = False  # whether moves are guessed, which hints and analyses would show
         self.is_watched = True  # whether a page is open
         self._period = 0  # of the running clock, as pages know it
         # Another one for each game, whose nodes are numbered anew. A page that was open before a restart must not take

@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 
-from ...base.errors import UserError
 from ...base.fields import invalid
 from ...base.threads import in_background
 from ...go.coords import PASS, as_colour
@@ -74,8 +73,6 @@ class Solving(Part):
     def on_solve(self, message: Message) -> None:
         """Begins to read whether the group of a stone is alive."""
         self.check_shown(message)
-        if self.session.is_guessing:
-            raise UserError("the answer might show the move to guess: stop guessing first")
         game = self.session.position().copy()
         point = game.point(text_of(message, "point"))
         find_part(game, [point])  # which refuses what is no group

@@ -44,20 +44,17 @@ class Searches(Part):
 
     @property
     def shown_moves(self) -> tuple[MoveReport, ...]:
-        """The moves of the report that pages show; none of an estimate of the score, also while moves are guessed."""
+        """The moves of the report that pages show; none of an estimate of the score."""
         session = self.session
         return () if session.report is None or session.shown == "score" else session.report.moves
 
     def on_analyse(self, message: Message) -> None:
         """Begins to analyse whatever is shown, or ends that."""
         session = self.session
-        visits = visits_of(message)
-        if visits is not None and session.is_guessing:
-            raise UserError("an analysis would show the move to guess: stop guessing first")
-        self.analysis_visits = visits
+        self.analysis_visits = visits_of(message)
         if session.task is not None and not session.task.is_of_the_game:
             session.cancel()
-        if visits is None and session.shown == "analysis":
+        if self.analysis_visits is None and session.shown == "analysis":
             session.report, session.shown = None, ""
         session.touch()
         session.go_on()
@@ -85,14 +82,12 @@ class Searches(Part):
         It is that of the game, but first the one before a person's move that came before its search had ended.
         """
         session, played = self.session, self.played
-        is_wanted = (self.is_teaching or session.is_guessing) and played.result is None
-        if not is_wanted or (played.is_humans_turn and not session.is_latest):
+        if not self.is_teaching or played.result is not None or (played.is_humans_turn and not session.is_latest):
             return None
         node = played.node
         last = node.first_with_position
         is_persons = last.move is not None and last.move.colour in played.humans
-        # Guesses are about the position alone.
-        before = last.parent if is_persons and not session.is_guessing else None
+        before = last.parent if is_persons else None
         nodes = [node] if before is None else [before, node]
         untried = (node for node in nodes if (node, session.to_move(node)) not in session.tried)
         return next((node for node in untried if not self.values.is_judged(node)), None)
@@ -119,8 +114,6 @@ class Searches(Part):
 
     def on_hint(self, _: Message) -> None:
         """Looks for the best move."""
-        if self.session.is_guessing:
-            raise UserError("a hint would show the move to guess: stop guessing first")
         self._ask("hint")
 
     def on_score(self, _: Message) -> None:

@@ -81,7 +81,6 @@ export class Life {
       this.first = state.position.toMove;
       this.moves = [];
     }
-    find("#life").disabled = !this.isOpen && Boolean(state.play.guess?.colour);
     this.render();
   }
 

@@ -25,13 +25,12 @@ export class Mistakes {
     this.said = "";
   }
 
-  show({review: {job: review}, play: {guess}, position, now}) {
-    const isGuessing = Boolean(guess?.colour);
+  show({review: {job: review}, position, now}) {
     this.review = review;
     find("#review").textContent = text(this.isRunning ? "reviewStop" : "review");
     find("#review").setAttribute("aria-pressed", this.isRunning);
     find("#review").disabled = !this.isRunning && (!now.isReady || position.moves === 0);
-    find("#reviewed").hidden = !review || isGuessing;
+    find("#reviewed").hidden = !review;
     const stage = review && review.stage, isNew = stage !== this.stage;
     this.stage = stage;
     if (!review) return;

@@ -334,9 +334,7 @@ function show(before = state) {
   showAgain(before);
   const isTheirs = play.isYourTurn, busy = isBackground() ? null : now.task && now.task.kind;
   find("#pass").disabled = !isTheirs;
-  const isGuessing = Boolean(play.guess?.colour);  // which these would help
-  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null || isGuessing;
-  find("#analyse").disabled = isGuessing;
+  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
   find("#undo").disabled = !play.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
@@ -462,7 +460,6 @@ function statusText() {
   const colour = text(position.toMove);
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
-  if (study.isGuessing && ["both", position.toMove].includes(play.guess.colour) && position.place < position.moves) return text("guessNow", {colour});
   if (position.place < position.moves) {
     const [place, moves] = position.moveNumbers.map((count) => number(count));
     return text("earlier", {place, moves});

@@ -1,7 +1,7 @@
-// Records: walking through variations, editing, and guessing moves.
+// Records: walking through variations, and editing.
 import {fillList, find} from "./elements.js";
 import {Tree} from "./tree.js";
-import {moveName, number, say, text} from "./words.js";
+import {number, say, text} from "./words.js";
 
 const SHAPES = ["triangle", "square", "circle", "cross", "letter", "number"];
 const STONES = ["black", "white"];
@@ -26,17 +26,12 @@ export class Study {
     });
     find("#edit").addEventListener("toggle", () => this.onTool());
     find("#tool").addEventListener("change", () => this.onTool());
-    find("#guess-now").addEventListener("click", () => {
-      send({type: "guess", colour: this.isGuessing ? null : find("#guess-colour").value});
-    });
   }
 
   onTool() {}  // set by the page, which draws the pointer
 
   // What a click on the board does.
   get tool() { return find("#edit").open ? find("#tool").value : "play"; }
-
-  get isGuessing() { return Boolean(this.state && this.state.play.guess && this.state.play.guess.colour); }
 
   // Puts the chosen mark or stone on a point; returns whether there is one to put.
   use(point) {
@@ -48,7 +43,7 @@ export class Study {
 
   // Goes up or down in the tree; returns whether there is another variation.
   step(step) {
-    if (this.state.position.variation.of < 2 || this.isGuessing) return false;
+    if (this.state.position.variation.of < 2) return false;
     this.send({type: "variation", step});
     return true;
   }
@@ -94,12 +89,11 @@ export class Study {
     this.state = state;
     if (state.position.tree !== this.version) this.ask(state.position.tree);
     const {number: place, of} = state.position.variation;
-    find("#variation").hidden = of < 2 || this.isGuessing;
+    find("#variation").hidden = of < 2;
     say(find("#variation-place"), text("variation", {number: number(place), count: number(of)}));
-    find("#tree").hidden = this.isGuessing || !(state.game.isStudy ? state.position.moves > 0 : this.tree.hasBranches);
+    find("#tree").hidden = !(state.game.isStudy ? state.position.moves > 0 : this.tree.hasBranches);
     this.tree.show(state.position.node);
     this.showEditing(state);
-    this.showGuessing(state);
   }
 
   // Asks once for each version of the tree.
@@ -118,7 +112,7 @@ export class Study {
 
   showEditing(state) {
     this.showComment(state);
-    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.game.isStudy || this.isGuessing;
+    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.game.isStudy;
     find("#delete").disabled ||= state.position.place === 0;
     for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.game.isStudy;
     if (!state.game.isStudy && STONES.includes(find("#tool").value)) {
@@ -141,33 +135,7 @@ export class Study {
       this.edited = {node, tree, comment: state.position.comment.trim(), sent: null};
     }
   }
-
-  showGuessing(state) {
-    const guess = state.play.guess;
-    find("#guess").hidden = !state.game.isStudy || (state.position.moves === 0 && !guess);
-    find("#guess-now").textContent = text(this.isGuessing ? "guessEnd" : "guessBegin");
-    find("#guess-now").setAttribute("aria-pressed", this.isGuessing);
-    find("#guess-colour").disabled = this.isGuessing;
-    const said = [];
-    if (guess && guess.last) said.push(guessText(guess.last));
-    if (guess && guess.tried) said.push(countText(guess));
-    say(find("#guessed"), said.join(" "));
-  }
 }
 
 // Nodes are numbered anew in each game. version: of a tree.
 export const treeNumber = (version) => Number(version.split(".")[0]);
-
-function guessText({guessed: guessedVertex, played: playedVertex, lost, playedLost}) {
-  const isRight = guessedVertex === playedVertex, guessed = moveName(guessedVertex), played = moveName(playedVertex);
-  const said = text(isRight ? "guessRight" : "guessWrong", {guessed, played});
-  if (lost === null) return said;
-  const points = number(lost, 1);
-  if (isRight || playedLost === null) return `${said} ${text("guessLoses", {guessed, points})}`;
-  return `${said} ${text("guessLosesBoth", {guessed, points, played, playedPoints: number(playedLost, 1)})}`;
-}
-
-function countText({tried, right, judged, lost}) {
-  const count = text("guessCount", {right: number(right), tried: number(tried)});
-  return judged ? `${count} ${text("guessLost", {points: number(lost, 1), count: judged})}` : count;
-}
