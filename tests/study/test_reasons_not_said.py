@@ -216,8 +216,7 @@ def test_a_pass_that_costs_little_and_a_move() -> None:
 
 def test_regions_that_do_not_count() -> None:
     far_from_both, too_few_points = region("N13", "N12"), region("D2", owned=(0.6, 0.8))
-    small_part_of_the_loss = region("D2", lead=20.0)
-    assert nothing(find_regions_changed, far_from_both, too_few_points, small_part_of_the_loss)
+    assert nothing(find_regions_changed, far_from_both, too_few_points)
 
 
 def test_a_region_of_which_more_than_half_is_given_back_elsewhere() -> None:

@@ -42,8 +42,6 @@ REASON_WORK = 2 * LINE_FACTOR  # in searches of the first look
 _AGREED = 0.8
 # Reasons for one mistake, without what other moves would lose.
 _MOST_SENTENCES = 3
-# Of the smaller fact's points: two facts that share so many are about the same.
-_SAME = 0.5
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
 # The most telling first: what the rules prove, then life and death, then where the points lie. A ko comes before the
@@ -218,12 +216,15 @@ def choose(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _is_same(fact: Fact, other: Fact) -> bool:
-    """Whether two facts are about the same stones; where chains meet is told beside what becomes of them."""
+    """Whether two facts share half of the points of the smaller one.
+
+    Where chains meet is told beside what becomes of them.
+    """
     if fact.name in _CONNECTIONS and other.name not in _CONNECTIONS:
         return False
     shared = len(fact.points & other.points)
     smaller = len(other.points) if fact.name in REGIONS else min(len(fact.points), len(other.points))
-    return smaller > 0 and shared >= _SAME * smaller
+    return smaller > 0 and 2 * shared >= smaller
 
 
 def _after(game: Game, colour: int, move: int) -> Game:

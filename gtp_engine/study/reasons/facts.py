@@ -10,15 +10,25 @@ from ...base.languages.texts import Phrase, Value
 from ...go.coords import PASS, opponent
 from ...go.regions import chain_at, chains_of, find_regions, neighbours
 from .ko_facts import ko_of
-from .variation import CHANGED, LEAST_TOLD, Claim, Fact, Study, Variation, cell_of, distance, points_at
+from .variation import (
+    CHANGED,
+    DOUBTFUL,
+    HALF_CHANGED,
+    LEAST_TOLD,
+    Claim,
+    Fact,
+    Study,
+    Variation,
+    cell_of,
+    distance,
+    points_at,
+)
 
-# Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is neutral. The
-# thresholds of facts are chosen, not fitted; `benchmarks/reason_accuracy.py` measures what they let through.
-SETTLED, NEUTRAL = 0.9, 0.15
-# The least change of each point of a region (ownership, -1 to 1), and of their sum as a share of the loss.
-LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
-# Of the gain that any other search has to find too, and of it the part that is one player's territory.
-_CONFIRMED_GAIN, _MOSTLY = 0.7, 0.7
+# The least change of each point of a region (ownership, -1 to 1). The thresholds of facts are chosen, not fitted;
+# `benchmarks/reason_accuracy.py` measures what they let through.
+LEAST_POINT_CHANGE = 0.1
+# Of a region's gain: what any other search has to find too, and what makes it one player's territory.
+_MOSTLY = 0.7
 # Of the gain what every search has to find in the loss: the rest is given back elsewhere.
 _KEPT = 0.5
 # If less is kept, only the place of the better move is named, and only if the move is worth at least this many points
@@ -63,7 +73,7 @@ def find_missed_atari(study: Study) -> Iterator[Fact]:
         is_saved = any(chain.stones <= other.stones and len(other.liberties) > 1 for other in saved)
         if is_saved and study.change(chain.stones) >= CHANGED:
             stones = {"stones": study.stones(chain.stones, study.colour)}
-            claim = Claim(chain.stones, played=-CHANGED / 2, change=CHANGED)
+            claim = Claim(chain.stones, played=-HALF_CHANGED, change=CHANGED)
             yield Fact("atari", study.played.line[:2], chain.stones, stones, claim=claim)
 
 
@@ -114,15 +124,15 @@ def find_filled(study: Study) -> Iterator[Fact]:
     cell = cell_of(study.move, study.game.width)
     around = [cell, *neighbours(cell, study.better.ownership.shape)]
     better, played = (np.array([line.ownership[near] for near in around]) for line in (study.better, study.played))
-    owners, after = (np.sign(owned) * (np.abs(owned) >= SETTLED) for owned in (better, played))  # 0 is not settled
+    owners, after = (np.sign(owned) * (np.abs(owned) >= CHANGED) for owned in (better, played))  # 0 is not settled
     points = frozenset((study.move,))
     if np.all(owners == 1) and np.all(after == 1):
-        name, claim = "own", Claim(points, better=SETTLED)
+        name, claim = "own", Claim(points, better=CHANGED)
     elif np.all(owners == -1) and np.all(after == -1):
-        name, claim = "others", Claim(points, played=-SETTLED)
+        name, claim = "others", Claim(points, played=-CHANGED)
     # After the move played its own stone is on the point, so only the better line shows that it is neutral.
-    elif abs(better[0]) <= NEUTRAL and np.all(owners[1:]) and np.array_equal(owners[1:], after[1:]):
-        name, claim = "dame", Claim(points, better=-SETTLED)
+    elif abs(better[0]) <= DOUBTFUL and np.all(owners[1:]) and np.array_equal(owners[1:], after[1:]):
+        name, claim = "dame", Claim(points, better=-CHANGED)
     else:
         return
     yield Fact(name, study.played.line[:1], points, claim=claim)
@@ -131,7 +141,7 @@ def find_filled(study: Study) -> Iterator[Fact]:
 def find_regions_changed(study: Study) -> Iterator[Fact]:
     """Yields where the better move gains most: what it gains there, and that this is the bigger point.
 
-    The first is told if the gain is a good part of the loss and mostly kept. The player's territory there gets
+    The first is told if the gain is mostly kept. The player's territory there gets
     "bigger", the opponent's "smaller", or both ("region"); the name is "elsewhere" if it and the better move are far
     from the move played. The amount is the gain. The second ("point") is told if the two moves are in different parts
     of the board.
@@ -141,10 +151,10 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     if gain < LEAST_TOLD:
         return
     points = points_at(mask)
-    claim = Claim(points, change=_CONFIRMED_GAIN * gain / len(points), gain=LEAST_TOLD)
+    claim = Claim(points, change=_MOSTLY * gain / len(points), gain=LEAST_TOLD)
     steps = [_steps(move, points, width) for move in (study.best, study.move)]
     found: list[Fact] = []
-    if min(steps) < _FAR and gain >= LEAST_GAIN_SHARE * study.points_loss:
+    if min(steps) < _FAR:
         name = _named(study, mask, gain)
         middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
         if study.move != PASS and steps[1] >= _FAR and distance(study.best, study.move, width) >= _FAR:

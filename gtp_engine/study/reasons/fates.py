@@ -10,15 +10,11 @@ from ...go.game import Game
 from ...go.regions import Chain, chains_of
 from ...solver.refutations import Outcome
 from ...solver.solution import solve
-from .variation import CHANGED, Claim, Fact, Study, distance, play_line
+from .variation import CHANGED, DOUBTFUL, HALF_CHANGED, Claim, Fact, Study, distance, play_line
 
-# Ownership (-1 to 1) from which stones live, and down to which they are dead, in both searches if nothing is proved.
+# Ownership (-1 to 1) from which stones live, and down to which they are dead, in both searches if nothing is proved. By
+# judgement; `benchmarks/reason_accuracy.py` measures what it lets through.
 LIVING = 0.6
-# Up to which the stones are in danger, if they are not dead, and how much more they belong to one player.
-ENDANGERED, _CHANGE = 0.4, 0.4
-# With a proof that they can be captured: the search need only see it too. By judgement, as all of these;
-# `benchmarks/reason_accuracy.py` measures what they let through.
-_PROVED = 0.2
 # Stones of a group that is said to live, die or be in danger: single stones are given up all the time.
 _LEAST_STONES = 2
 # Stones of a group that is said to be in danger by a change below CHANGED. Of groups with more, b18c384nbt denied 4 of
@@ -58,7 +54,7 @@ def find_fates(study: Study) -> Iterator[Fact]:
 
 def _changed_groups(study: Study) -> list[list[Chain]]:
     """Returns the chains that change owners, in groups of one colour, each chain near another one of its group."""
-    chains = [chain for chain in chains_of(study.game.board[0]) if study.change(chain.stones) >= _CHANGE]
+    chains = [chain for chain in chains_of(study.game.board[0]) if study.change(chain.stones) >= HALF_CHANGED]
     groups: list[list[Chain]] = []
     for chain in chains:
         near = [group for group in groups if any(_is_near(chain, other, study.game.width) for other in group)]
@@ -109,14 +105,14 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     line, sure = losing.line, (LIVING, -LIVING)
     if proof is not None:
         line, group = (line[0], *proof), [largest]
-        sure = (LIVING, -_PROVED) if is_own else (_PROVED, -LIVING)
+        sure = (LIVING, -DOUBTFUL) if is_own else (DOUBTFUL, -LIVING)
     parts = tuple(chain.stones for chain in group)
     stones = frozenset().union(*parts)
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
-    endangered = (LIVING, ENDANGERED) if is_own else (-ENDANGERED, -LIVING)
+    endangered = (LIVING, HALF_CHANGED) if is_own else (-HALF_CHANGED, -LIVING)
     dead = (None, -LIVING) if is_own else (LIVING, None)
-    change = _CHANGE if size <= _MOST_IN_DANGER else CHANGED
+    change = HALF_CHANGED if size <= _MOST_IN_DANGER else CHANGED
     kinds = ((sure, None), (sure, None), (endangered, change), (dead, CHANGED))
     claims = [Claim(stones, better, played, least, parts=parts) for (better, played), least in kinds]
     is_group = len(stones) >= _LEAST_STONES

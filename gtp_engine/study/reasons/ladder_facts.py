@@ -8,16 +8,13 @@ from ...go.coords import PASS, index_of_point, opponent
 from ...go.game import Game
 from ...go.ladders import find_ladders, new_workspace
 from ...go.regions import Chain, chain_at, chains_of
-from .variation import CHANGED, Claim, Fact, Study, Variation
+from .variation import CHANGED, DOUBTFUL, Claim, Fact, Study, Variation
 
 # Moves after which a ladder that is played out counts as endless: twice the diagonal of the largest board, there and
 # back, is less.
 _LONGEST_LADDER = 200
 # The shortest ladder worth its name: fewer moves are a net or a plain atari, which the captures tell.
 _SHORTEST_LADDER = 5
-# Who owns the stones after the ladder's first move has to agree with the reader (ownership, -1 to 1), as the reader
-# sees no net, no snapback and no sacrifice.
-_AGREED = 0.3
 
 
 def find_ladder_facts(study: Study) -> Iterator[Fact]:
@@ -37,9 +34,12 @@ def find_ladder_facts(study: Study) -> Iterator[Fact]:
 
 
 def _fact(study: Study, name: str, line: tuple[int, ...], chain: Chain) -> Fact:
-    """Returns a fact that the reader proves, with what the search has to say of the stones: whose they are."""
+    """Returns a fact that the reader proves, with whose the stones are by the search.
+
+    It has to agree, since the reader sees no net, no snapback and no sacrifice.
+    """
     stones = chain.stones
-    claim = Claim(stones, better=_AGREED) if name == "catches" else Claim(stones, played=-_AGREED)
+    claim = Claim(stones, better=DOUBTFUL) if name == "catches" else Claim(stones, played=-DOUBTFUL)
     return Fact(name, line, stones, {"stones": study.stones(stones, chain.colour)}, claim=claim)
 
 
@@ -74,7 +74,7 @@ def _caught_by(study: Study, variation: Variation, name: str, attacker: int, sta
 
 def _is_agreed(variation: Variation, chain: Chain, own: bool) -> bool:
     """Whether the stones belong to the player of the line's first move, or not to it, by the search too."""
-    return variation.owned(chain.stones) * (1 if own else -1) >= _AGREED
+    return variation.owned(chain.stones) * (1 if own else -1) >= DOUBTFUL
 
 
 def _ladder_line(game: Game, move: int, stone: int) -> tuple[int, ...]:

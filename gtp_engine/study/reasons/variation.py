@@ -20,10 +20,14 @@ LEAST_VISITS = 4
 # Sacrifices and exchanges change nothing, and chains that are cut may live anyway: below it a stronger network refuted
 # most captures of single stones, and small networks misjudged large groups.
 CHANGED = 0.8
+# Half of that: the change of stones that are in danger, and how surely they still belong to one player then; and the
+# doubt about the owners that another search may add if it need see nothing of a claim.
+HALF_CHANGED = CHANGED / 2
+# What is left of a certain ownership: a point is nobody's within it, and beyond it a search agrees with a proof.
+DOUBTFUL = 1 - CHANGED
 # Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
 # about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
 LEAST_TOLD = 2.0
-_SLACK = 0.4  # of ownership, for a claim of which nothing need be seen: what is said to live or die is as sure as that
 
 
 class Claim(NamedTuple):
@@ -52,7 +56,7 @@ class Claim(NamedTuple):
     def holds(self, study: "Study", share: float = 1.0) -> bool:
         """Returns whether a study sees it, or at least this share of the change, and the owners with as much doubt."""
         parts = self.parts or (self.points,)
-        slack = (1 - share) * _SLACK
+        slack = (1 - share) * HALF_CHANGED
         return (
             (self.better is None or min(map(study.better.owned, parts)) >= self.better - slack)
             and (self.played is None or max(map(study.played.owned, parts)) <= self.played + slack)
