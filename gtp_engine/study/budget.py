@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..search.request import Limits
+from .known_reports import LONGEST
 from .move_review import LISTED
 from .reasons.explain import REASON_WORK
 from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
@@ -13,9 +14,8 @@ from .searches import SECOND_LOOK_FACTOR, most_looked_at_again
 FLOOR = 8
 # A game on 9x9 takes up to 18 s, on 13x13 37 s, and on 19x19 79 s; less if only a few moves are reviewed.
 _SECONDS_PER_POINT, _LEAST_SECONDS, _SECONDS_PER_MOVE = 0.22, 10.0, 1 / 3
-# Visits change when what fits differs by more than these factors, so that most positions are searched alike.
-_SLOWER, _FASTER = 0.8, 1.25
-_LEAST, _MOST = 0.5, 4  # of the first look's visits, the unit of the later stages: time that is left makes them longer
+# Visits change when what fits differs by more than this factor, so that most positions are searched alike.
+_NOTABLE = 1.25
 # The weight of the speed measured before the review: a share of the budget, or seconds if there is none.
 _TRUST, _TRUST_SECONDS = 0.05, 1.0
 
@@ -134,13 +134,13 @@ class Plan:
         if not sum(self.left.values()):
             return
         fitting, now = self._fitting, self.limits.visits or 1
-        if not _SLOWER < fitting / now < _FASTER:
+        if not 1 / _NOTABLE < fitting / now < _NOTABLE:
             self.limits = Limits(fitting)
 
     @property
     def _fitting(self) -> int:
         """The visits of the first look, or the unit of a later stage, with which the rest fits into the budget."""
         visits = self.rate * ((self.seconds or 0) - self.elapsed) / sum(self.left.values())
-        if self._first is not None:
-            visits = min(max(visits, _LEAST * self._first), _MOST * self._first)
+        if self._first is not None:  # lack of time makes the later stages at most half as long
+            visits = min(max(visits, self._first / 2), LONGEST * self._first)
         return max(FLOOR, int(visits))

@@ -12,8 +12,7 @@ from ..go.game import Game
 from ..search.report import SearchReport
 from ..search.request import SearchRequest
 
-# Of the visits that are asked for: with the time that is left a review searches up to four times as long as usual.
-_ENOUGH = 0.25
+LONGEST = 4  # times as many visits as in the first look: the later searches of a review with time left (`budget`)
 
 
 class KnownReports:
@@ -65,7 +64,7 @@ class KnownReports:
         """Returns the longest search of a position that has what is asked for, and only that; None without any."""
         suitable = (report for report in self._found[position] if _has_owners(report, request))
         longest = max(suitable, key=lambda report: report.visits, default=None)
-        if longest is None or longest.visits < _ENOUGH * (request.limits.visits or 0):
+        if longest is None or LONGEST * longest.visits < (request.limits.visits or 0):
             return None
         return longest if request.ownership else replace(longest, ownership=None)
 

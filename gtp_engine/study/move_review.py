@@ -17,9 +17,6 @@ CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
-# The least that the opponent has given back between two moves that make the same mistake, as a share of what the
-# cheaper one costs.
-_LEAST_GIVEN_BACK = 0.5
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
@@ -338,11 +335,11 @@ def _joined(same: Sequence[_Misses], review: MoveReview) -> _Misses:
 
 
 def _leave_open(misses: _Misses, review: MoveReview, by: Unit) -> bool:
-    """Whether a move leaves the same point open as the moves of a mistake, and enough was given back in between."""
+    """Whether a move leaves the same point open as the moves of a mistake, and half was given back in between."""
     if review.best not in misses.points or review.number - misses.last.number > LONGEST_GAP:
         return False
     given_back = _fall(review.before, misses.last.after, review.move.colour, by)
-    return given_back >= max(least_cost(by), _LEAST_GIVEN_BACK * min(misses.last.drop(by), review.drop(by)))
+    return given_back >= max(least_cost(by), min(misses.last.drop(by), review.drop(by)) / 2)
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:

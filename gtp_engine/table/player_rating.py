@@ -19,7 +19,7 @@ from ..engine.ranks import RANKS, STRONGEST, WEAKEST, Rank
 
 POINTS = 100.0  # a rank
 _VERSION = 2
-_SCALE = 173.7178  # points in a unit of Glicko-2 (step 2)
+_SCALE = 400 / math.log(10)  # points in a unit of Glicko-2 (step 2)
 _VOLATILITY, _TAU = 0.06, 0.5  # of a new player, and how fast it changes: 0.3 to 1.2 are reasonable (step 1)
 _TOLERANCE = 1e-6  # (step 5)
 # The standard deviations of what is not known from games. People who name their rank may use another scale: 350 is
