@@ -30,7 +30,8 @@ from .seki_reading import uncapturable_stones
 # The share of the board played before which nobody looks for the end. Chosen by judgement; of 7,672 games between
 # strong players on KGS that two passes ended, none ended earlier.
 _EARLIEST_END = 0.3
-# The share before which no stone is dead if both players pass. By judgement too: two walls across 9x9 are 18 stones.
+# The share before which no stone is dead if both players pass: a network gives the whole board to the player who is
+# ahead, which would make stones dead that nobody has attacked. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
 # The figures of the settlement: on 204 games between strong amateurs with stones in doubt, it counts 133 as recorded,
 # without groups 109, and with a constant likelihood of neutral points 129. Within a factor of two of each other the
@@ -53,15 +54,6 @@ def count_played(game: Game) -> int:
 def has_filled_up(game: Game) -> bool:
     """Returns whether enough stones were played for the game to be over. Before that nobody passes."""
     return count_played(game) >= _EARLIEST_END * game.area
-
-
-def may_have_dead_stones(game: Game) -> bool:
-    """Returns whether enough stones were played for some to be dead if both players pass.
-
-    Before that all stay: a network gives the whole board to the player who is ahead, which would make stones dead that
-    nobody has attacked.
-    """
-    return count_played(game) >= _EARLIEST_DEAD * game.area
 
 
 def in_their_own_turn(
@@ -160,7 +152,7 @@ def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
         game: The game; its present position is judged.
         ownership: float [height, width] from -1 (White) to 1 (Black), whoever moves first.
     """
-    if not may_have_dead_stones(game):
+    if count_played(game) < _EARLIEST_DEAD * game.area:
         return set()
     stones, costs = game.stones(), _costs(ownership)
     groups = _doubtful_groups(game, ownership)

@@ -43,7 +43,7 @@ def _verify(question: Question, stones: np.ndarray, ko: int, mover: int) -> int:
                 return _forget(table, slots, parents, at)
         entry = table[slot]
         slots[at] = slot
-        if not _fails(search, entry["phi"], entry["delta"], mover):
+        if not _fails(search, entry["phi"], mover):
             return _forget(table, slots, parents, at)
         if entry["verified"] != search["verification"] and not entry["is_finite"]:
             entry["verified"] = search["verification"]
@@ -83,7 +83,7 @@ def _refutation(question: Question, count: int, mover: int) -> int:
             return index
         if move["value"] == UNKNOWN:
             slot = find_entry(table, search, move["stones"], move["ko"], 1 - mover)
-            if slot >= 0 and _fails(search, table[slot]["phi"], table[slot]["delta"], 1 - mover):
+            if slot >= 0 and _fails(search, table[slot]["phi"], 1 - mover):
                 if table[slot]["is_finite"]:
                     return index
                 if chosen < 0 or table[slot]["verified"] == search["verification"]:
@@ -92,8 +92,8 @@ def _refutation(question: Question, count: int, mover: int) -> int:
 
 
 @inline
-def _fails(search: Search, phi: int, delta: int, mover: int) -> bool:
-    """Whether numbers say that the seeker fails."""
+def _fails(search: Search, phi: int, mover: int) -> bool:
+    """Whether the number of a position says that the seeker fails."""
     return phi == LOST if mover == search["seeker"] else phi == 0
 
 

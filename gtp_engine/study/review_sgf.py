@@ -81,7 +81,9 @@ def move_comment(review: MoveReview) -> str:
     if not review.has_cost:
         return text
     line = review.line_text(review.better_line)
-    return f"{text}\n{_cost_line(review)}; {review.vertex(review.best)} was better.\nBetter line: {line}"
+    loss = f"{review.points_loss:.1f} points and {100 * review.winrate_loss:.1f}% of the win rate"
+    played, best = review.vertex(review.move.point), review.vertex(review.best)
+    return f"{text}\n{played} loses {loss}; {best} was better.\nBetter line: {line}"
 
 
 def _reason_text(review: MoveReview, reason: Reason) -> str:
@@ -116,11 +118,6 @@ def _mistake_line(mistake: Mistake) -> str:
     cost = f"{worst.points_loss:.1f} points, {100 * worst.winrate_loss:.1f}% win rate"
     moves = "Moves" if "-" in mistake.span else "Move"
     return f"{moves} {mistake.span}: {place}{played}, better {worst.vertex(worst.best)} ({cost})"
-
-
-def _cost_line(review: MoveReview) -> str:
-    loss = f"{review.points_loss:.1f} points and {100 * review.winrate_loss:.1f}% of the win rate"
-    return f"{review.vertex(review.move.point)} loses {loss}"
 
 
 def _again_line(review: MoveReview) -> str:

@@ -76,7 +76,7 @@ class Searches:
                 ownership=ownership,
                 moves_ownership=moves_ownership,
                 early_stop=False,
-                dead=self._dead(game),
+                dead=agreed_before_the_end(game, self.evaluator, self.parameters.profile),
             )
             for game in games
         )
@@ -89,9 +89,6 @@ class Searches:
         if self.known is None or one_by_one:
             return run(requests)
         return self.known.complete(requests, (self.evaluator.name, self.parameters), run)
-
-    def _dead(self, game: Game) -> frozenset[int]:
-        return agreed_before_the_end(game, self.evaluator, self.parameters.profile)
 
     def counted(self, report: SearchReport, game: Game) -> SearchReport:
         """Returns the report of a finished game with the value of its count, without the dead stones.

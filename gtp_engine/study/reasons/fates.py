@@ -47,7 +47,8 @@ def find_fates(study: Study) -> Iterator[Fact]:
     facts = [(part, fact) for part, size, is_read in read if (fact := _fate(study, part, size, is_read))]
     for group, fact in facts:
         for other, fate in facts:
-            if group[0].colour == study.colour != other[0].colour and _touch(group, other, study.game.width):
+            is_pair = group[0].colour == study.colour != other[0].colour
+            if is_pair and _steps_between(group, other, study.game.width) == 1:
                 yield from _race(study, fact, fate)
     yield from (fact for _, fact in facts)
 
@@ -57,7 +58,8 @@ def _changed_groups(study: Study) -> list[list[Chain]]:
     chains = [chain for chain in chains_of(study.game.board[0]) if study.change(chain.stones) >= HALF_CHANGED]
     groups: list[list[Chain]] = []
     for chain in chains:
-        near = [group for group in groups if any(_is_near(chain, other, study.game.width) for other in group)]
+        own = (group for group in groups if group[0].colour == chain.colour)
+        near = [group for group in own if _steps_between(group, [chain], study.game.width) <= _NEAR]
         groups = [group for group in groups if group not in near]
         groups.append([chain, *(other for group in near for other in group)])
     return groups
@@ -67,16 +69,10 @@ def _size(group: list[Chain]) -> int:
     return sum(len(chain.stones) for chain in group)
 
 
-def _is_near(chain: Chain, other: Chain, width: int) -> bool:
-    if chain.colour != other.colour:
-        return False
-    return any(distance(stone, near, width) <= _NEAR for stone in chain.stones for near in other.stones)
-
-
-def _touch(group: list[Chain], other: list[Chain], width: int) -> bool:
-    """Whether stones of two groups stand next to each other."""
+def _steps_between(group: list[Chain], other: list[Chain], width: int) -> int:
+    """Returns the steps between the nearest stones of two groups, as `distance`."""
     pairs = ((mine, theirs) for chain in group for mine in chain.stones for near in other for theirs in near.stones)
-    return any(distance(mine, theirs, width) == 1 for mine, theirs in pairs)
+    return min(distance(mine, theirs, width) for mine, theirs in pairs)
 
 
 def _race(study: Study, lost: Fact, taken: Fact) -> Iterator[Fact]:
