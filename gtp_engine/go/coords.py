@@ -46,6 +46,12 @@ def xy(point: int, width: int) -> tuple[int, int]:
     return point % (width + 1) - 1, point // (width + 1) - 1
 
 
+def distance(first: int, second: int, width: int) -> int:
+    """Returns the steps along lines from one point to another; neither is a pass."""
+    (x, y), (other_x, other_y) = xy(first, width), xy(second, width)
+    return abs(x - other_x) + abs(y - other_y)
+
+
 def point_of_index(index: int, width: int, height: int) -> int:
     """Returns the point of a move index; width*height is the pass.
 

@@ -1,7 +1,7 @@
 """Star points, and handicap stones: the fixed points of GTP version 2 (section 4.1.1), and free placement."""
 
 from ..base.errors import UserError
-from .coords import all_points, point_at, xy
+from .coords import all_points, distance, point_at, xy
 
 # The smallest board with 4-4 points, and the smallest with any fixed points (3-3).
 FOURTH_LINE_FROM, FIXED_FROM = 13, 7
@@ -85,10 +85,8 @@ def free_handicap_points(count: int, width: int, height: int) -> list[int]:
 def _narrow(gaps: dict[int, int], stone: int, width: int) -> None:
     """Updates `gaps`, the steps along the lines from each empty point to the nearest stone, for a new stone."""
     del gaps[stone]
-    x, y = xy(stone, width)
     for point, gap in gaps.items():
-        other_x, other_y = xy(point, width)
-        gaps[point] = min(gap, abs(x - other_x) + abs(y - other_y))
+        gaps[point] = min(gap, distance(stone, point, width))
 
 
 def _handicap_line(side: int) -> int:

@@ -14,6 +14,7 @@ from gtp_engine.go.coords import (
     all_points,
     as_colour,
     as_point,
+    distance,
     index_of_point,
     parse_vertex,
     point_at,
@@ -25,6 +26,11 @@ from gtp_engine.go.coords import (
 def test_vertices_in_any_case_and_with_blanks() -> None:
     assert parse_vertex(" d4\t", 9, 9) == point_at(3, 5, 9)
     assert parse_vertex("Pass", 9, 9) == PASS
+
+
+def test_steps_along_lines() -> None:
+    assert distance(point_at(0, 0, 9), point_at(8, 0, 9), 9) == 8
+    assert distance(point_at(2, 7, 13), point_at(5, 3, 13), 13) == 7
 
 
 @pytest.mark.parametrize(

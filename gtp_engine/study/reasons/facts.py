@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from ...base.languages.texts import Phrase, Value
-from ...go.coords import PASS, opponent
-from ...go.regions import chain_at, chains_of, find_regions, neighbours
+from ...go.coords import PASS, distance, opponent
+from ...go.regions import cells_of, chain_at, chains_of, find_regions, neighbours
 from .ko_facts import ko_of
 from .variation import (
     CHANGED,
@@ -19,8 +19,6 @@ from .variation import (
     Fact,
     Study,
     Variation,
-    cell_of,
-    distance,
     points_at,
 )
 
@@ -121,7 +119,7 @@ def find_filled(study: Study) -> Iterator[Fact]:
     """
     if study.move == PASS:
         return
-    cell = cell_of(study.move, study.game.width)
+    (cell,) = cells_of((study.move,), study.game.width)
     around = [cell, *neighbours(cell, study.better.ownership.shape)]
     better, played = (np.array([line.ownership[near] for near in around]) for line in (study.better, study.played))
     owners, after = (np.sign(owned) * (np.abs(owned) >= CHANGED) for owned in (better, played))  # 0 is not settled
@@ -158,12 +156,12 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
         name = _named(study, mask, gain)
         middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
         if study.move != PASS and steps[1] >= _FAR and distance(study.best, study.move, width) >= _FAR:
-            name, middle = "elsewhere", np.array(cell_of(study.best, width))  # its place is told
+            name, middle = "elsewhere", np.array(cells_of((study.best,), width)[0])  # its place is told
         values: dict[str, Value] = {"side": _side(middle, change.shape)}
         fact = Fact(name, study.better.line, points, values, claim=claim._replace(kept=_KEPT))
         found.append(as_seen_by(study, fact))
     if PASS not in (study.best, study.move) and steps[0] < _FAR:
-        side, other = (_side(np.array(cell_of(move, width)), change.shape) for move in (study.best, study.move))
+        side, other = (_side(cell, change.shape) for cell in np.array(cells_of((study.best, study.move), width)))
         claim = claim._replace(kept=_TRADED, loss=LEAST_POINT_LOSS)
         if side != other:
             found.append(Fact("point", study.better.line, points, {"side": side}, claim=claim))

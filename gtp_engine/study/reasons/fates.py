@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from ...base.errors import UserError
 from ...base.languages.texts import Value
-from ...go.coords import PASS
+from ...go.coords import PASS, distance
 from ...go.game import Game
 from ...go.regions import Chain, chains_of
 from ...solver.refutations import Outcome
 from ...solver.solution import solve
-from .variation import CHANGED, DOUBTFUL, HALF_CHANGED, Claim, Fact, Study, distance, play_line
+from .variation import CHANGED, DOUBTFUL, HALF_CHANGED, Claim, Fact, Study, play_line
 
 # Ownership (-1 to 1) from which stones live, and down to which they are dead, in both searches if nothing is proved. By
 # judgement; `benchmarks/reason_accuracy.py` measures what it lets through.

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.languages.texts import Phrase, Value
-from ...go.coords import EMPTY, PASS, colour_name, opponent, point_at, vertex, xy
+from ...go.coords import EMPTY, PASS, colour_name, opponent, vertex
 from ...go.game import Game, IllegalMove
+from ...go.regions import cells_of, points_of
 from ...search.report import SearchReport
 from ..game_review import Reason
 from ..move_review import LONGEST_VARIATION
@@ -127,8 +128,7 @@ class Variation:
 
     def owned(self, points: frozenset[int]) -> float:
         """Returns the mean ownership of points, in -1..1, + for the player of the first move."""
-        width = self.end.width
-        return float(np.mean([self.ownership[cell_of(point, width)] for point in points]))
+        return float(np.mean([self.ownership[cell] for cell in cells_of(points, self.end.width)]))
 
     def removals(self) -> list[frozenset[int]]:
         """Returns the points that each move of the line empties."""
@@ -186,7 +186,7 @@ class Study:
             colour: Whose they are; None if the sentence has said it.
         """
         points = sorted(stones)
-        cells = np.array([cell_of(point, self.game.width) for point in points])
+        cells = np.array(cells_of(points, self.game.width))
         nearest = points[int(np.argmin(((cells - cells.mean(axis=0)) ** 2).sum(axis=1)))]
         found: dict[str, Value] = {"count": len(points), "place": self._vertex(nearest)}
         if colour is None:
@@ -274,18 +274,6 @@ def searched_line(report: SearchReport) -> tuple[int, ...]:
     return tuple(point for point, visits in zip(best.pv, best.pv_visits, strict=True) if visits >= LEAST_VISITS)
 
 
-def cell_of(point: int, width: int) -> tuple[int, int]:
-    """Returns row and column of a point."""
-    column, row = xy(point, width)
-    return row, column
-
-
 def points_at(mask: np.ndarray) -> frozenset[int]:
     """Returns the points at which a bool array [height, width] is True."""
-    return frozenset(point_at(int(column), int(row), mask.shape[1]) for row, column in np.argwhere(mask))
-
-
-def distance(first: int, second: int, width: int) -> int:
-    """Returns the number of steps along lines from one point to another."""
-    (row, column), (other_row, other_column) = cell_of(first, width), cell_of(second, width)
-    return abs(row - other_row) + abs(column - other_column)
+    return frozenset(points_of(((row, column) for row, column in np.argwhere(mask).tolist()), mask.shape[1]))
