@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..go.game import Game
     from ..go.scoring import Score
     from ..search.evaluate.batch import Evaluation
+    from ..search.evaluate.evaluator import Evaluator
     from ..search.report import SearchReport
     from ..solver.solution import Solution
     from .decision import Turn
@@ -262,6 +263,10 @@ class Engine:
         self._evaluator = loaded = self._thread.submit(load)
         self.ready = self._thread.submit(lambda _: check_profile(*loaded.result(), parameters.profile))
         self.ready.add_done_callback(show_board)
+
+    def prepare(self) -> "Future[Evaluator]":
+        """Loads what plays, and what judges near the end if that is another network: moves would wait for them."""
+        return self._thread.submit(lambda worker: worker.evaluator())
 
     def clear_board(self) -> None:
         """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""
@@ -496,7 +501,7 @@ class Engine:
         self.game.play(decision.colour, decision.point)
         self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
         if self._player != self._network:  # what judges near the end is loaded while the opponent thinks
-            self._thread.submit(lambda worker: worker.evaluator())
+            self.prepare()
 
     def analyze(self, request: SearchRequest | None = None, *, endless: bool = False) -> "Future[SearchReport]":
         """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.

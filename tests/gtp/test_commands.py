@@ -333,6 +333,16 @@ def test_time_commands(engine: Conversation) -> None:
         engine.ask(f"time_settings {numbers}")
 
 
+def test_the_clock_is_set_when_the_engine_is_loaded(start: Callable[..., Conversation]) -> None:
+    """Loading would take the time of the first move otherwise."""
+    loaded = "b4c32-9x9: cpu"
+    engine = start("--network", "b4c32-9x9", "-v")
+    engine.ask("protocol_version")
+    before = engine.log()
+    engine.ask("time_settings 10 0 0")
+    assert loaded not in before and loaded in engine.log()
+
+
 def test_records(engine: Conversation, tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;FF[4]GM[1]SZ[9]KM[5.5]RU[Japanese]AB[cc][gg]PL[W];W[ee];B[ec];W[tt];B[gc])")

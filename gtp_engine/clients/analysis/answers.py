@@ -85,7 +85,7 @@ class _Perspective:
             "edgeVisits": move.visits,
             "utility": self.points(move.utility),
             "winrate": self.winrate(move.winrate),
-            "scoreMean": self.points(move.lead),
+            "scoreMean": self.points(move.lead),  # KataGo's former name of the lead, as in its own answers
             "scoreStdev": round(move.score_stdev, _DIGITS),
             "scoreLead": self.points(move.lead),
             "scoreSelfplay": self.points(move.score_mean),

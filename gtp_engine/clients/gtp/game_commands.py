@@ -4,13 +4,14 @@ They choose a move, score the end, define the game (board, rules, handicap, cloc
 of Leela Zero, KataGo and CGOS.
 """
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...base.errors import UserError
-from ...engine.clock import SYSTEMS, gtp_settings, named_settings
+from ...base.errors import EXPECTED, UserError
+from ...engine.clock import SYSTEMS, TimeSettings, gtp_settings, named_settings
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, all_points
 from ...go.handicap import fixed_handicap_points, free_handicap_points
 from ...go.rules import parse_rules, with_part
@@ -262,7 +263,7 @@ def kgs_rules(session: Session, arguments: list[str]) -> None:
 def time_settings(session: Session, arguments: list[str]) -> None:
     """Accepts main time, overtime period, and stones per period; less than 0 is 0: clients without a clock send it."""
     main, period = (max(0.0, number(word)) for word in arguments[:2])
-    session.engine.clock.settings = gtp_settings(main, period, max(0, integer(arguments[2])))
+    set_clock(session, gtp_settings(main, period, max(0, integer(arguments[2]))))
 
 
 command("kgs-time_settings")(lambda session, arguments: set_time(session, arguments, _KGS_SYSTEMS))
@@ -273,7 +274,16 @@ command("kata-list_time_settings")(lambda session, arguments: " ".join(SYSTEMS))
 def set_time(session: Session, arguments: list[str], systems: tuple[str, ...]) -> None:
     """Sets the time by the name of a system and its numbers."""
     with refusing_as(SYNTAX_ERROR):
-        session.engine.clock.settings = named_settings(arguments, systems)
+        settings = named_settings(arguments, systems)
+    set_clock(session, settings)
+
+
+def set_clock(session: Session, settings: TimeSettings) -> None:
+    """Sets the time, and answers once the engine is loaded, which would otherwise take the first move's time."""
+    session.engine.clock.settings = settings
+    if settings.system != "none":
+        with contextlib.suppress(*EXPECTED):  # which is reported as soon as it happens, and again by the first move
+            session.wait(session.engine.prepare())
 
 
 @command("time_left", takes=3)
