@@ -36,7 +36,7 @@ _RESERVE_SHARE, _LARGEST_SHARE = 0.1, 0.5
 # The excess of moves over their budgets is the median of the last 5: one slow start must not count for long. The
 # reserve follows the largest of the last 20, about half a game on 9x9.
 _USUAL_MOVES, _MEASURED_MOVES = 5, 20
-# Seconds per move. No more than this is set aside.
+# Seconds per move. No more than this is set aside for lag.
 _LONGEST_LAG = 1.0
 # Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
 _LONGEST_DELAY = 10.0
@@ -279,7 +279,8 @@ class Clock:
 
         Main time is spread over the moves to come; a period of byo-yomi, a Canadian stone's share and a Fischer
         increment are for this move. A reserve of a tenth of what may be used, at most a second, is left for the way to
-        the controller, and by as much more as the latest of the last moves was later than the others.
+        the controller, and by as much more as the latest of the last moves was later than the others. What moves have
+        usually cost beyond their budgets is taken off besides, as is the lag, for this move and those to come.
 
         Args:
             colour, area, move_number: The player, the board's number of points, and the moves played by both.

@@ -97,7 +97,7 @@ class _Choice:
         return self._pick(report), report
 
     def _choose_at_the_end(self) -> tuple[int, SearchReport]:
-        """Chooses in a position where the game may be over: a pass that costs nothing is preferred to any move."""
+        """Chooses when the game may be over: a pass that costs next to nothing is preferred to any move."""
         self._request = self._request_at_the_end()
         report = self._search(self._request)
         choice = self._pick(report)
@@ -114,7 +114,7 @@ class _Choice:
         return self._capture(report, before, after) if self._to_capture else PASS, report
 
     def _is_pass_free(self, before: SearchReport, after: SearchReport) -> bool:
-        """Returns whether a pass costs nothing, by searches with either player to move, or wins the game as it stands.
+        """Returns whether a pass costs next to nothing, by searches with either player to move, or wins at once.
 
         Args:
             before: The position, with ownership.

@@ -19,7 +19,7 @@ from .status import has_filled_up
 # From so many visits on a search finds the answer to an atari, or something larger, by itself.
 _SEES_ATARI = 32
 # Chosen by judgement.
-LARGE_GROUP = 5  # stones: an atari of as many is answered
+LARGE_GROUP = 5  # stones: an atari of as many is answered, by weak players not always (`Strength.alertness`)
 _SETTLED = 0.9  # ownership from which a point counts as settled,
 _NEEDED = 0.02  # unless the policy gives a move there this much: a threat has to be answered
 _LARGE_SACRIFICE = 3  # stones that are not put into atari for nothing

@@ -52,7 +52,10 @@ def count_played(game: Game) -> int:
 
 
 def has_filled_up(game: Game) -> bool:
-    """Returns whether enough stones were played for the game to be over. Before that nobody passes."""
+    """Returns whether enough stones were played for the game to be over.
+
+    Before that nobody passes, unless the opponent has and stones count as they stand, or in a clean-up.
+    """
     return count_played(game) >= _EARLIEST_END * game.area
 
 

@@ -84,7 +84,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     if rule.uct and unvisited != NO_MOVE:
         return NO_NODE, unvisited  # UCB1 is infinite for a move without visits
 
-    # N of the formula: the node's own evaluation counts as one visit, visits in flight as lost ones, this one not.
+    # N + 1: the node's own evaluation counts as one visit, visits in flight as lost ones, this one not.
     total = record["children_weight"] + 1.0 + (record["in_flight"] - 1) * rule.virtual_loss
     first_play = _first_play_value(record, rule, node == root.node)
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)

@@ -60,9 +60,9 @@ class MoveReview:
     """One move of a record.
 
     The cost of a move is the amount by which the game's curve falls with it: the value of the position before it minus
-    that of the position after it. Both come from searches with the same limits, or from those that have told of the
-    move before (`known_reports`). A move that the search prefers costs nothing even if the value falls, since no better
-    one is known.
+    that of the position after it. Both come from the longest search of their position so far: of the first look, of the
+    second one (`searches.look_again`), or of an earlier answer about the game (`known_reports`). A move that the search
+    prefers costs nothing even if the value falls, since no better one is known.
 
     A mistake counts once: a player loses by it what its most costly move has cost, and nothing by the others.
 

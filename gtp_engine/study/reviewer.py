@@ -253,7 +253,7 @@ class Reviewer:
         )
 
     def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
-        """Returns how a record has been reviewed: its figures come from no fewer visits than this says."""
+        """Returns how a record has been reviewed, with a budget of time by the least visits of a second look."""
         if not plan.seconds:
             return review.conditions
         looks = (report for move in review.moves for report in (move.before, move.after))

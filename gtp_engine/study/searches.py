@@ -3,7 +3,7 @@
 The most costly mistakes are the largest of many inexact numbers, so chance puts moves on the list that were not bad at
 all. Before a mistake is listed, the positions before and after it are therefore searched anew, both with the same
 longer limits. The new values replace the old ones, which were chosen for being large. What has told of a mistake in the
-same game before, by as many visits, is the exception (`known_reports`): its figures stay what the reader was told.
+same game before, by enough visits, is the exception (`known_reports`): its figures stay what the reader was told.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -21,8 +21,8 @@ from ..go.rules import Rules, default_komi, parse_rules
 from ..search.evaluate.choices import AUTO, DEVICES, INT8, LARGEST_BOARD, PRECISIONS
 from ..search.parameters import SearchParameters, find_parameter
 
-# How searches in self-play differ from those in play: they explore more, and omit what only pays with many visits. The
-# root uses the same policy as the tree, so that root and leaves share batches.
+# Searches in self-play omit what only pays with many visits, such as the growth of c_puct. The root uses the same
+# policy as the tree, so that root and leaves share batches.
 _PARAMETERS: dict[str, Any] = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_utility": 0.1}
 # AlphaZero's noise (Silver et al. 2018), KataGo's forced playouts (Wu 2019).
 _PUCT = {"root_noise": 0.25, "forced_playouts": 2.0}
