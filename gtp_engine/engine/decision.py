@@ -21,8 +21,9 @@ from .status import count_played, find_dead, has_filled_up, in_their_own_turn
 from .worker import SearchWorker
 
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
-# that the search hardly loses time.
-_SHARE_OF_LOOK, _SECONDS_OF_LOOK = 0.125, 0.15
+# that the search hardly loses time. Without any left it still takes some: two single evaluations differ by too much to
+# tell what a pass costs, and a move in its place may fill an eye.
+_SHARE_OF_LOOK, _SECONDS_OF_LOOK, _LEAST_SECONDS_OF_LOOK = 0.125, 0.15, 0.05
 # The visits of each look: the smallest bundled network needs that many to see a group die. Rough evaluations get
 # `least_visits` times as many.
 _LOOK_VISITS = 32
@@ -203,7 +204,9 @@ class _Choice:
 
     def _seconds_of_look(self) -> float:
         seconds = self._request.limits.seconds
-        return _SECONDS_OF_LOOK if seconds is None else min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * seconds)
+        if seconds is None:
+            return _SECONDS_OF_LOOK
+        return max(_LEAST_SECONDS_OF_LOOK, min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * seconds))
 
     def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
         """Returns a report with moves on these points only."""
