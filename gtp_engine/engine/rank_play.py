@@ -53,10 +53,11 @@ class Blunders:
         return self._priors[index] < _SURE and self._gives_stones_away(point)
 
     def is_own_eye(self, point: int) -> bool:
-        """Returns whether a point is an eye of the player to move."""
+        """Returns whether a point is an eye of the player to move, which no atari forces to be filled."""
         stones, stride = self._board["stones"], self._stride
-        if any(stones[near] not in (self._me, WALL) for near in self._near(point)):
-            return False
+        for near in self._near(point):
+            if stones[near] not in (self._me, WALL) or (stones[near] == self._me and self._in_atari(near)):
+                return False
         corners = [stones[point + step] for step in (-stride - 1, -stride + 1, stride - 1, stride + 1)]
         # At most one corner may be the opponent's, at the edge none.
         return corners.count(opponent(self._me)) + (WALL in corners) < 2
@@ -128,6 +129,10 @@ class Blunders:
     def _near(self, point: int) -> tuple[int, int, int, int]:
         return point - self._stride, point - 1, point + 1, point + self._stride
 
+    def _in_atari(self, stone: int) -> bool:
+        chain = chain_at(self._board, stone)
+        return chain is not None and len(chain.liberties) == 1
+
     def _find_caught(self, game: Game) -> np.ndarray:
         """Returns which stones a ladder catches, by point."""
         marked = game.board.copy()
@@ -161,15 +166,18 @@ def _draw(
     priors = report.priors[:-1]
     if not priors.any() or (report.priors[-1] > priors.max() and has_filled_up(game)):
         return PASS
-    moves = np.flatnonzero(priors > strength.least_share * priors.max())
+    likely = priors > strength.least_share * priors.max()
+    moves = np.flatnonzero(likely)
     # The largest of log p + noise is a draw by p, the order one without replacement (the Gumbel-max trick).
     keys = np.log(priors[moves])
     if random is not None:
         noise = random.gumbel(size=len(moves)) - np.log(_distances(moves, game))
         keys = strength.of_policy * keys + (1 - strength.of_policy) * noise
-    in_order = moves[np.argsort(-keys, kind="stable")].tolist()
-    points = (point_of_index(move, game.width, game.height) for move in in_order)
-    return next((point for point in points if not blunders.is_absurd(point)), PASS)
+    drawn = _first_sensible(moves[np.argsort(-keys, kind="stable")], game, blunders)
+    if drawn != PASS or has_filled_up(game):
+        return drawn  # late in the game a pass is better than a move that the policy hardly considers
+    others = np.flatnonzero((priors > 0) & ~likely)
+    return _first_sensible(others[np.argsort(-priors[others], kind="stable")], game, blunders)
 
 
 def _distances(moves: np.ndarray, game: Game) -> np.ndarray:
@@ -178,3 +186,9 @@ def _distances(moves: np.ndarray, game: Game) -> np.ndarray:
         return np.ones(len(moves))
     x, y = xy(game.last_point, game.width)
     return np.maximum(1, abs(moves % game.width - x) + abs(moves // game.width - y))
+
+
+def _first_sensible(moves: np.ndarray, game: Game, blunders: Blunders) -> int:
+    """Returns the first of these moves that is not absurd; a pass if all are."""
+    points = (point_of_index(int(move), game.width, game.height) for move in moves)
+    return next((point for point in points if not blunders.is_absurd(point)), PASS)

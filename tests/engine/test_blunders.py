@@ -51,6 +51,19 @@ def test_own_eyes_are_not_filled() -> None:
     assert not is_absurd(game, "C7") and not is_absurd(game, "C6")
 
 
+def test_an_eye_whose_stones_are_in_atari_may_be_filled() -> None:
+    game = game_of("""
+        . X O . . . .
+        X O . . . . .
+        O . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+    """)
+    assert not Blunders(game, report_on(game, {})).is_own_eye(parse_vertex("A7", 7, 7))
+
+
 def test_the_edge_is_played_only_near_stones() -> None:
     game = game_of("""
         . . . . . . .
@@ -263,6 +276,16 @@ def test_a_player_passes_if_no_sensible_move_is_left() -> None:
     for colour in (BLACK, WHITE):
         game.to_move = colour
         assert choose_at(Strength(0.0), game, report_on(game, {}), np.random.default_rng(1)) == PASS
+
+
+def test_no_pass_in_the_opening_if_all_likely_moves_are_absurd() -> None:
+    game = game_of(VICTIM)
+    report = report_on(game, {"E6": 0.45})
+    assert Blunders(game, report).is_absurd(parse_vertex("E6", 9, 9))
+    for strength in (0.6, 0.9, 1.0, 2.1):
+        for seed in range(5):
+            chosen = choose_at(Strength(strength), game, report, np.random.default_rng(seed))
+            assert game.vertex(chosen) not in ("E6", "pass")
 
 
 def test_a_pass_is_not_drawn() -> None:
