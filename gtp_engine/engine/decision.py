@@ -21,8 +21,8 @@ from .status import count_played, find_dead, has_filled_up, in_their_own_turn
 from .worker import SearchWorker
 
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
-# that the search hardly loses time. Without any left it still takes some: two single evaluations differ by too much to
-# tell what a pass costs, and a move in its place may fill an eye.
+# that the search hardly loses time. Without any left a look still takes some: two single evaluations differ by too much
+# to tell what a pass costs, and a move in its place may fill an eye.
 _SHARE_OF_LOOK, _SECONDS_OF_LOOK, _LEAST_SECONDS_OF_LOOK = 0.125, 0.15, 0.05
 # The visits of each look: the smallest bundled network needs that many to see a group die. Rough evaluations get
 # `least_visits` times as many.
@@ -107,7 +107,8 @@ class _Choice:
         if is_stopped or not (choice == PASS or self._game.passes or _is_pass_as_good(report, choice)):
             return choice, report
         before = report
-        if self._judge is not self._worker or report.visits < self._look_visits:
+        is_for_equals = self._request.parameters is None or not self._request.parameters.playout_doubling_advantage
+        if self._judge is not self._worker or report.visits < self._look_visits or not is_for_equals:
             before = self._look(self._request)
         after = self._look(_with_opponent_to_move(self._request))
         if not self._is_pass_free(before, after):
@@ -195,7 +196,8 @@ class _Choice:
     def _look(self, request: SearchRequest) -> SearchReport:
         """Searches a position shortly with the judge, even without time left or after a stop."""
         is_timed = request.limits.seconds is not None or request.is_stopped
-        limits = Limits(self._look_visits, self._seconds_of_look() if is_timed else None)
+        seconds = max(self._seconds_of_look(), _LEAST_SECONDS_OF_LOOK) if is_timed else None
+        limits = Limits(self._look_visits, seconds)
         return self._judge.look(self._judge.with_dead(replace(request, limits=limits, stop=None)))
 
     @property
@@ -204,9 +206,7 @@ class _Choice:
 
     def _seconds_of_look(self) -> float:
         seconds = self._request.limits.seconds
-        if seconds is None:
-            return _SECONDS_OF_LOOK
-        return max(_LEAST_SECONDS_OF_LOOK, min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * seconds))
+        return _SECONDS_OF_LOOK if seconds is None else min(_SECONDS_OF_LOOK, _SHARE_OF_LOOK * seconds)
 
     def _limited(self, report: SearchReport, points: frozenset[int]) -> SearchReport:
         """Returns a report with moves on these points only."""

@@ -265,7 +265,8 @@ class Engine:
         self.ready.add_done_callback(show_board)
 
     def prepare(self) -> "Future[Evaluator]":
-        """Loads what plays, and what judges near the end if that is another network: moves would wait for them."""
+        """Waits for what plays, and loads what judges near the end, if that is another network."""
+        self._end_pondering()
         return self._thread.submit(lambda worker: worker.evaluator())
 
     def clear_board(self) -> None:

@@ -170,9 +170,11 @@ class SearchWorker:
         return replace(request, dead=agreed_before_the_end(request.game, evaluator, fitted.parameters.profile))
 
     def look(self, request: SearchRequest) -> SearchReport:
-        """Searches in a tree of its own, with ownership and without reports on the way."""
+        """Searches in a tree of its own, with ownership, for equal players, and without reports on the way."""
         evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
-        return run_search(Search(evaluator, request.parameters, self._settings.seed), request)
+        assert request.parameters is not None
+        equal = replace(request.parameters, playout_doubling_advantage=0.0)
+        return run_search(Search(evaluator, equal, self._settings.seed), replace(request, parameters=equal))
 
     def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
         """Returns the evaluator for a request's board, and the request with parameters that suit it."""

@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, game_of, seen_ownership
+from drawn_positions import BETWEEN_BOTH, FINISHED, PRISONERS, SETTLED, game_of, seen_ownership
 
+from gtp_engine.engine import decision
 from gtp_engine.engine.decision import PlayStyle, _Choice, capturing_moves, choose_move, is_hopeless
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.status import find_dead
 from gtp_engine.engine.worker import SearchWorker
-from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, opponent, parse_vertex, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.points import index_of_point
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 
@@ -183,6 +184,32 @@ def test_without_time_nothing_is_looked_into_but_a_pass():
     game.play(WHITE, PASS)
     for limits in (at_once, Limits(seconds=0.0), Limits(visits=10**9, seconds=0.0)):
         assert choose_move(watched, replace(request(game), limits=limits), PlayStyle())[0] == PASS
+    watched.close()
+
+
+@pytest.mark.parametrize("colour", [BLACK, WHITE])
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_without_time_a_pass_is_answered_with_a_pass_and_no_eye_is_filled(
+    rules: str, colour: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(decision, "_LEAST_SECONDS_OF_LOOK", 10.0)  # a busy machine must not decide
+    watched = CountingWorker(EngineSettings("b6c64-19x19", threads=1, seed=7))
+    game = game_of(FINISHED, rules, to_move=opponent(colour))
+    game.play(opponent(colour), PASS)
+    asked = replace(request(game), parameters=None, limits=Limits(seconds=0.0))  # with those for networks
+    assert choose_move(watched, asked, PlayStyle())[0] == PASS
+    watched.close()
+
+
+def test_looks_are_for_equal_players():
+    watched = CountingWorker(EngineSettings("b6c64-19x19", threads=1, seed=7))
+    seen = []
+    game = game_of(FINISHED, "japanese")
+    for advantage in (0.0, 2.0):
+        parameters = replace(default_parameters("b6c64-19x19"), playout_doubling_advantage=advantage)
+        report = watched.look(replace(request(game, 20), parameters=parameters))
+        seen.append((report.winrate, report.lead))
+    assert seen[0] == seen[1]
     watched.close()
 
 

@@ -272,6 +272,8 @@ def test_pondering_ends_when_anything_else_is_asked():
         engine._thread.submit(lambda _: None).result(PATIENCE)  # the search before it has ended
         engine.change_rank(1)
         engine.ponder()
+        engine.prepare().result(PATIENCE)
+        engine.ponder()
 
 
 def test_the_clock_limits_moves_and_is_charged():
