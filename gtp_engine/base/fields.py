@@ -77,7 +77,7 @@ class Words:
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> str:
         """Checks that a text is one of the words; UserError names the value and them."""
-        word = str(value).strip()
+        word = _written(value).strip()
         if word not in self.words:
             raise invalid(name, value, str(self))
         return word
@@ -95,7 +95,7 @@ class Flag:
 
         Raises UserError if it is neither.
         """
-        word = str(value).strip().lower()
+        word = _written(value).strip().lower()
         if word not in TRUE_WORDS + FALSE_WORDS or not (from_text or isinstance(value, bool)):
             raise invalid(name, value, str(self))
         return word in TRUE_WORDS
@@ -137,6 +137,14 @@ def _as_number(value: object) -> float:
     return number
 
 
+def _written(value: object, write: Callable[[object], str] = str) -> str:
+    """Returns a value as a text, also a whole number of more than 4,300 digits, which Python refuses to write."""
+    try:
+        return write(value)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
     """Returns width and height of `9`, `13x9` or `13:9`, with sides from `smallest` to `largest`.
 
@@ -151,7 +159,7 @@ def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
 
 def invalid(name: str, value: object, expected: str) -> UserError:
     """Returns the error for a value that is not accepted: `invalid NAME VALUE: expected ...`."""
-    shown = repr(value)
+    shown = _written(value, repr)
     return UserError(f"invalid {name} {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}: expected {expected}")
 
 

@@ -381,5 +381,12 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
         scales, inputs = arrays[f"{path}.scales"], None if len(shape) == 2 else arrays[f"{path}.inputs"]
         if (integers.shape, scales.shape) != (shape, shape[:1]) or (inputs is not None and inputs.shape != (2,)):
             raise ValueError(f"wrong shape of {path}")
+        if integers.dtype != np.int8 or not ((scales >= 0) & (scales < np.inf)).all():
+            raise ValueError(f"wrong weights of {path}")
+        if inputs is not None and not -np.inf < inputs[0] <= 0 <= inputs[1] < np.inf:
+            raise ValueError(f"wrong range of the inputs of {path}")
         layers[path] = Rounded(integers, scales, inputs)
-    return Quantised(layers, Loss(*arrays["loss"].tolist()), frozenset(arrays["kinds"].tolist()))
+    kinds = frozenset(arrays["kinds"].tolist())
+    if not (kinds <= ALL_KINDS and np.isfinite(arrays["loss"]).all()):
+        raise ValueError("unknown kinds or a wrong loss")
+    return Quantised(layers, Loss(*arrays["loss"].tolist()), kinds)

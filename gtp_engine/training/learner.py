@@ -369,6 +369,7 @@ def run_follower(group: ProcessGroup) -> bool:
             if task:
                 if loader:
                     loader.close()
+                learner = None  # its memory is needed for the next one
                 learner, loader = _begin(group, task)
             elif learner and loader:
                 learner.step(next(loader))

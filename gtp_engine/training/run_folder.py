@@ -49,6 +49,14 @@ class RunState:
     validation: dict[str, Any] = field(default_factory=dict)
 
 
+def _is_state(values: Mapping[str, Any]) -> bool:
+    """Whether these are the attributes of a `RunState`."""
+    new = asdict(RunState())
+    kinds = {name: (int, float) if isinstance(value, float) else type(value) for name, value in new.items()}
+    known = values.keys() <= new.keys() and all(isinstance(value, kinds[name]) for name, value in values.items())
+    return known and all(isinstance(line, dict) for line in values.get("lines", ()))
+
+
 class RunFolder:
     """The folder `path` and the files in it, which the module describes; `records` are those of self-play in `sgf/`."""
 
@@ -149,6 +157,8 @@ class RunFolder:
                 f"{self.state_file}: written by another version ({FORMAT!r} is missing); resume with the program that "
                 f"made it, or start a new run from its last network: --from {self.network('NNNN')}"
             )
+        if not _is_state(known):
+            raise UserError(f"{self.state_file}: damaged; start a new run from its last network: --from NETWORK")
         return RunState(**known), checkpoint
 
     def save(self, state: RunState, average: Model, learner: dict[str, Any]) -> None:

@@ -116,3 +116,9 @@ def test_a_guess_is_no_message_where_nothing_is_near() -> None:
 def test_whole_numbers_above_2_53_stay_exact_in_text() -> None:
     assert Range(0, whole=True).parse("seed", "9007199254740993") == 2**53 + 1
     assert Range(0, whole=True).parse("seed", " 1e6 ") == 1_000_000
+
+
+@pytest.mark.parametrize("accepted", [Range(0, 1), Range(0, whole=True), Flag(), Words(("a", "b"))])
+def test_a_number_that_python_does_not_write_is_refused_in_one_line(accepted: Any) -> None:
+    with pytest.raises(UserError, match="invalid seed a number of thousands of digits: expected"):
+        accepted.parse("seed", -(10**5000))

@@ -214,7 +214,7 @@ def test_a_file_of_another_network_is_refused(found: Quantised, network: StoredN
         read_quantised(path, other)
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "shape"])
+@pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "shape", "loss", "range"])
 def test_a_damaged_file_is_one_clear_error(
     damage: str, found: Quantised, network: StoredNetwork, tmp_path: Path
 ) -> None:
@@ -223,16 +223,17 @@ def test_a_damaged_file_is_one_clear_error(
     whole = path.read_bytes()
     if damage == "array":
         np.save(path.open("wb"), np.zeros(3))
-    elif damage == "shape":
+    elif damage in ("shape", "loss", "range"):
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}
-        name = next(name for name in arrays if name.endswith(".scales"))
-        arrays[name] = arrays[name][1:]
+        changed = {"shape": ".scales", "loss": "loss", "range": ".inputs"}[damage]
+        name = next(name for name in arrays if name.endswith(changed))
+        arrays[name] = {"shape": arrays[name][1:], "loss": arrays[name] * np.nan, "range": np.array([1.0, 0.0])}[damage]
         np.savez(path, **arrays)
     else:
         middle = len(whole) // 2
-        changed = whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle : middle + 64]) + whole[middle + 64 :]
-        path.write_bytes({"empty": b"", "text": b"hello", "cut": whole[:middle], "changed": changed}[damage])
+        flipped = whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle : middle + 64]) + whole[middle + 64 :]
+        path.write_bytes({"empty": b"", "text": b"hello", "cut": whole[:middle], "changed": flipped}[damage])
     with pytest.raises(UserError, match=r"net\.int8\.npz is damaged: remove it"):
         read_quantised(path, network)
 
