@@ -446,7 +446,13 @@ class Scheduler:
 
         By its lower confidence bound another one may be better, which the visits that are left would show.
         """
-        moves = make_report(queued.active, 0.0).moves if queued.slot != NO_SLOT else ()
+        if queued.slot == NO_SLOT:
+            return
+        try:
+            moves = make_report(queued.active, 0.0).moves
+        except Exception as error:  # a bug: the other searches go on
+            self._fail(np.array([queued.slot]), error)
+            return
         if moves and moves[0].visits == max(move.visits for move in moves):
             self._end_soon(queued)
 
@@ -457,7 +463,7 @@ class Scheduler:
         status["next_report"] = max(status["next_report"] + interval, now)
         try:
             report = make_report(queued.active, now - queued.started)
-        except Exception as error:  # a bug: the other searches go on
+        except Exception as error:  # likewise
             self._fail(np.array([queued.slot]), error)
             return
         request.on_report(report)
