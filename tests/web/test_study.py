@@ -331,6 +331,20 @@ def test_a_search_replaces_only_a_value_that_does_not_count() -> None:
     assert values.get(node) is None
 
 
+@pytest.mark.parametrize(("best", "lost"), [("E5", 0.0), ("C3", 5.0)])
+def test_the_best_move_has_lost_nothing_though_the_value_fell(desk: Desk, best: str, lost: float) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee])")
+    *_, node = desk.played.tree
+    values = Values(lambda each: WHITE if each is node else BLACK)
+    assert node.parent is not None
+    values.set(node.parent, Value(BLACK, 0.6, 5.0, JUDGED_VISITS, best, {}))
+    values.set(node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "C3", {}))
+    assert values.lost(node, 9, 9) == lost
+    game = Game(9)
+    game.play(BLACK, "E5")
+    assert values.on_stones(game, [node]) == ({"E5": "5"} if lost else {})
+
+
 @pytest.mark.parametrize(
     "sgf",
     [

@@ -284,8 +284,9 @@ class Problems(Part):
             if (value is None or value.visits < _VISITS) and tried not in self.session.tried:
                 self.session.tried.add(tried)
                 return self._searches.search_of(each, _VISITS, "judgement")
-        lost = self.values.lost(node)
-        is_best = missed.line[:1] == (exercise.problem.game.vertex(move.point),)
+        game = exercise.problem.game
+        lost = self.values.lost(node, game.width, game.height)
+        is_best = missed.line[:1] == (game.vertex(move.point),)
         is_right = None if lost is None else is_best or lost < min(LEAST_LOSS, missed.points / 2)
         self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=lost))
         return None

@@ -106,16 +106,19 @@ class Values:
             return None
         if node.ends_game:
             return None
-        best, points = self._values[node.parent].best, self.lost(node)
-        if points is None or points < LEAST_LOSS or best in ("", vertex(node.move.point, width, height)):
-            return None
-        return points, best
+        best, points = self._values[node.parent].best, self.lost(node, width, height)
+        return (points, best) if best and points is not None and points >= LEAST_LOSS else None
 
-    def lost(self, node: TreeNode) -> float | None:
-        """Returns how many points the move of a node has lost, below 0 for a gain; None if that is not known."""
+    def lost(self, node: TreeNode, width: int, height: int) -> float | None:
+        """Returns how many points the move of a node has lost, below 0 for a gain; None if that is not known.
+
+        The best move before it has lost none, as in `study.move_review.MoveReview`.
+        """
         before, after = self.get(node.parent) if node.parent else None, self.get(node)
         if node.move is None or before is None or after is None:
             return None
+        if before.best == vertex(node.move.point, width, height):
+            return 0.0
         lost = before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
         return round(lost, 1) + 0.0  # as it is shown, and as in a review: nothing is no -0.0
 
@@ -128,7 +131,7 @@ class Values:
         for node in path:
             if node.move is not None:
                 is_judged = node.parent is not None and self.is_judged(node) and self.is_judged(node.parent)
-                lost = self.reviewed.get(node, self.lost(node) if is_judged else None)
+                lost = self.reviewed.get(node, self.lost(node, game.width, game.height) if is_judged else None)
                 losses[node.move.point] = node.move.colour, 0.0 if lost is None or node.ends_game else lost
         losses.pop(PASS, None)
         found = {point: lost for point, (colour, lost) in losses.items() if game.stone_at(point) == colour}
