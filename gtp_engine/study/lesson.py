@@ -1,6 +1,7 @@
 """What a player learns right after a game, or in the middle of it: the moves that cost most, and why moves were played.
 
-Both are reviews of a few seconds. How their figures are found and what has to confirm a sentence is as in any review.
+Both are reviews of a few seconds; the page's whole reviews run here, too. How their figures are found, and what has to
+confirm a sentence, is as in any review.
 """
 
 from collections.abc import Callable
