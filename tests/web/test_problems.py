@@ -160,7 +160,7 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
     assert exercise["missed"] == {"move": "E5", "points": 9.0} and exercise["toMove"] == "black"
     root = desk.session.node
     desk.values.set(root, Value(BLACK, 0.5, 0.0, FAR, "C3"))
-    tries = ("A1", -5.0, "5.0", False), ("C3", -2.0, "2.0", True), ("D4", 0.04, "0.0", True)
+    tries = ("A1", -5.0, "5.0", False), ("C3", -2.0, "0.0", True), ("D4", 0.04, "0.0", True)
     for vertex, lead, points, is_right in tries:
         desk.play(vertex)
         desk.values.set(desk.session.node, Value(WHITE, 0.5, lead, FAR, "C3"))
