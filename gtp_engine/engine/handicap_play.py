@@ -1,9 +1,9 @@
 """How much weaker or stronger than itself the engine takes its opponent for in a game with a handicap.
 
 Networks of KataGo know from their self-play what to expect if one side has more playouts than the other
-(`SearchParameters.playout_doubling_advantage`). To whoever gives a handicap all moves lose against an equal, and look
-alike; told that the opponent is weaker, a network prefers complications. The rule and its numbers are KataGo's (its
-command/gtp.cpp).
+(`SearchParameters.playout_doubling_advantage`). The side that gives a handicap would lose to an equal opponent whatever
+it played, so all its moves look alike; told that the opponent is weaker, a network prefers complications. The rule and
+its numbers are KataGo's (its command/gtp.cpp).
 """
 
 from typing import TYPE_CHECKING, NamedTuple

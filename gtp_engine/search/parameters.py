@@ -84,9 +84,9 @@ class SearchParameters:
             (KataGo).
         root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
             one (KataGo). A root that was evaluated earlier in the tree keeps the priors that it has.
-        playout_doubling_advantage: The base-2 logarithm of how many times as many playouts as the opponent the player
-            at the root is taken to have, for KataGo's networks. Above 0 they expect the opponent to err, and prefer
-            complications, as whoever gives a handicap has to.
+        playout_doubling_advantage: How many more playouts than the opponent the player at the root is assumed to have,
+            as a base-2 logarithm (1 for twice as many), for KataGo's networks. Above 0 a network expects the opponent
+            to make mistakes and prefers complications, which suits the side that gives a handicap.
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
             for none.
         reuse_tree: Whether a search continues from what earlier searches of the game have found.

@@ -248,7 +248,7 @@ class Search:
     def make_room(self, leaves: int) -> Tree:
         """Lets the arena grow, and returns it.
 
-        It doubles, within its limit, if so many leaves do not fit. Without memory for more nodes it stays as it is.
+        It doubles, up to its limit, if that many leaves do not fit, unless there is no memory for more nodes.
         """
         tree = self.tree
         full = tree.size[0] + leaves > len(tree.nodes)

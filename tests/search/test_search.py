@@ -79,7 +79,7 @@ def test_a_visit_in_flight_makes_a_move_look_worse_even_in_a_lost_position() -> 
     nodes = state.tree.nodes
     for move in range(2):
         child = trees.add_node(state.tree, 0, move, 0.5)
-        # Black has lost by so much that no utility is lower.
+        # Black is so far behind that no utility could be lower.
         nodes[child]["visits"], nodes[child]["weight"], nodes[child]["utility_sum"] = 10, 10, 10 * 1.399
     nodes[0]["visits"], nodes[0]["weight"], nodes[0]["utility_sum"] = 21, 21, -21 * 1.399
     nodes[0]["children_weight"], nodes[0]["visited_prior"] = 20, 1

@@ -106,8 +106,8 @@ def test_other_matches_end_as_ever(visits: tuple[int, int], changed: dict[str, f
     assert won(visits, **changed) == games
 
 
-# Positions on 7x7, the moves up to them, and the only move that captures a group of four stones or more, of which the
-# solver has proved that it dies if this move is played and lives if its owner is first.
+# Positions on 7x7: the moves that lead to each, and the only move that captures a group of four stones or more. The
+# solver has proved that the group dies if this move is played, and lives if its owner moves first.
 CAPTURES = Path(__file__).resolve().parents[1] / "data" / "captures.txt"
 
 
