@@ -16,10 +16,11 @@ from gtp_engine.go.rules import RULESETS
 from gtp_engine.search.evaluate.evaluator import Evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.evaluate.row import LEAD, POLICY, SCORE_MEAN, SCORE_STDEV, UNKNOWN, VALUE_ERROR, WIN, row_columns
-from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.parameters import SearchParameters, default_parameters, split_setting
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import run_search
-from gtp_engine.search.search import Search
+from gtp_engine.search.search import Search, layout_for
+from gtp_engine.search.tree import bytes_per_node
 
 BATCH = 128
 VISITS = 100_000
@@ -64,22 +65,22 @@ class PreparedEvaluator(Evaluator):
         return ticket
 
 
-def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
+def measure(size: int, evaluator: Evaluator, parameters: SearchParameters, repeats: int) -> None:
     """Prints one board size's line."""
-    search = Search(evaluator, SearchParameters(batch_size=BATCH))
+    search = Search(evaluator, parameters)
     game = Game(size, rules=RULESETS["tromp-taylor"])  # positional superko
-    rates = []
+    rates: list[float] = []
     for _ in range(repeats + 1):
         search.clear()
         start = time.perf_counter()
         report = run_search(search, SearchRequest(game, Limits(visits=VISITS)))
         rates.append(report.visits / (time.perf_counter() - start))
     rates = sorted(rates[1:])  # the first one compiles, and asks the system for the tree's memory
-    tree = search.tree
-    size_a_visit = tree.nodes.itemsize + tree.priors.itemsize * tree.priors.shape[1]
+    layout = layout_for(parameters, evaluator)
     print(
         f"{size}x{size}  {evaluator.name}: {statistics.median(rates):,.0f} visits/s "
-        f"({rates[0]:,.0f} to {rates[-1]:,.0f}), {size_a_visit} bytes a visit"
+        f"({rates[0]:,.0f} to {rates[-1]:,.0f}), {bytes_per_node(size * size, layout)} bytes a node, "
+        f"{search.tree.size[0] / VISITS:.2f} nodes a visit"
     )
 
 
@@ -87,9 +88,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=7, help="default: 7")
     parser.add_argument("--uniform", action="store_true", help="all moves and positions alike")
+    parser.add_argument("--network", action="store_true", help="the usual parameters for networks")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the search")
     options = parser.parse_args()
+    parameters = default_parameters("network.bin.gz") if options.network else SearchParameters()
+    parameters = parameters.with_values({"batch_size": BATCH, **dict(map(split_setting, options.set))})
     for size in (9, 19):
-        measure(size, UniformEvaluator(BATCH) if options.uniform else PreparedEvaluator(size * size), options.repeats)
+        measure(
+            size,
+            UniformEvaluator(BATCH) if options.uniform else PreparedEvaluator(size * size),
+            parameters,
+            options.repeats,
+        )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..base.jit import borrowing, inline, njit
 from ..go.coords import BLACK
-from .tree import NO_NODE, Tree
+from .tree import NO_NODE, Tree, refresh_link
 from .value_bias import WEIGHT_EXPONENT, entry_of, mean_gap
 
 # KataGo's: the static utility saturates within 2 sqrt(area) around zero, the dynamic one within 0.75 sqrt(area) around
@@ -199,6 +199,8 @@ def _prune_noise(nodes: np.ndarray, node: int, loss: float) -> tuple[float, floa
     child = record["first_child"]
     while child != NO_NODE:
         other = nodes[child]
+        if other["target"] != NO_NODE:
+            refresh_link(nodes, child)
         weight = other["weight"]
         if weight > 0.0:
             own_utility = -other["utility_sum"] / weight

@@ -18,7 +18,7 @@ from .averaging import Averaging, Utility
 from .evaluate.features import LADDER_BYTES
 from .gumbel import NO_HALVING
 from .selection import Root, Rule
-from .tree import NO_NODE, UNEVALUATED, TreeLayout, add_ownership, new_tree, no_ownership, write_ownership
+from .tree import NO_NODE, PATH, UNEVALUATED, TreeLayout, new_tree, no_ownership
 from .visits import SearchState, expand_and_back_up, select_leaves
 
 # At most a quarter of the visits is in flight: leaves that are selected before earlier ones are backed up are poor.
@@ -73,7 +73,7 @@ class Leaves(NamedTuple):
     """
 
     boards: np.ndarray  # BOARD [size]
-    nodes: np.ndarray  # int32 [size]
+    paths: np.ndarray  # PATH [size], the ways to them
     slots: np.ndarray  # int64 [size], the searches with leaves in the batch; NO_SLOT for one that was removed since
     starts: np.ndarray  # int64 [size + 1]
     symmetries: np.ndarray  # int [size], the symmetry of each evaluation if the parameters ask for random ones
@@ -92,13 +92,13 @@ class Batch:
 
 def new_batch(size: int) -> Batch:
     """Returns a batch with memory for this many leaves."""
-    boards, nodes, symmetries = np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp)
+    boards, paths, symmetries = np.zeros(size, BOARD), np.zeros(size, PATH), np.zeros(size, np.intp)
     slots, starts, ladders = (
         np.zeros(size, np.int64),
         np.zeros(size + 1, np.int64),
         np.zeros((size, LADDER_BYTES), np.uint8),
     )
-    return Batch(Leaves(boards, nodes, slots, starts, symmetries, ladders))
+    return Batch(Leaves(boards, paths, slots, starts, symmetries, ladders))
 
 
 @cache
@@ -228,7 +228,7 @@ def select_in_turn(
     number: int,
     statuses: np.ndarray,
     boards: np.ndarray,
-    nodes: np.ndarray,
+    paths: np.ndarray,
     slots: np.ndarray,
     starts: np.ndarray,
     symmetries: np.ndarray,
@@ -249,7 +249,7 @@ def select_in_turn(
         status["served"] = number
         # An equal share, rounded up, of what the searches before it have left.
         wanted = min(status["quota"], -(-(size - count) // (len(chosen) - place)))
-        found, done = select_leaves(search, wanted, boards[count:], nodes[count:])
+        found, done = select_leaves(search, wanted, boards[count:], paths[count:])
         if found == 0:
             if done == 0 and status["in_flight"] == 0:  # its tree is full, or it has no allowed move
                 status["is_waiting"] = status["is_open"]
@@ -275,7 +275,7 @@ def absorb(
     portions: int,
     statuses: np.ndarray,
     boards: np.ndarray,
-    nodes: np.ndarray,
+    paths: np.ndarray,
     slots: np.ndarray,
     starts: np.ndarray,
     ladders: np.ndarray,
@@ -288,9 +288,5 @@ def absorb(
         if slots[number] == NO_SLOT:
             continue  # the search has ended, and its tree may already serve another one
         search, start, stop = searches[slots[number]], starts[number], starts[number + 1]
-        expand_and_back_up(search, boards, nodes, start, stop, rows, ladders)
-        if len(search.tree.ownership):
-            write_ownership(search.tree, nodes[start:stop], rows[start:stop])
-        if search.ownership.totals.size:
-            add_ownership(search.tree, search.root.node, nodes[start:stop], search.ownership)
+        expand_and_back_up(search, boards, paths, start, stop, rows, ladders)
     return survey(searches, taken, now, batch_size, portions, statuses)

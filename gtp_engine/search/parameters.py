@@ -89,6 +89,7 @@ class SearchParameters:
             to make mistakes and prefers complications, which suits the side that gives a handicap.
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
             for none.
+        graph_search: Whether positions that several orders of moves lead to are searched as one (KataGo).
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
         tree_megabytes: The size in megabytes at which the tree stops growing; while it grows it may take twice as much
             for a moment. With a network a visit takes up to 0.41 kB on 9x9 and 1 kB on 19x19, or 0.5 kB and 1.4 kB with
@@ -131,6 +132,7 @@ class SearchParameters:
     root_policy_optimism: float = setting(0.0, 0, 1, katago="rootPolicyOptimism")
     playout_doubling_advantage: float = setting(0.0, -3, 3, katago="playoutDoublingAdvantage")
     profile: str = setting("", accepts=PROFILE, katago="humanSLProfile")
+    graph_search: bool = setting(False, katago="useGraphSearch")
     reuse_tree: bool = setting(True)
     tree_megabytes: float = setting(1000.0, 0.1, 1e9)
 

@@ -321,7 +321,7 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
     corrects = parameters.selection == "puct" and not len(tree.amaf)
     _describe(tree, root, active.rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
-    priors = search.root_priors()
+    priors = search.priors_at(search.root)
     priors[banned] = 0
     return SearchReport(
         width=game.width,

@@ -19,9 +19,21 @@ from .gumbel import NO_HALVING, plan_halving
 from .parameters import SearchParameters
 from .request import RootMoves, SearchRequest
 from .selection import Root, rule_of
-from .tree import NO_NODE, PRIOR_ONE, UNEVALUATED, OwnershipSums, Tree, TreeLayout, add_ownership, no_ownership
+from .transpositions import fill_table
+from .tree import (
+    MAX_DEPTH,
+    NO_NODE,
+    PRIOR_ONE,
+    UNEVALUATED,
+    OwnershipSums,
+    Tree,
+    TreeLayout,
+    no_ownership,
+    node_of,
+    sum_ownership,
+)
 from .value_bias import fill_biases
-from .visits import MAX_DEPTH, SearchState, rescore_tree
+from .visits import SearchState, rescore_tree
 
 if TYPE_CHECKING:
     from .report import SearchReport
@@ -44,7 +56,6 @@ class Search:
         random: The generator for the noise at the root and the choice of moves.
         game: The position of the root.
         root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
-        origin_to_move: The colour to move at the tree's origin.
         ownership_sums: The ownership of the root's subtree if the search under way needs it, or else nothing.
         symmetry_state: uint64 [1], the state of the compiled generator of symmetries.
     """
@@ -175,37 +186,46 @@ class Search:
 
     # The tree.
 
-    def _begin_here(self) -> None:
-        """Makes the game's position the origin of the tree."""
-        self.root = 0
+    def _begin_here(self, node: int = 0) -> None:
+        """Makes the game's position the origin of the tree, at this node of it."""
+        self.root = self._origin_node = node
         self.ownership_sums = no_ownership(0)
         self._origin = _origin_of(self.game)
         self._origin_moves = list(self.game.moves)
-        self.origin_to_move = self.game.to_move
+        self._origin_to_move = self.game.to_move
 
     def _find_position(self) -> bool:
         """Moves the root to the game's position; returns False if the tree does not know it."""
         game, known = self.game, len(self._origin_moves)
         if self._tree is None or _origin_of(game) != self._origin or game.moves[:known] != self._origin_moves:
             return False
-        node = 0
-        colour = self.origin_to_move
+        node = self._origin_node
+        colour = self._origin_to_move
         for move in game.moves[known:]:
             node = trees.child_by_move(self._tree, node, index_of_point(move.point, game.width, game.height))
             if node == NO_NODE or move.colour != colour:
                 return False
+            node = node_of(self._tree.nodes, node)
             colour = opponent(colour)
         state = self._tree.nodes["state"][node]
         if colour != game.to_move or state == trees.TERMINAL:
             return False
         if node != self.root and state == trees.EXPANDED and self.hides_passes:
             return False
+        if state == trees.EXPANDED and len(self._tree.keys) and not self._allows_legal_moves(node):
+            return False
         self.root = node
         # The siblings' subtrees are kept for an undo until half of the memory is in use.
-        if node and self._tree.size[0] > self._most_nodes() // 2:
-            trees.keep_subtree(self._tree, node)
-            self._begin_here()
+        if node != self._origin_node and self._tree.size[0] > self._most_nodes() // 2:
+            self._begin_here(trees.keep_subtree(self._tree, node))
         return True
+
+    def _allows_legal_moves(self, node: int) -> bool:
+        """Whether the moves of a node are those that are legal in the game's position.
+
+        With graph search superko may have forbidden others on the way by which the node was first reached.
+        """
+        return bool(np.array_equal(self.priors_at(node) > 0, self.game.legal_moves()))
 
     @property
     def hides_passes(self) -> bool:
@@ -265,17 +285,19 @@ class Search:
         """Returns a larger arena with the same nodes."""
         size = int(tree.size[0])
         larger = trees.new_tree(capacity, self.game.area, self._layout)
-        for name in ("nodes", "priors", "ownership", "amaf", "ladders"):
+        for name in ("nodes", "priors", "ownership", "amaf", "ladders", "keys"):
             getattr(larger, name)[:size] = getattr(tree, name)[:size]
         if len(larger.biases):
             fill_biases(larger.biases, larger.nodes[:size])
+        if len(larger.keys):
+            fill_table(larger.table, larger.keys[:size])
         larger.size[0] = size
         return larger
 
     def _summed_ownership(self) -> OwnershipSums:
         """Returns the sums over all nodes so far; later ones are added one by one."""
-        sums, tree = no_ownership(self.game.area), self.tree
-        add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), sums)
+        sums = no_ownership(self.game.area)
+        sum_ownership(self.tree, self.root, sums)
         return sums
 
     def children(self) -> np.ndarray:
@@ -283,11 +305,11 @@ class Search:
         children = np.zeros(self.game.area + 1, np.int32)
         return children[: trees.children_of(self.tree, self.root, children)]
 
-    def root_priors(self) -> np.ndarray:
-        """Returns the evaluator's policy at the root, float32 [area+1]."""
+    def priors_at(self, node: int) -> np.ndarray:
+        """Returns the evaluator's policy at a node, float32 [area+1]."""
         tree = self.tree
-        priors = tree.priors[self.root].astype(np.float32) / PRIOR_ONE
-        _add_children(tree, self.root, priors)
+        priors = tree.priors[node].astype(np.float32) / PRIOR_ONE
+        _add_children(tree, node, priors)
         return priors
 
 
@@ -312,16 +334,15 @@ class ActiveSearch:
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None
         numbers = self.parameters.better_children, self.parameters.noise_pruning, self.parameters.value_bias
-        self._averaging = Averaging(not any(numbers), *map(float, (*numbers, self.parameters.uncertainty)))
+        plain = not any(numbers) and not len(search.tree.keys)  # links need averages made of their targets'
+        self._averaging = Averaging(plain, *map(float, (*numbers, self.parameters.uncertainty)))
         self.visits_before = self.search.visits
         self._utility = self._utility_of(0.0)
         if self.search.is_evaluated:
             node = self.search.tree.nodes[self.search.root]
             self._utility = self._utility_of(float(node["score_sum"] / node["weight"]))
             if self._utility.dynamic and not self._averaging.plain:
-                rescore_tree(
-                    self.search.tree, self.search.origin_to_move, self.search.game.area, self._utility, self._averaging
-                )
+                rescore_tree(self.search.tree, self.search.game.area, self._utility, self._averaging)
             self._prepare_root()
 
     @property
@@ -368,7 +389,7 @@ class ActiveSearch:
             self._add_root_noise()
         visits = self.request.limits.visits
         if self.parameters.gumbel_moves > 0 and visits is not None and visits > 1:
-            priors = self.root.priors if self.root.noisy else self.search.root_priors()
+            priors = self.root.priors if self.root.noisy else self.search.priors_at(self.search.root)
             noise = self.parameters.gumbel_noise * self.search.random.gumbel(size=len(priors))
             halving = plan_halving(priors, self.banned, self.parameters.gumbel_moves, visits - 1, noise)
             self.root = self.root._replace(halving=halving)
@@ -377,7 +398,7 @@ class ActiveSearch:
         """Writes the root's own priors: p^(1/temperature) (KataGo), mixed with Dirichlet noise on the legal moves
         (AlphaZero, Silver et al. 2018).
         """
-        share, priors = self.parameters.root_noise, self.search.root_priors()
+        share, priors = self.parameters.root_noise, self.search.priors_at(self.search.root)
         legal = np.flatnonzero(priors)
         levelled = priors[legal].astype(np.float64) ** (1 / self.parameters.root_policy_temperature)
         priors[legal] = levelled / levelled.sum()
@@ -390,7 +411,8 @@ class ActiveSearch:
 def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout:
     """Returns the layout of the tree that a search with these parameters needs, without ownership."""
     rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.has_amaf
-    return TreeLayout(rave, evaluator.reads_ladders, parameters.value_bias > 0)
+    biases, graph = parameters.value_bias > 0, parameters.graph_search
+    return TreeLayout(rave, evaluator.reads_ladders, biases, graph=graph)
 
 
 def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:

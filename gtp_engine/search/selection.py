@@ -14,7 +14,7 @@ import numpy as np
 from ..base.jit import borrowing, inline
 from .gumbel import SequentialHalving
 from .parameters import SearchParameters
-from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, scan_start
+from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, above, scan_start
 
 # KataGo's prior for the spread of utilities (its SearchParams): a standard deviation of 0.4 with the weight of 2 visits
 _USUAL_SPREAD = 0.4
@@ -231,11 +231,14 @@ def rave_blend(value: float, visits: float, estimated: float, equivalence: float
 
 
 @borrowing
-def back_up_amaf(nodes: np.ndarray, amaf: np.ndarray, leaf: int, leaf_amaf: np.ndarray, value: float) -> None:
+def back_up_amaf(
+    nodes: np.ndarray, amaf: np.ndarray, path: np.ndarray, leaf: int, leaf_amaf: np.ndarray, value: float
+) -> None:
     """Adds a leaf's AMAF statistics to the leaf and all nodes above it.
 
     Args:
         nodes, amaf: Those of the `Tree`.
+        path: PATH, the way to the leaf.
         leaf: The leaf's node.
         leaf_amaf: float32 [2, 2, area] (`evaluate.row`), overwritten: on the way up the path's own moves become the
             first plays of every rollout, since they were made before it.
@@ -243,12 +246,12 @@ def back_up_amaf(nodes: np.ndarray, amaf: np.ndarray, leaf: int, leaf_amaf: np.n
     """
     area = leaf_amaf.shape[2]
     side = 0  # index into `leaf_amaf` of the player to move at the node
-    node = leaf
+    node, depth = leaf, int(path["length"])
     while node != NO_NODE:
         for move in range(area):
             amaf[node, move, 0] += leaf_amaf[side, 0, move]
             amaf[node, move, 1] += leaf_amaf[side, 1, move]
-        move = nodes[node]["move"]
+        move = nodes[path["records"][depth] if depth > 0 else node]["move"]
         side = 1 - side
         value = -value
         # The mover was the first to play there in all rollouts below, and its opponent in none. Not for a pass.
@@ -257,4 +260,5 @@ def back_up_amaf(nodes: np.ndarray, amaf: np.ndarray, leaf: int, leaf_amaf: np.n
             leaf_amaf[side, 1, move] = value
             leaf_amaf[1 - side, 0, move] = 0.0
             leaf_amaf[1 - side, 1, move] = 0.0
-        node = nodes[node]["parent"]
+        node = above(nodes, path, depth, node)
+        depth -= 1

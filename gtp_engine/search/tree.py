@@ -1,8 +1,13 @@
 """The search tree: nodes in arrays, no objects.
 
 Nodes do not store positions: the position of a leaf is a copy of the root's with the moves of the path replayed. All
-values of a node are for the side to move there. Node 0 is the tree's origin; the root of a search may lie below it, so
-that an undo finds its tree again.
+values of a node are for the side to move there. The root of a search may lie below the tree's origin, so that an undo
+finds its tree again.
+
+With graph search a position that several orders of moves lead to is one node (`transpositions`). The moves to it are
+then links: records like nodes without children of their own, but with a target. A link has the visits that were made
+through it, and as much of its target's averages as these visits are of the target's. So whatever reads the children
+of a node need not know whether they are links, and a tree is a graph without any.
 
 A node's row of `priors` is the evaluator's policy as uint16: 0 for moves that are illegal or already have a child, at
 least 1 for the others. Moves without visits share one first-play value, so only the one with the largest prior can be
@@ -17,6 +22,7 @@ import numpy as np
 
 from ..base.jit import borrowing, inline, njit
 from .evaluate.row import ownership_column
+from .transpositions import fill_table, new_table
 from .value_bias import fill_biases, new_biases
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
@@ -24,6 +30,7 @@ NO_NODE = NO_MOVE = -1
 PRIOR_ONE = 65535
 OWNERSHIP_ONE = 127
 OWNERSHIP_UNKNOWN = -128
+MAX_DEPTH = 1024  # moves below the root; only endless repetition under rules without superko gets that deep
 
 NODE = np.dtype(
     [
@@ -43,10 +50,12 @@ NODE = np.dtype(
         ("unvisited", np.int16),  # move without a child that has the largest prior, or NO_MOVE
         ("in_flight", np.int16),  # visits selected and not yet backed up
         ("state", np.int8),
+        ("to_move", np.int8),  # once it is evaluated
         ("bias_key", np.uint64),  # key of its entry in `biases`, 0 for none
         ("bias_weight", np.float32),  # what it has added to that entry, to be replaced at its next visit
         ("bias_gap", np.float32),
         ("counted", np.float32),  # the part of its weight that its parent's averages count
+        ("target", np.int32),  # of a link, the node that it leads to, or NO_NODE
         ("children_weight", np.float64),  # sum of the children's weights
         ("weight", np.float64),  # sum of the weights of the evaluations averaged here; the visits if each weighs one
         ("value_sum", np.float64),  # weighted sum of win - loss; the rest are weighted sums too
@@ -58,21 +67,26 @@ NODE = np.dtype(
     ],
     align=True,
 )
+# The way of a visit: the records below the root are those of its moves, links or nodes.
+PATH = np.dtype([("length", np.int32), ("records", np.int32, (MAX_DEPTH + 1,))], align=True)
 
 
 _NEW_NODE = np.zeros(1, NODE)
-_NEW_NODE["first_child"] = _NEW_NODE["next_sibling"] = NO_NODE
+_NEW_NODE["first_child"] = _NEW_NODE["next_sibling"] = _NEW_NODE["target"] = NO_NODE
 _NEW_NODE["unvisited"] = NO_MOVE
 _NEW_NODE["state"] = UNEVALUATED
 
 
 class TreeLayout(NamedTuple):
-    """Which optional arrays of a `Tree` a search needs: `amaf`, `ladders`, `biases` and `ownership`."""
+    """Which optional arrays of a `Tree` a search needs: `amaf`, `ladders`, `biases`, `ownership` and, for a graph,
+    `keys` and `table`.
+    """
 
     rave: bool = False
     ladders: bool = False
     biases: bool = False
     ownership: bool = False
+    graph: bool = False
 
 
 class Tree(NamedTuple):
@@ -90,6 +104,8 @@ class Tree(NamedTuple):
     # earlier positions too, and reading ladders is slow.
     ladders: np.ndarray
     biases: np.ndarray  # `value_bias.BIAS` [a power of two], shared by nodes after the same local moves
+    keys: np.ndarray  # uint64 [capacity], the position keys of nodes that links may lead to, or 0
+    table: np.ndarray  # int32 [a power of two], these nodes by their keys (`transpositions`)
     size: np.ndarray  # int32 [1], the number of nodes in use
 
 
@@ -102,6 +118,8 @@ def new_tree(capacity: int, area: int, layout: TreeLayout) -> Tree:
         np.empty((capacity if layout.rave else 0, area, 2), np.float32),
         np.empty((capacity if layout.ladders else 0, (area + 7) // 8), np.uint8),
         new_biases(capacity if layout.biases else 0),
+        np.zeros(capacity if layout.graph else 0, np.uint64),
+        new_table(capacity if layout.graph else 0),
         np.zeros(1, np.int32),
     )
     empty(tree)
@@ -112,12 +130,14 @@ def empty(tree: Tree) -> None:
     """Resets the tree to a single unevaluated node, the origin."""
     tree.size[0] = 0
     tree.biases[:] = 0
+    tree.table[:] = NO_NODE
     add_node(tree, NO_NODE, NO_MOVE, 1.0)
 
 
 def matches(tree: Tree, area: int, layout: TreeLayout) -> bool:
     """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity."""
-    kept = TreeLayout(*(len(array) > 0 for array in (tree.amaf, tree.ladders, tree.biases, tree.ownership)))
+    optional = tree.amaf, tree.ladders, tree.biases, tree.ownership, tree.keys
+    kept = TreeLayout(*(len(array) > 0 for array in optional))
     return tree.priors.shape[1] == area + 1 and kept == layout
 
 
@@ -125,7 +145,8 @@ def matches(tree: Tree, area: int, layout: TreeLayout) -> bool:
 def bytes_per_node(area: int, layout: TreeLayout) -> int:
     """Returns the bytes of memory per node."""
     tree = new_tree(1, area, layout)
-    return sum(array.nbytes for array in tree[:-1]) + tree.biases.nbytes  # two entries; in a larger tree up to four
+    # Of the hash tables two entries; in a larger tree up to four.
+    return sum(array.nbytes for array in tree[:-1]) + tree.biases.nbytes + tree.table.nbytes
 
 
 @borrowing
@@ -142,6 +163,8 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
         tree.ownership[index, 0] = OWNERSHIP_UNKNOWN
     if len(tree.amaf):
         tree.amaf[index] = 0.0
+    if len(tree.keys):
+        tree.keys[index] = 0
     if parent != NO_NODE:
         _append_child(tree.nodes, parent, index)
     return index
@@ -236,7 +259,7 @@ def main_line(tree: Tree, node: int, moves: np.ndarray, visits: np.ndarray) -> i
         visits[length] = tree.nodes[node]["visits"]
         length += 1
         best, most = NO_NODE, 0
-        child = tree.nodes[node]["first_child"]
+        child = tree.nodes[node_of(tree.nodes, node)]["first_child"]
         while child != NO_NODE:
             if tree.nodes[child]["visits"] > most:
                 best, most = child, tree.nodes[child]["visits"]
@@ -245,29 +268,148 @@ def main_line(tree: Tree, node: int, moves: np.ndarray, visits: np.ndarray) -> i
     return length
 
 
+@inline
+def node_of(nodes: np.ndarray, record: int) -> int:
+    """Returns the node that a record leads to: the target of a link, or itself."""
+    target = nodes[record]["target"]
+    return record if target == NO_NODE else target
+
+
+@inline
+def above(nodes: np.ndarray, path: np.ndarray, depth: int, node: int) -> int:
+    """Returns the node from which a visit came to the node at this depth of its path, or NO_NODE above the origin.
+
+    Above the root (depth 0 or less) it is the parent.
+    """
+    return node_of(nodes, path["records"][depth - 1]) if depth > 0 else nodes[node]["parent"]
+
+
+@borrowing
+def link(tree: Tree, record: int, target: int) -> bool:
+    """Makes a new record a link to a node; returns False if there is no space.
+
+    The first time the node also gets a link in its own place, among its parent's children: from then on all visits of
+    it come through links, which count their own.
+    """
+    nodes = tree.nodes
+    if nodes[target]["parent"] != NO_NODE:
+        if tree.size[0] == len(nodes):
+            return False
+        first = tree.size[0]
+        tree.size[0] += 1
+        nodes[first] = nodes[target]
+        nodes[first]["first_child"] = NO_NODE
+        nodes[first]["bias_key"] = 0
+        nodes[first]["target"] = target
+        tree.keys[first] = 0
+        if len(tree.ownership):
+            tree.ownership[first, 0] = OWNERSHIP_UNKNOWN
+        _replace_child(nodes, target, first)
+        nodes[target]["parent"] = nodes[target]["next_sibling"] = NO_NODE
+    nodes[record]["bias_key"] = 0
+    nodes[record]["target"] = target
+    return True
+
+
+@inline
+def record_at(nodes: np.ndarray, path: np.ndarray, depth: int) -> int:
+    """Returns the record by which a visit came to the node at this depth of its path.
+
+    If the node was not shared yet when the visit came by, that is the link that has taken the place of the node since.
+    """
+    record = path["records"][depth]
+    if depth > 0 and nodes[record]["parent"] == NO_NODE:
+        node = record
+        record = nodes[node_of(nodes, path["records"][depth - 1])]["first_child"]
+        while nodes[record]["target"] != node:
+            record = nodes[record]["next_sibling"]
+    return record
+
+
+@inline
+def _replace_child(nodes: np.ndarray, old: int, new: int) -> None:
+    """Puts a record in the place of another among the children of the latter's parent."""
+    parent = nodes[old]["parent"]
+    before = nodes[parent]["first_child"]
+    if before == old:
+        nodes[parent]["first_child"] = new
+        return
+    while nodes[before]["next_sibling"] != old:
+        before = nodes[before]["next_sibling"]
+    nodes[before]["next_sibling"] = new
+
+
+@inline
+def refresh_link(nodes: np.ndarray, index: int) -> None:
+    """Writes a link's share of its target's averages."""
+    record, target = nodes[index], nodes[nodes[index]["target"]]
+    if target["visits"] == 0:
+        return
+    share = record["visits"] / target["visits"]
+    record["weight"] = share * target["weight"]
+    record["value_sum"] = share * target["value_sum"]
+    record["utility_sum"] = share * target["utility_sum"]
+    record["utility_squares"] = share * target["utility_squares"]
+    record["lead_sum"] = share * target["lead_sum"]
+    record["score_sum"] = share * target["score_sum"]
+    record["score_squares"] = share * target["score_squares"]
+
+
+NOT_REACHED = -2
+
+
 @njit
-def keep_subtree(tree: Tree, root: int) -> None:
-    """Drops all nodes but a subtree, whose root becomes the origin.
+def reached_from(tree: Tree, root: int) -> np.ndarray:
+    """Returns for each record the move at a node by which it is first reached from there, int16 [size].
+
+    That is NO_MOVE for the node itself, and NOT_REACHED for what does not lie below it.
+    """
+    nodes = tree.nodes
+    moves = np.full(tree.size[0], NOT_REACHED, np.int16)
+    queue = np.empty(tree.size[0], np.int32)
+    queue[0], moves[root] = root, NO_MOVE
+    count, looked = 1, 0
+    while looked < count:
+        node = queue[looked]
+        looked += 1
+        child = nodes[node]["first_child"]
+        while child != NO_NODE:
+            moves[child] = nodes[child]["move"] if node == root else moves[node]
+            below = node_of(nodes, child)
+            if below == child or moves[below] == NOT_REACHED:
+                moves[below] = moves[child]
+                queue[count] = below
+                count += 1
+            child = nodes[child]["next_sibling"]
+    return moves
+
+
+@njit
+def keep_subtree(tree: Tree, root: int) -> int:
+    """Drops all that cannot be reached from a node; returns the new index of the node, which becomes the origin.
 
     The nodes move up in place, since a copy would need as much memory again. Their order stays, and with it parents
-    before their children, on which `add_ownership`, `visits.rescore_tree` and the averages above a batch rely.
+    before their children, on which `visits.rescore_tree` and the averages above a batch rely.
     """
     nodes, size = tree.nodes, tree.size[0]
-    moved = np.full(size, NO_NODE, np.int32)  # the new index of each node that stays
+    reached = reached_from(tree, root)
+    nodes[root]["parent"] = nodes[root]["next_sibling"] = NO_NODE
+    moved = np.full(size, NO_NODE, np.int32)  # the new index of each record that stays
     kept = 0
-    for node in range(root, size):
-        if node == root or moved[nodes[node]["parent"]] != NO_NODE:
-            moved[node] = kept
+    for index in range(size):
+        if reached[index] != NOT_REACHED:
+            moved[index] = kept
             kept += 1
-    for node in range(root, size):
-        if moved[node] != NO_NODE:
-            _move_node(tree, node, moved)
-    nodes[0]["parent"] = NO_NODE
-    nodes[0]["next_sibling"] = NO_NODE
+    for index in range(size):
+        if moved[index] != NO_NODE:
+            _move_node(tree, index, moved)
     tree.size[0] = kept
     # Entries of the table also hold shares of nodes that were dropped, so it is filled anew.
     if len(tree.biases):
         fill_biases(tree.biases, nodes[:kept])
+    if len(tree.keys):
+        fill_table(tree.table, tree.keys[:kept])
+    return int(moved[root])
 
 
 @inline
@@ -276,12 +418,17 @@ def _move_node(tree: Tree, node: int, moved: np.ndarray) -> None:
     index = moved[node]
     tree.nodes[index] = tree.nodes[node]
     record = tree.nodes[index]
-    record["parent"] = moved[record["parent"]]
+    if record["parent"] != NO_NODE:
+        record["parent"] = moved[record["parent"]]
     if record["first_child"] != NO_NODE:
         record["first_child"] = moved[record["first_child"]]
     if record["next_sibling"] != NO_NODE:
         record["next_sibling"] = moved[record["next_sibling"]]
+    if record["target"] != NO_NODE:
+        record["target"] = moved[record["target"]]
     copy_row(tree.priors[index], tree.priors[node])
+    if len(tree.keys):
+        tree.keys[index] = tree.keys[node]
     if len(tree.ladders):
         copy_row(tree.ladders[index], tree.ladders[node])
     if len(tree.amaf):
@@ -313,13 +460,12 @@ class OwnershipSums(NamedTuple):
 
 
 @njit
-def write_ownership(tree: Tree, leaves: np.ndarray, rows: np.ndarray) -> None:
-    """Stores the ownership of leaves (int32 [n], their nodes) by their evaluation rows, float32 [n, columns]."""
+def write_ownership(tree: Tree, leaf: int, row: np.ndarray) -> None:
+    """Stores the ownership of a leaf by its evaluation row, float32 [columns]."""
     area = tree.ownership.shape[1]
-    for index in range(len(leaves)):
-        stored, ownership = tree.ownership[leaves[index]], rows[index, ownership_column(area) :]
-        for point in range(area):
-            stored[point] = np.int8(ownership[point] * OWNERSHIP_ONE + math.copysign(0.5, ownership[point]))
+    stored, ownership = tree.ownership[leaf], row[ownership_column(area) :]
+    for point in range(area):
+        stored[point] = np.int8(ownership[point] * OWNERSHIP_ONE + math.copysign(0.5, ownership[point]))
 
 
 def no_ownership(area: int) -> OwnershipSums:
@@ -328,24 +474,24 @@ def no_ownership(area: int) -> OwnershipSums:
 
 
 @njit
-def add_ownership(tree: Tree, root: int, nodes: np.ndarray, sums: OwnershipSums) -> None:
-    """Adds the known ownership of those of `nodes` that are the root or lie below it.
+def add_ownership(tree: Tree, root: int, node: int, move: int, sums: OwnershipSums) -> None:
+    """Adds the ownership of a node below a move at the root, or of the root if that is NO_MOVE, if it is known."""
+    if tree.ownership[node, 0] == OWNERSHIP_UNKNOWN:
+        return
+    sign = 1.0 if tree.nodes[node]["to_move"] == tree.nodes[root]["to_move"] else -1.0
+    group = move if move != NO_MOVE else len(sums.counts) - 1
+    sums.counts[group] += 1
+    for point in range(sums.totals.shape[1]):
+        sums.totals[group, point] += sign * tree.ownership[node, point]
 
-    In a tree that is kept for an undo, nodes after the root need not lie below it.
-    """
-    for leaf in nodes:
-        if tree.ownership[leaf, 0] == OWNERSHIP_UNKNOWN:
-            continue
-        node, sign, group = leaf, 1.0, len(sums.counts) - 1
-        while node > root:  # parents come before their children
-            group = tree.nodes[node]["move"]
-            node = tree.nodes[node]["parent"]
-            sign = -sign
-        if node != root:
-            continue
-        sums.counts[group] += 1
-        for point in range(sums.totals.shape[1]):
-            sums.totals[group, point] += sign * tree.ownership[leaf, point]
+
+@njit
+def sum_ownership(tree: Tree, root: int, sums: OwnershipSums) -> None:
+    """Adds the known ownership of the root and of all nodes below it."""
+    moves = reached_from(tree, root)
+    for node in range(len(moves)):
+        if moves[node] != NOT_REACHED:
+            add_ownership(tree, root, node, moves[node], sums)
 
 
 def mean_ownership(totals: np.ndarray, counts: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

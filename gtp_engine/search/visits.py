@@ -1,6 +1,6 @@
 """The compiled steps of many visits: leaves are selected, and their evaluations are backed up.
 
-Several visits are in flight at once, so that their leaves can be evaluated as one batch. `in_flight` of the nodes on
+Several visits are in flight at once, so that their leaves can be evaluated as one batch. `in_flight` of the records on
 their paths counts them: virtual loss turns the next visit elsewhere (`selection`). Values change sign in one place,
 `_back_up`, on the way to the tree's origin.
 """
@@ -30,8 +30,10 @@ from .averaging import Averaging, Utility, average_children, centred, corrected_
 from .evaluate.row import LEAD, LOSS, POLICY, SCORE_ERROR, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, WIN, amaf_column
 from .gumbel import select_by_halving
 from .selection import Root, Rule, back_up_amaf, select
+from .transpositions import node_with, position_key
 from .tree import (
     EXPANDED,
+    MAX_DEPTH,
     NO_MOVE,
     NO_NODE,
     PRIOR_ONE,
@@ -39,14 +41,18 @@ from .tree import (
     UNEVALUATED,
     OwnershipSums,
     Tree,
+    above,
+    add_ownership,
     copy_row,
     largest_prior,
+    link,
     make_child,
+    node_of,
+    record_at,
     scan_start,
+    write_ownership,
 )
 from .value_bias import key_of
-
-MAX_DEPTH = 1024  # moves below the root; only endless repetition under rules without superko gets that deep
 
 
 class SearchState(NamedTuple):
@@ -65,44 +71,30 @@ class SearchState(NamedTuple):
 
 
 @borrowing
-def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
+def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: np.ndarray) -> tuple[int, int]:
     """Walks down the tree of a search until `wanted` visits are under way or done.
 
     Args:
         wanted: The number of visits; there are fewer if too many walks end at leaves that are under way already.
         boards: BOARD [wanted or more], written: the positions to evaluate.
-        leaves: int32, as long, written: their nodes.
+        paths: PATH, as long, written: the ways to them.
 
     Returns:
-        The number of positions to evaluate, and of visits that are backed up already since they ended at a finished
-        game or no move is allowed. Both are 0 if the tree is full, no move is allowed at the root, or everything worth
-        a visit is under way.
+        The number of positions to evaluate, and of visits that are backed up already, since they ended at a finished
+        game, at a position that another way has led to before, or where no move is allowed. Both are 0 if the tree is
+        full, no move is allowed at the root, or everything worth a visit is under way.
     """
     tree, root, averaging = search.tree, search.root, search.averaging
-    count = done = collisions = 0
+    nodes, count, done, collisions = tree.nodes, 0, 0, 0
     while count + done < wanted and collisions <= wanted:
-        board = boards[count]
+        board, path, alone = boards[count], paths[count], paths[count : count + 1]
         copy_board(board, root.boards[0])
         width, height, node, depth = board["width"], board["height"], root.node, 0
+        path["records"][0] = node
+        path["length"] = 0
         while True:
-            tree.nodes[node]["in_flight"] += 1
-            state = tree.nodes[node]["state"]
-            if state == TERMINAL:
-                _visit_again(tree, root.node, node, averaging)
-                done += 1
-                break
-            if state == UNEVALUATED:
-                if tree.nodes[node]["in_flight"] > 1:
-                    _cancel(tree, root.node, node)  # another visit is waiting for this leaf
-                    collisions += 1
-                    break
-                if _is_counted(board):
-                    _count_final_position(tree, root, node, board, search.scale, averaging)
-                    done += 1
-                    break
-                _prepare_leaf(tree, root, node, board, root.length + depth)
-                leaves[count] = node
-                count += 1
+            ended = _arrive(tree, root, alone, node, board, search.scale, averaging)
+            if ended != NOT_ENDED:
                 break
             # Not a function of its own: to pass the search to a call costs a seventh of a visit.
             child, move = NO_NODE, NO_MOVE
@@ -110,20 +102,100 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
                 child, move = select_by_halving(tree, node, root.halving)
             elif depth < MAX_DEPTH:
                 child, move = select(tree, root, search.rule, node, board["to_move"], depth, search.banning)
-            if child == NO_NODE:
-                if move == NO_MOVE and depth > 0:
-                    _visit_again(tree, root.node, node, averaging)
-                    done += 1
-                    break
-                if move == NO_MOVE or tree.size[0] == len(tree.nodes):
-                    _cancel(tree, root.node, node)
-                    return count, done
+            is_new = child == NO_NODE
+            if is_new and move == NO_MOVE and depth > 0:
+                _visit_again(tree, alone, averaging)
+                ended = BACKED_UP
+                break
+            if is_new and (move == NO_MOVE or tree.size[0] == len(nodes)):
+                _cancel(tree, path)
+                return count, done
+            if is_new:
                 child = _make_child(tree, node, move, board)
-            node = child
-            play(board, point_of_index(tree.nodes[node]["move"], width, height))
+            play(board, point_of_index(nodes[child]["move"], width, height))
             root.history[root.length + depth] = superko_key(board, board["hash"], board["to_move"])
             depth += 1
+            path["records"][depth] = child
+            path["length"] = depth
+            if is_new and len(tree.keys):
+                _link_if_known(tree, path, position_key(board, tree.keys[node]))
+            node = node_of(nodes, child)
+            if node != child and _ends_at_link(tree, alone, child, node, averaging):
+                ended = BACKED_UP
+                break
+        count += ended == LEAF
+        done += ended == BACKED_UP
+        collisions += ended == COLLIDED
     return count, done
+
+
+# How a visit has ended: not yet, at a leaf to evaluate, with a value that was known, at a leaf that another waits for.
+NOT_ENDED, LEAF, BACKED_UP, COLLIDED = range(4)
+
+
+@inline
+def _arrive(
+    tree: Tree, root: Root, alone: np.ndarray, node: int, board: Board, scale: Utility, averaging: Averaging
+) -> int:
+    """Does what a visit has to do at the last node of its path, PATH [1]; returns whether it ends there, and how."""
+    record = tree.nodes[node]
+    record["in_flight"] += 1
+    if record["state"] == TERMINAL:
+        _visit_again(tree, alone, averaging)
+        return BACKED_UP
+    if record["state"] != UNEVALUATED:
+        return NOT_ENDED
+    if record["in_flight"] > 1:
+        _cancel(tree, alone[0])
+        return COLLIDED
+    record["to_move"] = board["to_move"]
+    if _is_counted(board):
+        _count_final_position(tree, root, alone, board, scale, averaging)
+        return BACKED_UP
+    _prepare_leaf(tree, root, alone[0], board)
+    return LEAF
+
+
+@inline
+def _is_on(path: np.ndarray, depth: int, nodes: np.ndarray, node: int) -> bool:
+    """Returns whether a path leads through a node before this depth."""
+    for before in range(depth):
+        if node_of(nodes, path["records"][before]) == node:
+            return True
+    return False
+
+
+@borrowing
+def _link_if_known(tree: Tree, path: np.ndarray, key: np.uint64) -> None:
+    """Makes the new record at the end of a path a link if the tree knows its position, from another way to it."""
+    record = path["records"][path["length"]]
+    tree.keys[record] = key
+    node = node_with(tree.table, tree.keys, key, record)
+    if node == record:
+        return
+    tree.keys[record] = 0
+    if not _is_on(path, int(path["length"]), tree.nodes, node):
+        link(tree, record, node)
+
+
+@inline
+def _ends_at_link(tree: Tree, alone: np.ndarray, link: int, node: int, averaging: Averaging) -> bool:
+    """Backs up a visit that ends at a link to a node, and returns whether it does.
+
+    As in KataGo nothing is evaluated while the node has more visits than were made through the link: what is known
+    there only counts one visit more above it. A visit that would go round in a cycle ends like this too.
+    """
+    path, record = alone[0], tree.nodes[link]
+    record["in_flight"] += 1
+    if record["visits"] >= tree.nodes[node]["visits"] and not _is_on(path, int(path["length"]), tree.nodes, node):
+        return False
+    record["visits"] += 1
+    record["in_flight"] -= 1
+    path["length"] -= 1
+    _back_up(tree, path, 0.0, _Evaluated(0.0, 0.0, 0.0, 0.0, 0.0), averaging)
+    path["length"] += 1
+    _average_above(tree, alone, averaging)
+    return True
 
 
 @inline
@@ -180,12 +252,13 @@ def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length
 
 
 @inline
-def _prepare_leaf(tree: Tree, root: Root, leaf: int, board: Board, length: int) -> None:
+def _prepare_leaf(tree: Tree, root: Root, path: np.ndarray, board: Board) -> None:
     """Marks the legal moves, and completes the board with what networks see of earlier ones: superko and ladders."""
+    leaf, length = leaf_of(tree.nodes, path), root.length + int(path["length"])
     _mark_legal(tree, leaf, board, root.history, length)
     if len(tree.ladders):
         mark_superko(board, root.history, length)
-        _recall_ladders(tree, root, leaf, board)
+        _recall_ladders(tree, root, path, board)
         if leaf == root.node and root.hides_passes:
             # KataGo's "conservative pass": at the root a network must not assume that another pass ends the game, since
             # the dead stones on the board would count as alive.
@@ -194,16 +267,17 @@ def _prepare_leaf(tree: Tree, root: Root, leaf: int, board: Board, length: int) 
 
 
 @borrowing
-def _recall_ladders(tree: Tree, root: Root, leaf: int, board: Board) -> None:
-    """Marks in a leaf's `ladders` the stones that were caught in ladders one and two moves ago.
+def _recall_ladders(tree: Tree, root: Root, path: np.ndarray, board: Board) -> None:
+    """Marks in the `ladders` of a path's last board the stones that were caught in ladders one and two moves ago.
 
     They are stored in the tree at the nodes above the leaf, and in the root's board for the positions before the root.
     """
     marks = board["ladders"]
     known = root.boards[0]["ladders"]
     width, height = board["width"], board["height"]
-    one = tree.nodes[leaf]["parent"] if leaf != root.node else NO_NODE
-    two = tree.nodes[one]["parent"] if one != NO_NODE and one != root.node else NO_NODE
+    length = path["length"]
+    one = node_of(tree.nodes, path["records"][length - 1]) if length > 0 else NO_NODE
+    two = node_of(tree.nodes, path["records"][length - 2]) if length > 1 else NO_NODE
     move = 0
     for y in range(height):
         for point in range((y + 1) * (width + 1) + 1, (y + 1) * (width + 1) + 1 + width):
@@ -220,14 +294,13 @@ def _recall_ladders(tree: Tree, root: Root, leaf: int, board: Board) -> None:
 
 
 @borrowing
-def _cancel(tree: Tree, root: int, leaf: int) -> None:
+def _cancel(tree: Tree, path: np.ndarray) -> None:
     """Ends a visit without a result: its path has one visit fewer in flight."""
-    node = leaf
-    while True:
-        tree.nodes[node]["in_flight"] -= 1
-        if node == root:
-            return
-        node = tree.nodes[node]["parent"]
+    for depth in range(path["length"] + 1):
+        record = tree.nodes[record_at(tree.nodes, path, depth)]
+        record["in_flight"] -= 1
+        if record["target"] != NO_NODE:
+            tree.nodes[record["target"]]["in_flight"] -= 1
 
 
 class _Evaluated(NamedTuple):
@@ -241,21 +314,28 @@ class _Evaluated(NamedTuple):
 
 
 @njit
-def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None:
-    """Backs up the mean of a node as one more visit, at a finished game or where no move is allowed."""
-    record = tree.nodes[leaf]
+def _visit_again(tree: Tree, alone: np.ndarray, averaging: Averaging) -> None:
+    """Backs up the mean of a path's last node as one more visit, at a finished game or where no move is allowed.
+
+    alone: PATH [1].
+    """
+    record = tree.nodes[leaf_of(tree.nodes, alone[0])]
     weight = record["weight"]
     score, square = record["score_sum"] / weight, record["score_squares"] / weight
     mean = _Evaluated(record["value_sum"] / weight, record["lead_sum"] / weight, score, square, 1.0)
-    _back_up(tree, root, leaf, record["utility_sum"] / weight, mean, averaging)
-    _average_above(tree, np.full(1, leaf, np.int32), averaging)
+    _back_up(tree, alone[0], record["utility_sum"] / weight, mean, averaging)
+    _average_above(tree, alone, averaging)
 
 
 @njit
 def _count_final_position(
-    tree: Tree, root: Root, leaf: int, board: Board, scale: Utility, averaging: Averaging
+    tree: Tree, root: Root, alone: np.ndarray, board: Board, scale: Utility, averaging: Averaging
 ) -> None:
-    """Makes a leaf after two passes terminal and backs up the exact count of the board without the dead stones."""
+    """Makes a leaf after two passes terminal and backs up the exact count of the board without the dead stones.
+
+    alone: PATH [1], the way to it.
+    """
+    leaf = leaf_of(tree.nodes, alone[0])
     for point in root.dead:
         if board["stones"][point] == root.boards[0]["stones"][point]:
             board["stones"][point] = EMPTY
@@ -269,15 +349,15 @@ def _count_final_position(
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
     counted = _Evaluated(value, margin, margin, margin * margin, 1.0)
-    _back_up_leaf(tree, root.node, leaf, utility, counted, averaging)
-    _average_above(tree, np.full(1, leaf, np.int32), averaging)
+    _back_up_leaf(tree, alone[0], utility, counted, averaging)
+    _average_above(tree, alone, averaging)
 
 
 @borrowing
 def expand_and_back_up(
     search: SearchState,
     boards: np.ndarray,
-    leaves: np.ndarray,
+    paths: np.ndarray,
     start: int,
     stop: int,
     rows: np.ndarray,
@@ -287,18 +367,19 @@ def expand_and_back_up(
 
     Args:
         boards: BOARD [n], the positions of a batch.
-        leaves: int32 [n], their nodes.
+        paths: PATH [n], the ways to them.
         start, stop: The first row of this search in the batch, and the one after its last.
         rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`). AMAF statistics are overwritten.
         ladders: uint8 [n, (area + 7) // 8 or more], one bit per stone that a ladder catches.
     """
     tree, scale, averaging = search.tree, search.scale, search.averaging
     area = tree.priors.shape[1] - 1
-    if leaves[start] == search.root.node:
+    if paths[start]["length"] == 0:
         # The root's own utility is on the scale that the whole search then uses.
         scale = centred(scale, float(rows[start, SCORE_MEAN]), area, boards[start]["to_move"])
     for index in range(start, stop):
-        leaf, row = leaves[index], rows[index]
+        path, row = paths[index], rows[index]
+        leaf = leaf_of(tree.nodes, path)
         to_move = boards[index]["to_move"]
         _write_priors(tree, leaf, row[POLICY:])
         win_loss = row[WIN] - row[LOSS]
@@ -311,13 +392,18 @@ def expand_and_back_up(
             slope = slope_of(mean, area, to_move, scale)
             weight = weight_of(row[VALUE_ERROR] + slope * row[SCORE_ERROR], averaging)
         evaluated = _Evaluated(win_loss, row[LEAD], mean, square, weight)
-        _back_up_leaf(tree, search.root.node, leaf, utility, evaluated, averaging)
+        _back_up_leaf(tree, path, utility, evaluated, averaging)
         if len(tree.ladders):
             copy_row(tree.ladders[leaf], ladders[index])
         if len(tree.amaf):
             amaf = row[amaf_column(area) :].reshape(2, 2, area)
-            back_up_amaf(tree.nodes, tree.amaf, leaf, amaf, win_loss)
-    _average_above(tree, leaves[start:stop], averaging)
+            back_up_amaf(tree.nodes, tree.amaf, path, leaf, amaf, win_loss)
+        if len(tree.ownership):
+            write_ownership(tree, leaf, row)
+        if search.ownership.totals.size:
+            move = tree.nodes[path["records"][1]]["move"] if path["length"] > 0 else NO_MOVE
+            add_ownership(tree, search.root.node, leaf, move, search.ownership)
+    _average_above(tree, paths[start:stop], averaging)
 
 
 @borrowing
@@ -339,10 +425,15 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
 
 
 @inline
-def _back_up_leaf(
-    tree: Tree, root: int, leaf: int, utility: float, evaluated: _Evaluated, averaging: Averaging
-) -> None:
+def leaf_of(nodes: np.ndarray, path: np.ndarray) -> int:
+    """Returns the last node of a path."""
+    return node_of(nodes, path["records"][path["length"]])
+
+
+@inline
+def _back_up_leaf(tree: Tree, path: np.ndarray, utility: float, evaluated: _Evaluated, averaging: Averaging) -> None:
     """Stores a leaf's own evaluation and backs it up by `_back_up`."""
+    leaf = leaf_of(tree.nodes, path)
     record = tree.nodes[leaf]
     record["own_value"] = evaluated.value
     record["own_utility"] = utility
@@ -352,21 +443,22 @@ def _back_up_leaf(
     record["own_weight"] = evaluated.weight
     if len(tree.biases):
         utility = corrected_utility(tree, leaf, averaging)
-    _back_up(tree, root, leaf, utility, evaluated, averaging)
+    _back_up(tree, path, utility, evaluated, averaging)
 
 
 @borrowing
-def _back_up(tree: Tree, root: int, leaf: int, utility: float, evaluated: _Evaluated, averaging: Averaging) -> None:
-    """Adds a visit to the leaf and all nodes above it.
+def _back_up(tree: Tree, path: np.ndarray, utility: float, evaluated: _Evaluated, averaging: Averaging) -> None:
+    """Adds a visit to the last node of a path and all above it.
 
     Unless averages are plain, those of the nodes above are left to `_average_above`.
     The nodes above the root get the visit too: after an undo they are the tree that the search continues with.
     """
+    nodes = tree.nodes
     value, lead, mean, square, weight = evaluated
-    below_root = True
-    node = leaf
+    depth = int(path["length"])
+    node = leaf = leaf_of(nodes, path)
     while node != NO_NODE:
-        record = tree.nodes[node]
+        record = nodes[node]
         record["visits"] += 1
         if node == leaf or averaging.plain:
             record["weight"] += weight
@@ -378,56 +470,56 @@ def _back_up(tree: Tree, root: int, leaf: int, utility: float, evaluated: _Evalu
             record["score_squares"] += weight * square
             if node != leaf:
                 record["children_weight"] += weight
-        if below_root:
+        if depth >= 0:
             record["in_flight"] -= 1
-            below_root = node != root
+            way = record_at(nodes, path, depth)
+            if way != node:
+                nodes[way]["visits"] += 1
+                nodes[way]["in_flight"] -= 1
         value, utility, lead, mean = -value, -utility, -lead, -mean
-        node = record["parent"]
+        node = above(nodes, path, depth, node)
+        depth -= 1
 
 
 @njit
-def _average_above(tree: Tree, leaves: np.ndarray, averaging: Averaging) -> None:
-    """Recomputes the averages of all nodes above the leaves of a batch, int32 [n], unless they are plain.
+def _average_above(tree: Tree, paths: np.ndarray, averaging: Averaging) -> None:
+    """Recomputes the averages of all nodes above the last ones of paths, PATH [n], unless they are plain.
 
     Each is recomputed once, after all of its children: most leaves share the upper parts of their paths.
     """
     if averaging.plain:
         return
     nodes = tree.nodes
-    paths = np.empty(len(leaves), np.int32)
-    for index in range(len(leaves)):
-        paths[index] = nodes[leaves[index]]["parent"]
+    depths, heads = np.empty(len(paths), np.int32), np.empty(len(paths), np.int32)
+    for index in range(len(paths)):
+        depths[index] = paths[index]["length"]
+        heads[index] = above(nodes, paths[index], depths[index], leaf_of(nodes, paths[index]))
     while True:
         last = NO_NODE
         for index in range(len(paths)):
-            last = max(last, int(paths[index]))
+            last = max(last, int(heads[index]))
         if last == NO_NODE:
             return
         average_children(tree, last, averaging)  # children come after their parents, so all of them are done
         for index in range(len(paths)):
-            if paths[index] == last:
-                paths[index] = nodes[last]["parent"]
+            if heads[index] == last:
+                depths[index] -= 1
+                heads[index] = above(nodes, paths[index], depths[index], last)
 
 
 @njit
-def rescore_tree(tree: Tree, to_move: int, area: int, scale: Utility, averaging: Averaging) -> None:
+def rescore_tree(tree: Tree, area: int, scale: Utility, averaging: Averaging) -> None:
     """Recomputes the utilities of all nodes for another scale, when the expected score at the root has changed.
 
-    It is not possible with plain averages, whose sums do not show the parts that they are made of. `to_move` is the
-    colour to move at the tree's origin.
+    It is not possible with plain averages, whose sums do not show the parts that they are made of.
     """
-    size = tree.size[0]
-    colours = np.empty(size, np.int8)
-    for node in range(size):  # parents come before their children
-        parent = tree.nodes[node]["parent"]
-        colours[node] = 3 - colours[parent] if parent != NO_NODE else to_move
-    for node in range(size - 1, -1, -1):  # children before their parents, whose averages need them
+    for node in range(tree.size[0] - 1, -1, -1):  # children before their parents, whose averages need them
         record = tree.nodes[node]
-        if record["visits"] == 0:
+        if record["visits"] == 0 or record["target"] != NO_NODE:
             continue
         score = record["own_score"]
         deviation = math.sqrt(max(0.0, record["own_score_square"] - score * score))
-        record["own_utility"] = utility_of(record["own_value"], score, deviation, area, colours[node], scale)
+        record["own_utility"] = utility_of(record["own_value"], score, deviation, area, record["to_move"], scale)
         utility = corrected_utility(tree, node, averaging)
         record["utility_sum"] = record["weight"] * utility
         record["utility_squares"] = record["weight"] * utility * utility

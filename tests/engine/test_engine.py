@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -461,7 +462,12 @@ def test_records_name_the_network_and_the_rank() -> None:
 def test_getting_ready_compiles_the_thinning_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     thinned = []
     original = trees.keep_subtree
-    monkeypatch.setattr(trees, "keep_subtree", lambda *arguments: thinned.append(original(*arguments)))
+
+    def keep_subtree(*arguments: Any) -> int:
+        thinned.append(original(*arguments))
+        return thinned[-1]
+
+    monkeypatch.setattr(trees, "keep_subtree", keep_subtree)
     SearchWorker(EngineSettings("uniform", threads=1, seed=1)).warm_up()
     assert len(thinned) == 1
 

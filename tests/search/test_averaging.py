@@ -140,11 +140,11 @@ def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
     before = tree.nodes[: tree.size[0]].copy()
     scale = centred(Utility(0.1, 0.3, 0.0), float(before["own_score"][0]), 16, BLACK)
     averaging = Averaging(False, 0.25, 0.0, 0.0, 0.0)
-    rescore_tree(tree, BLACK, 16, scale, averaging)
+    rescore_tree(tree, 16, scale, averaging)
     for name in ("utility_sum", "weight", "own_utility", "value_sum"):
         np.testing.assert_allclose(tree.nodes[name][: len(before)], before[name], atol=1e-4)
     scale = scale._replace(centre=scale.centre + 5)
-    rescore_tree(tree, BLACK, 16, scale, averaging)
+    rescore_tree(tree, 16, scale, averaging)
     root, child = tree.nodes[0], tree.nodes[tree.nodes[0]["first_child"]]
     for node, colour in ((root, BLACK), (child, 3 - BLACK)):
         own = utility_of(node["own_value"], node["own_score"], 0.0, 16, colour, scale)

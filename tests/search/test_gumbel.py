@@ -50,7 +50,7 @@ def test_without_noise_the_moves_are_the_likeliest() -> None:
 def test_moves_without_visits_get_the_mixed_value() -> None:
     search, report = searched(Game(5), 17, gumbel_moves=4)
     tree, node = search.tree, search.root
-    priors = search.root_priors()
+    priors = search.priors_at(search.root)
     utilities = completed_utilities(tree, node, priors)
     visited = {index_of_point(move.point, 5, 5): move.utility for move in report.moves}
     share = sum(priors[move] for move in visited)

@@ -1,0 +1,109 @@
+"""Positions that several orders of moves lead to: their keys, and the table that finds their node.
+
+KataGo's docs/GraphSearch.md: nodes are shared by positions that are alike in all that matters from then on. That is the
+stones, the player to move, the point of a ko, prisoners if they count, and how the position was reached, if it could
+soon be repeated: superko would then forbid different moves.
+"""
+
+import numpy as np
+
+from ..base.jit import inline, njit
+from ..go.board import MAX_POINTS, RECENT, TERRITORY_SCORING, Board, superko_key
+from ..go.coords import BLACK, EMPTY, PASS, WHITE
+
+# KataGo's graphSearchRepBound: a position that cannot come back within so many moves is taken not to come back.
+_REPETITION_BOUND = 11
+_NO_NODE = -1
+
+# Random numbers for the parts of a key (Zobrist); of the prisoners only the difference counts, modulo a power of two.
+_PRISONERS = 1024
+_RANDOM = np.random.default_rng(20261128)
+_KO = _RANDOM.integers(1, 2**64, MAX_POINTS, np.uint64)
+_DIFFERENCE = _RANDOM.integers(1, 2**64, _PRISONERS, np.uint64)
+_WHITE = _RANDOM.integers(1, 2**64, dtype=np.uint64)
+
+
+def new_table(nodes: int) -> np.ndarray:
+    """Returns an empty hash table of nodes, int32: a power of two, at least half of which stays free."""
+    return np.full(1 << (2 * nodes - 1).bit_length() if nodes else 0, _NO_NODE, np.int32)
+
+
+@njit
+def position_key(board: Board, before: np.uint64) -> np.uint64:
+    """Returns the key of the position after the last move; `before` is that of the position before it.
+
+    It depends on the path only as far as one move can be taken back within a few others (`_may_repeat`).
+    """
+    key = superko_key(board, board["hash"], board["to_move"]) ^ _KO[board["ko_point"]]
+    if board["to_move"] == WHITE:
+        key ^= _WHITE
+    if board["scoring"] == TERRITORY_SCORING:
+        key ^= _DIFFERENCE[(board["captures"][WHITE] - board["captures"][BLACK]) & (_PRISONERS - 1)]
+    if _may_repeat(board):
+        key ^= (before << np.uint64(23)) | (before >> np.uint64(41))
+    return key
+
+
+@njit
+def _may_repeat(board: Board) -> bool:
+    """Returns whether the position before the last move could come back within `_REPETITION_BOUND` moves.
+
+    That takes the capture of the stone just played with its chain, so that points must be filled first, and stones be
+    played again. As in KataGo the stones of the chain and the empty points that are connected with it are counted.
+    """
+    point = board["recent_points"][(board["move_count"] - 1) % RECENT]
+    if point == PASS or board["stones"][point] == EMPTY:  # a pass, or suicide
+        return True
+    stride, stones = board["width"] + 1, board["stones"]
+    empties = np.empty(_REPETITION_BOUND + 1, np.int16)
+    size, found, looked, at, in_chain = board["chain_size"][board["chain"][point]], 0, 0, point, True
+    while True:
+        for neighbour in (at - stride, at - 1, at + 1, at + stride):
+            if stones[neighbour] == EMPTY and not _holds(empties, found, neighbour):
+                if size + found >= _REPETITION_BOUND:
+                    return False
+                empties[found] = neighbour
+                found += 1
+        in_chain = in_chain and board["next_stone"][at] != point
+        if in_chain:
+            at = board["next_stone"][at]
+        elif looked == found:
+            return size <= _REPETITION_BOUND
+        else:
+            at = empties[looked]
+            looked += 1
+
+
+@inline
+def _holds(points: np.ndarray, count: int, point: int) -> bool:
+    """Returns whether the first `count` elements have the point."""
+    for index in range(count):
+        if points[index] == point:
+            return True
+    return False
+
+
+@njit
+def node_with(table: np.ndarray, keys: np.ndarray, key: np.uint64, node: int) -> int:
+    """Returns the node that is known with a key, by linear probing; if there is none `node` is it from now on.
+
+    keys: uint64, those of the nodes.
+    """
+    mask = np.uint64(len(table) - 1)
+    index = key & mask
+    while table[index] != _NO_NODE:
+        if keys[table[index]] == key:
+            return table[index]
+        index = (index + np.uint64(1)) & mask
+    table[index] = node
+    return node
+
+
+@njit
+def fill_table(table: np.ndarray, keys: np.ndarray) -> None:
+    """Fills a table with the nodes that have a key, other than 0; drops what it held."""
+    for index in range(len(table)):
+        table[index] = _NO_NODE
+    for node in range(len(keys)):
+        if keys[node] != 0:
+            node_with(table, keys, keys[node], node)
