@@ -83,7 +83,7 @@ class SearchParameters:
         policy_optimism: The share, 0 to 1, of the optimistic policy in the tree's priors, for networks that have one
             (KataGo).
         root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
-            one (KataGo). A root that was evaluated earlier in the tree keeps the priors that it has.
+            one (KataGo).
         playout_doubling_advantage: How many more playouts than the opponent the player at the root is assumed to have,
             as a base-2 logarithm (1 for twice as many), for KataGo's networks. Above 0 a network expects the opponent
             to make mistakes and prefers complications, which suits the side that gives a handicap.

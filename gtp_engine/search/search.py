@@ -56,6 +56,7 @@ class Search:
         random: The generator for the noise at the root and the choice of moves.
         game: The position of the root.
         root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
+        evaluated_root: The node that was last evaluated as a root, or `NO_NODE`.
         ownership_sums: The ownership of the root's subtree if the search under way needs it, or else nothing.
         symmetry_state: uint64 [1], the state of the compiled generator of symmetries.
     """
@@ -119,8 +120,7 @@ class Search:
         """Makes the game's position the root, as every search does with its own.
 
         The tree is kept if it knows the position: after moves of either player, after an undo, and if the same moves
-        are replayed from the start. With a network and area scoring it is not kept after a pass, which a network must
-        not see at the root.
+        are replayed from the start.
         """
         self.game = game.copy()
         if not self._made_with.reuse_tree or not self._find_position():
@@ -142,6 +142,11 @@ class Search:
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
         self.make_room(1)
+        # As in KataGo a node that becomes the root is evaluated again if the evaluator sees a root otherwise.
+        optimism = parameters.root_policy_optimism != parameters.policy_optimism and self.evaluator.has_optimism
+        if self.visits and self.root != self.evaluated_root and (optimism or self.hides_passes):
+            self.tree.nodes["state"][self.root] = UNEVALUATED
+            self.tree.ownership[self.root : self.root + 1, 0] = trees.OWNERSHIP_UNKNOWN
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
         return ActiveSearch(self, replace(request, parameters=parameters), self._root(request, parameters))
 
@@ -189,6 +194,7 @@ class Search:
     def _begin_here(self, node: int = 0) -> None:
         """Makes the game's position the origin of the tree, at this node of it."""
         self.root = self._origin_node = node
+        self.evaluated_root = NO_NODE
         self.ownership_sums = no_ownership(0)
         self._origin = _origin_of(self.game)
         self._origin_moves = list(self.game.moves)
@@ -210,8 +216,6 @@ class Search:
         state = self._tree.nodes["state"][node]
         if colour != game.to_move or state == trees.TERMINAL:
             return False
-        if node != self.root and state == trees.EXPANDED and self.hides_passes:
-            return False
         if state == trees.EXPANDED and len(self._tree.keys) and not self._allows_legal_moves(node):
             return False
         self.root = node
@@ -231,9 +235,7 @@ class Search:
     def hides_passes(self) -> bool:
         """Whether a network does not see at the root that the game's last moves were passes.
 
-        Elsewhere in the tree it does (`visits._prepare_leaf`): a node that was not the root has priors for a game
-        that another pass would end. They have decided which moves its visits tried, so these are given up too. So is,
-        after an undo, a node that was the root once: the tree does not remember that.
+        Elsewhere in the tree it does (`visits._prepare_leaf`).
         """
         return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
 
@@ -338,12 +340,13 @@ class ActiveSearch:
         self._averaging = Averaging(plain, *map(float, (*numbers, self.parameters.uncertainty)))
         self.visits_before = self.search.visits
         self._utility = self._utility_of(0.0)
-        if self.search.is_evaluated:
+        if self.visits_before:
             node = self.search.tree.nodes[self.search.root]
             self._utility = self._utility_of(float(node["score_sum"] / node["weight"]))
             if self._utility.dynamic and not self._averaging.plain:
                 rescore_tree(self.search.tree, self.search.game.area, self._utility, self._averaging)
-            self._prepare_root()
+            if self.search.is_evaluated:
+                self._prepare_root()
 
     @property
     def new_visits(self) -> int:
@@ -369,7 +372,9 @@ class ActiveSearch:
     def on_root_evaluated(self, row: np.ndarray) -> None:
         """Called with the root's evaluation row after it has been backed up; replaces the state."""
         self.root_evaluation = EvaluationRow(row.copy(), self.search.game.area)  # the evaluator reuses its rows
-        self._utility = self._utility_of(self.root_evaluation.score_mean)
+        self.search.evaluated_root = self.search.root
+        if not self.visits_before:
+            self._utility = self._utility_of(self.root_evaluation.score_mean)
         self._prepare_root()
 
     @property

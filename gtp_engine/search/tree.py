@@ -189,12 +189,21 @@ def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
 @borrowing
 def make_child(tree: Tree, node: int, move: int) -> int:
     """Makes a child for a move without visits; returns the new node."""
+    child = add_node(tree, node, move, 0.0)
+    take_prior(tree, node, child)
     row = tree.priors[node]
+    tree.nodes[node]["unvisited"] = largest_prior(row, scan_start(node, len(row)))
+    return child
+
+
+@inline
+def take_prior(tree: Tree, node: int, child: int) -> None:
+    """Moves the prior of a child's move from the node's row to the child."""
+    row, move = tree.priors[node], tree.nodes[child]["move"]
     prior = np.float32(row[move]) / PRIOR_ONE
     row[move] = 0
+    tree.nodes[child]["prior"] = prior
     tree.nodes[node]["visited_prior"] += prior
-    tree.nodes[node]["unvisited"] = largest_prior(row, scan_start(node, len(row)))
-    return add_node(tree, node, move, prior)
 
 
 @borrowing

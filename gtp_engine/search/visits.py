@@ -50,6 +50,7 @@ from .tree import (
     node_of,
     record_at,
     scan_start,
+    take_prior,
     write_ownership,
 )
 from .value_bias import key_of
@@ -374,7 +375,7 @@ def expand_and_back_up(
     """
     tree, scale, averaging = search.tree, search.scale, search.averaging
     area = tree.priors.shape[1] - 1
-    if paths[start]["length"] == 0:
+    if paths[start]["length"] == 0 and tree.nodes[search.root.node]["visits"] == 0:
         # The root's own utility is on the scale that the whole search then uses.
         scale = centred(scale, float(rows[start, SCORE_MEAN]), area, boards[start]["to_move"])
     for index in range(start, stop):
@@ -414,14 +415,33 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
     for move in range(len(row)):
         if row[move]:
             total += policy[move]
-    record = tree.nodes[leaf]
     scale = PRIOR_ONE / total if total > 0 else 0.0
     for move in range(len(row)):
         if row[move]:
             # Never 0, which would mark the move as illegal.
             row[move] = np.uint16(max(1.0, min(PRIOR_ONE, policy[move] * scale)))
+    record = tree.nodes[leaf]
+    record["visited_prior"] = 0.0
+    child = record["first_child"]
+    while child != NO_NODE:  # of a node that was evaluated before
+        take_prior(tree, leaf, child)
+        child = tree.nodes[child]["next_sibling"]
     record["unvisited"] = largest_prior(row, scan_start(leaf, len(row)))
-    record["state"] = EXPANDED if record["unvisited"] != NO_MOVE else TERMINAL
+    has_moves = record["unvisited"] != NO_MOVE or record["first_child"] != NO_NODE
+    record["state"] = EXPANDED if has_moves else TERMINAL
+
+
+@inline
+def _set_own_averages(record: np.ndarray, utility: float) -> None:
+    """Makes the averages of a node those of its own evaluation alone."""
+    weight = record["own_weight"]
+    record["weight"] = weight
+    record["value_sum"] = weight * record["own_value"]
+    record["utility_sum"] = weight * utility
+    record["utility_squares"] = weight * utility * utility
+    record["lead_sum"] = weight * record["own_lead"]
+    record["score_sum"] = weight * record["own_score"]
+    record["score_squares"] = weight * record["own_score_square"]
 
 
 @inline
@@ -432,7 +452,10 @@ def leaf_of(nodes: np.ndarray, path: np.ndarray) -> int:
 
 @inline
 def _back_up_leaf(tree: Tree, path: np.ndarray, utility: float, evaluated: _Evaluated, averaging: Averaging) -> None:
-    """Stores a leaf's own evaluation and backs it up by `_back_up`."""
+    """Stores a leaf's own evaluation and backs it up by `_back_up`.
+
+    A node that has visits was evaluated before (`Search.begin`): the new evaluation replaces that one, and is no visit.
+    """
     leaf = leaf_of(tree.nodes, path)
     record = tree.nodes[leaf]
     record["own_value"] = evaluated.value
@@ -443,6 +466,11 @@ def _back_up_leaf(tree: Tree, path: np.ndarray, utility: float, evaluated: _Eval
     record["own_weight"] = evaluated.weight
     if len(tree.biases):
         utility = corrected_utility(tree, leaf, averaging)
+    if record["visits"] > 0:
+        _cancel(tree, path)
+        _set_own_averages(record, utility)
+        average_children(tree, leaf, averaging)
+        return
     _back_up(tree, path, utility, evaluated, averaging)
 
 

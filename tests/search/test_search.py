@@ -16,7 +16,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search import tree as trees
 from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluator
-from gtp_engine.search.evaluate.row import ownership_column
+from gtp_engine.search.evaluate.row import POLICY, ownership_column
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.search.report import best_first
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
@@ -186,8 +186,8 @@ class ShownMovesEvaluator(HashEvaluator):
         self.shown += zip(boards["moves_shown"][indices].tolist(), boards["passes"][indices].tolist(), strict=True)
 
 
-@pytest.mark.parametrize(("rules", "is_kept"), [("chinese", False), ("japanese", True)])
-def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -> None:
+@pytest.mark.parametrize(("rules", "is_hidden"), [("chinese", True), ("japanese", False)])
+def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_hidden: bool) -> None:
     game = Game(3, rules=RULESETS[rules])
     evaluator = ShownMovesEvaluator()
     search = search_of(game, evaluator)
@@ -195,17 +195,50 @@ def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -
     assert 1 in [passes for _, passes in evaluator.shown]  # the tree knows the position after a pass
     game.play(BLACK, PASS)
     search.set_position(game)
-    assert (search.visits > 0) == is_kept
     evaluator.shown.clear()
     before = search.visits
+    assert before > 0
     report = run(search, Limits(visits=before + 100))
-    assert is_kept or evaluator.shown[0] == (0, 0)
+    assert (evaluator.shown[0] == (0, 0)) == is_hidden and (report.root_evaluation is not None) == is_hidden
     search.set_position(game)
     assert search.visits == before + 100  # searched again, the same root is kept
+    assert run(search, Limits(visits=before + 110)).root_evaluation is None
     answer = next(move for move in report.moves if move.point != PASS)
     game.play(WHITE, answer.point)
     search.set_position(game)
-    assert search.visits == answer.visits > 0
+    assert search.visits >= answer.visits > 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"better_children": 0.25, "noise_pruning": 0.15}])
+def test_a_node_that_becomes_the_root_gets_the_policy_of_a_root(settings: dict[str, float]) -> None:
+    """The network's policy at a root has less optimism; what lies below is kept, and the evaluation is no visit."""
+
+    class OptimisticEvaluator(HashEvaluator):
+        has_optimism = True
+
+        def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+            rows = super().submit(boards, indices, symmetries, ladders, **options)
+            if options["optimism"] == 0.25:
+                rows[:, POLICY : POLICY + 26] = 1 / 26
+            return rows
+
+    game = Game(5)
+    search = search_of(game, OptimisticEvaluator(), root_policy_optimism=0.25, policy_optimism=1.0, **settings)
+    best = run(search, Limits(visits=300), ownership=True).best
+    game.play(BLACK, best.point)
+    search.set_position(game)
+    old = search.tree.nodes[search.root].copy()
+    report = run(search, Limits(visits=best.visits), ownership=True)
+    new = search.tree.nodes[search.root]
+    assert report.visits == new["visits"] == old["visits"] and new["in_flight"] == 0
+    assert report.priors[report.priors > 0] == pytest.approx(1 / np.count_nonzero(report.priors), rel=1e-3)
+    assert new["visited_prior"] == pytest.approx(len(report.moves) / np.count_nonzero(report.priors), rel=1e-3)
+    for name in ("weight", "utility_sum", "score_sum", "children_weight"):
+        assert new[name] == pytest.approx(old[name], rel=1e-4)
+    assert report.ownership is not None and report.ownership[0, 0] == pytest.approx(-1)
+    check_tree(search)
+    run(search, Limits(visits=best.visits + 50))
+    check_tree(search)
 
 
 FINISHED = """

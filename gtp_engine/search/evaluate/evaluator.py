@@ -25,6 +25,7 @@ class Evaluator(ABC):
         has_amaf: Whether its rows have AMAF statistics.
         reads_ladders: Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and
             the ladders of earlier boards, and returns the ladders of this one.
+        has_optimism: Whether its policy depends on the share of the optimistic policy.
         takes_profile: Whether it imitates humans and needs a profile that tells which.
     """
 
@@ -36,6 +37,7 @@ class Evaluator(ABC):
     least_visits: int = 1
     has_amaf: bool = False
     reads_ladders: bool = False
+    has_optimism: bool = False
     takes_profile: bool = False
 
     def __str__(self) -> str:

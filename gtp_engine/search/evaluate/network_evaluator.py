@@ -246,6 +246,7 @@ class NetworkEvaluator(Evaluator):
         network = load_network(path)
         self.config = network.config
         self.takes_profile = self.config.metadata_version > 0
+        self.has_optimism = self.config.has_optimism
         self.name = network_name(path)
         self.runner = make_runner(network, path, device, precision)
         self.device, self.precision = self.runner.device, self.runner.precision
