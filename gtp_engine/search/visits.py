@@ -539,16 +539,18 @@ def _average_above(tree: Tree, paths: np.ndarray, averaging: Averaging) -> None:
 def rescore_tree(tree: Tree, area: int, scale: Utility, averaging: Averaging) -> None:
     """Recomputes the utilities of all nodes for another scale, when the expected score at the root has changed.
 
-    It is not possible with plain averages, whose sums do not show the parts that they are made of.
+    It is not possible with plain averages, whose sums do not show the parts that they are made of. In a graph the
+    target of a link may come after the node above the link: a second pass takes over what it has become.
     """
-    for node in range(tree.size[0] - 1, -1, -1):  # children before their parents, whose averages need them
-        record = tree.nodes[node]
-        if record["visits"] == 0 or record["target"] != NO_NODE:
-            continue
-        score = record["own_score"]
-        deviation = math.sqrt(max(0.0, record["own_score_square"] - score * score))
-        record["own_utility"] = utility_of(record["own_value"], score, deviation, area, record["to_move"], scale)
-        utility = corrected_utility(tree, node, averaging)
-        record["utility_sum"] = record["weight"] * utility
-        record["utility_squares"] = record["weight"] * utility * utility
-        average_children(tree, node, averaging)
+    for _ in range(2 if len(tree.keys) else 1):
+        for node in range(tree.size[0] - 1, -1, -1):  # children before their parents, whose averages need them
+            record = tree.nodes[node]
+            if record["visits"] == 0 or record["target"] != NO_NODE:
+                continue
+            score = record["own_score"]
+            deviation = math.sqrt(max(0.0, record["own_score_square"] - score * score))
+            record["own_utility"] = utility_of(record["own_value"], score, deviation, area, record["to_move"], scale)
+            utility = corrected_utility(tree, node, averaging)
+            record["utility_sum"] = record["weight"] * utility
+            record["utility_squares"] = record["weight"] * utility * utility
+            average_children(tree, node, averaging)
