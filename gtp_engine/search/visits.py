@@ -82,8 +82,8 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
 
     Returns:
         The number of positions to evaluate, and of visits that are backed up already, since they ended at a finished
-        game, at a position that another way has led to before, or where no move is allowed. Both are 0 if the tree is
-        full, no move is allowed at the root, or everything worth a visit is under way.
+        game, would go round in a cycle, or where no move is allowed. Both are 0 if the tree is full, no move is allowed
+        at the root, or everything worth a visit is under way.
     """
     tree, root, averaging = search.tree, search.root, search.averaging
     nodes, count, done, collisions = tree.nodes, 0, 0, 0
@@ -121,7 +121,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
             if is_new and len(tree.keys):
                 _link_if_known(tree, path, position_key(board, tree.keys[node]))
             node = node_of(nodes, child)
-            if node != child and _ends_at_link(tree, alone, child, node, averaging):
+            if node != child and _ends_cycle(tree, alone, child, node, averaging):
                 ended = BACKED_UP
                 break
         count += ended == LEAF
@@ -180,15 +180,15 @@ def _link_if_known(tree: Tree, path: np.ndarray, key: np.uint64) -> None:
 
 
 @inline
-def _ends_at_link(tree: Tree, alone: np.ndarray, link: int, node: int, averaging: Averaging) -> bool:
-    """Backs up a visit that ends at a link to a node, and returns whether it does.
+def _ends_cycle(tree: Tree, alone: np.ndarray, link: int, node: int, averaging: Averaging) -> bool:
+    """Backs up a visit that a link would lead round in a cycle, and returns whether it does.
 
-    As in KataGo nothing is evaluated while the node has more visits than were made through the link: what is known
-    there only counts one visit more above it. A visit that would go round in a cycle ends like this too.
+    Nothing is evaluated then: what is known of the node counts one visit more above the link. Any other visit goes on
+    to a leaf. KataGo's also end at a link until it has as many visits as its target.
     """
     path, record = alone[0], tree.nodes[link]
     record["in_flight"] += 1
-    if record["visits"] >= tree.nodes[node]["visits"] and not _is_on(path, int(path["length"]), tree.nodes, node):
+    if not _is_on(path, int(path["length"]), tree.nodes, node):
         return False
     record["visits"] += 1
     record["in_flight"] -= 1
