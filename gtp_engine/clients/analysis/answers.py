@@ -81,7 +81,7 @@ class _Perspective:
         fields = {
             "move": self.report.vertex(move.point),
             "visits": move.visits,
-            # Without transpositions a position is reached by one edge only.
+            # All visits are those of the moves: with graph search positions may have more.
             "edgeVisits": move.visits,
             "utility": self.points(move.utility),
             "winrate": self.winrate(move.winrate),

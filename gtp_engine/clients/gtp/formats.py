@@ -91,7 +91,7 @@ def _kata_move(report: "SearchReport", move: "MoveReport", wanted: frozenset[str
         "noResultValue 0.0" if "noResultValue" in wanted else "",
         f"order {move.order} pv {_variation(report, move)}",
         f"pvVisits {visits}" if "pvVisits" in wanted else "",
-        # Without transpositions in the tree a position is reached by one edge only.
+        # All visits are those of the moves: with graph search positions may have more.
         f"pvEdgeVisits {visits}" if "pvEdgeVisits" in wanted else "",
         f"movesOwnership {grid(move.ownership)}" if "movesOwnership" in wanted and move.ownership is not None else "",
     ]
