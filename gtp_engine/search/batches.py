@@ -109,7 +109,7 @@ def empty_state() -> SearchState:
     root = Root(0, boards, history, 0, priors, False, banned, False, np.zeros(0, np.int16), NO_HALVING)
     rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
     scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
-    return SearchState(tree, root, rule, scale, averaging, no_ownership(0), False, 0, 0, np.zeros(1, np.uint64))
+    return SearchState(tree, root, rule, scale, averaging, no_ownership(0), 0, 0, 0, np.zeros(1, np.uint64))
 
 
 @njit
@@ -147,7 +147,7 @@ def survey(
         tree = search.tree
         node = tree.nodes[search.root.node]
         is_evaluated = node["state"] != UNEVALUATED
-        visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
+        visits = node["visits"] - _banned_visits(search) if search.bans_until > 0 else int(node["visits"])
         left = search.limit - visits  # visits to the limit, for which those of banned moves do not count
         in_flight = int(node["in_flight"])
         quota = 1 - in_flight

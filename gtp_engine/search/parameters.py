@@ -70,6 +70,7 @@ class SearchParameters:
         root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
             visits, so that noise is explored (KataGo, Wu 2019, section 3.2; 2 in self-play); 0 forces none.
+        root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
             or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
         gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 1 in self-play, 0 for none.
@@ -121,6 +122,7 @@ class SearchParameters:
     dirichlet_alpha: float = setting(10.83, 1e-6, katago="rootDirichletNoiseTotalConcentration")
     root_policy_temperature: float = setting(1.0, 0.01, 100, katago="rootPolicyTemperature")
     forced_playouts: float = setting(0.0, 0, 100, katago="rootDesiredPerChildVisitsCoeff")
+    root_symmetry_pruning: bool = setting(False, katago="rootSymmetryPruning")
     gumbel_moves: int = setting(0, 0, 400)
     gumbel_noise: float = setting(0.0, 0, 10)
     temperature: float = setting(0.0, 0, katago="chosenMoveTemperature")
@@ -186,6 +188,7 @@ _FOR_NETWORKS = SearchParameters(
     noise_pruning=0.15,
     value_bias=0.45,
     uncertainty=0.25,
+    root_symmetry_pruning=True,
     symmetry="random",
     policy_optimism=1.0,
     root_policy_optimism=0.2,

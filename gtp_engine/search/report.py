@@ -17,8 +17,10 @@ from ..base.jit import inline, njit
 from ..base.messages import plural
 from ..go.coords import BLACK, EMPTY, PASS, as_colour, as_point, colour_name, index_of_point, point_of_index, vertex
 from ..go.drawing import BoardDrawing, Candidate, DrawingOptions
+from ..go.symmetry import apply, transform_point
 from .evaluate.row import EvaluationRow, Policy
 from .gumbel import improved_scores, policy_target
+from .root_symmetry import spread_policy
 from .search import ActiveSearch
 from .selection import Root, Rule, exploration
 from .tree import Tree, main_line, mean_ownership
@@ -49,6 +51,8 @@ class MoveReport(NamedTuple):
         pv_visits: The visits of each move of the main line.
         ownership: float32 [height, width] in -1..1, + for the side to move at the root; None if it was not requested.
         selection: The weight by which the move to play is chosen.
+        symmetry_of: The point of the move that was searched in its place, in a symmetric position, whose numbers and
+            mirrored line it has (`search.root_symmetry`); None if it was searched itself.
         width: The board's columns, for the names of points.
         height: The board's rows, for the same purpose.
     """
@@ -69,6 +73,7 @@ class MoveReport(NamedTuple):
     pv_visits: tuple[int, ...]
     ownership: np.ndarray | None = None
     selection: float = 0.0
+    symmetry_of: int | None = None
     width: int = 0
     height: int = 0
 
@@ -81,6 +86,12 @@ class MoveReport(NamedTuple):
     def pv_vertices(self) -> tuple[str, ...]:
         """The main line as the names of its moves."""
         return tuple(vertex(point, self.width, self.height) for point in self.pv)
+
+    def mirrored(self, symmetry: int) -> "MoveReport":
+        """Returns the same about its mirror image under a symmetry of the position."""
+        line = tuple(transform_point(point, symmetry, self.width, self.height) for point in self.pv)
+        own = apply(self.ownership, symmetry) if self.ownership is not None else None
+        return self._replace(point=line[0], pv=line, ownership=own, symmetry_of=self.point)
 
     def __eq__(self, other: object) -> bool:  # an array has no truth value
         return isinstance(other, MoveReport) and all(np.array_equal(*both) for both in zip(self, other, strict=True))  # type: ignore[arg-type]
@@ -108,7 +119,7 @@ class SearchReport:
         visits: The root's visits, including those of a reused tree.
         new_visits: The visits of this search.
         winrate, lead, score_mean, score_stdev, utility: As in `MoveReport`, of the root.
-        moves: The root's visited moves, best first.
+        moves: The root's visited moves, best first. Mirror images of a move that was searched in their place follow it.
         priors: float32 [area+1], the evaluator's policy in move-index order, 0 for moves that were forbidden.
         ownership: As in `MoveReport`, the mean over the whole tree.
         seconds: The duration of the search so far.
@@ -144,6 +155,11 @@ class SearchReport:
     def __repr__(self) -> str:
         text = f"<SearchReport: {colour_name(self.to_move)} to move, {_values(self)}"
         return f"{text}: {' '.join(map(self.vertex, self.moves[0].pv))}>" if self.moves else f"{text}>"
+
+    @property
+    def searched(self) -> tuple[MoveReport, ...]:
+        """The moves without mirror images of others."""
+        return tuple(move for move in self.moves if move.symmetry_of is None)
 
     @property
     def best(self) -> MoveReport:
@@ -213,9 +229,10 @@ class SearchReport:
         return BoardDrawing(stones, **options).to_svg()
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """Returns the discs of the best moves, those with hardly any visits left out."""
+        """Returns the discs of the best moves and their mirror images, those with hardly any visits left out."""
         least = _LEAST_CANDIDATE_SHARE * self.visits
-        shown = [move for move in self.moves[:_MOST_CANDIDATES] if move.order == 0 or move.visits >= least]
+        best = {move.point for move in self.searched[:_MOST_CANDIDATES] if move.order == 0 or move.visits >= least}
+        shown = [move for move in self.moves if not best.isdisjoint((move.point, move.symmetry_of))]
         return tuple(_candidate(move, self.moves[0]) for move in shown)
 
     def _repr_svg_(self) -> str:
@@ -235,9 +252,9 @@ class SearchReport:
         Returns:
             A point. The priors decide if no move has a visit; it is a pass if no move was allowed.
         """
-        if self.moves:
-            points = [move.point for move in self.moves]
-            weights = np.array([move.selection for move in self.moves])
+        if moves := self.searched or self.moves:
+            points = [move.point for move in moves]
+            weights = np.array([move.selection for move in moves])
         else:
             order = np.argsort(-self.priors, kind="stable")[: np.count_nonzero(self.priors)]
             points = [point_of_index(int(move), self.width, self.height) for move in order]
@@ -311,9 +328,9 @@ _FOUND = np.dtype([("visits", np.int64), *((name, np.float64) for name in _NUMBE
 def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     """Returns the report on a search whose root is evaluated, `seconds` after it began."""
     search, request, parameters, root = active.search, active.request, active.parameters, active.root
-    tree, game, banned = search.tree, search.game, active.banned
+    tree, game = search.tree, search.game
     children = search.children()
-    children = children[~banned[tree.nodes["move"][children]]]
+    children = children[~active.banned[tree.nodes["move"][children]]]
     totals, counts = search.ownership_sums
     shape = (game.height, game.width)
     rows = tree.nodes["move"][children]
@@ -322,7 +339,14 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     corrects = parameters.selection == "puct" and not len(tree.amaf)
     _describe(tree, root, active.rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
     priors = search.priors_at(search.root)
-    priors[banned] = 0
+    priors[active.banned & ~active.mirrored] = 0
+    improved, ownership = None, None
+    if len(root.halving.considered_visits):
+        improved = spread_policy(policy_target(tree, root.node, root.halving), active.symmetries, *shape)
+    if request.needs_ownership:
+        ownership = mean_ownership(totals.sum(0), counts.sum(), shape)
+        # Otherwise what was searched on one side would count on that side only.
+        ownership = np.mean([ownership, *(apply(ownership, number) for number in active.symmetries)], axis=0)
     return SearchReport(
         width=game.width,
         height=game.height,
@@ -330,11 +354,11 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
         visits=search.visits,
         new_visits=active.new_visits,
         **{name: whole[name].item() for name in (*_MEANS, "weight")},
-        moves=_rank_moves(active, children, found, ownerships),
+        moves=_with_images(_rank_moves(active, children, found, ownerships), active.symmetries),
         priors=priors,
-        ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if request.needs_ownership else None,
+        ownership=ownership,
         seconds=seconds,
-        improved_policy=policy_target(tree, root.node, root.halving) if len(root.halving.considered_visits) else None,
+        improved_policy=improved,
         root_evaluation=active.root_evaluation,
         stones=game.stones(),
         last_move=game.moves[-1].point if game.moves else PASS,
@@ -367,6 +391,17 @@ def _rank_moves(
         known |= {"width": game.width, "height": game.height}
         reports.append(MoveReport(pv[0], **known, order=rank, pv=pv, pv_visits=pv_visits, ownership=own))
     return tuple(reports)
+
+
+def _with_images(moves: tuple[MoveReport, ...], symmetries: tuple[int, ...]) -> tuple[MoveReport, ...]:
+    """Returns the reports with each move's mirror images after it, as KataGo lists them."""
+    if not symmetries:
+        return moves
+    images: dict[int, MoveReport] = {}
+    for move in moves:
+        for image in (move, *map(move.mirrored, symmetries)):
+            images.setdefault(image.point, image)
+    return tuple(move._replace(order=order) for order, move in enumerate(images.values()))
 
 
 @lru_cache(maxsize=64)

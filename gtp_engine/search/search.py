@@ -18,6 +18,7 @@ from .evaluate.row import EvaluationRow
 from .gumbel import NO_HALVING, plan_halving
 from .parameters import SearchParameters
 from .request import RootMoves, SearchRequest
+from .root_symmetry import find_symmetries, mirrored_moves
 from .selection import Root, rule_of
 from .transpositions import fill_table
 from .tree import (
@@ -148,14 +149,18 @@ class Search:
             self.tree.nodes["state"][self.root] = UNEVALUATED
             self.tree.ownership[self.root : self.root + 1, 0] = trees.OWNERSHIP_UNKNOWN
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
-        return ActiveSearch(self, replace(request, parameters=parameters), self._root(request, parameters))
+        banned_until, symmetries = _banned_until(self.game, request.root_moves), tuple[int, ...]()
+        if parameters.root_symmetry_pruning:
+            symmetries = find_symmetries(self.game, banned_until, request.dead)
+        root = self._root(request, parameters, banned_until)
+        return ActiveSearch(self, replace(request, parameters=parameters), root, symmetries)
 
     def _doublings_of(self, parameters: SearchParameters) -> float:
         """Returns the playout doubling advantage of Black, which the parameters give to the player at the root."""
         advantage = float(parameters.playout_doubling_advantage)
         return advantage if self.game.to_move == BLACK else -advantage
 
-    def _root(self, request: SearchRequest, parameters: SearchParameters) -> Root:
+    def _root(self, request: SearchRequest, parameters: SearchParameters, banned_until: np.ndarray) -> Root:
         """Returns the root as it is before its evaluation: without noise and sequential halving."""
         game = self.game
         boards = game.board.copy()
@@ -167,7 +172,6 @@ class Search:
         known = game.superko_history()
         history = np.zeros(len(known) + MAX_DEPTH, np.uint64)
         history[: len(known)] = known
-        banned_until = _banned_until(game, request.root_moves)
         noisy = parameters.root_noise > 0 or parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
         return Root(
@@ -323,16 +327,22 @@ class ActiveSearch:
         request: The request, with the parameters that are used.
         parameters, rule: These parameters, and those of selection for compiled code.
         root: The root, with noise and the plan of sequential halving once it is evaluated.
+        symmetries: Those of the position if one of several mirror images is searched (`root_symmetry`), or else none.
+        mirrored: bool [area+1], the allowed moves that are not searched because a mirror image is.
         visits_before: The root's visits when it began.
         root_evaluation: The evaluation of the root; None if it was in the tree already, or is not there yet.
     """
 
-    def __init__(self, search: Search, request: SearchRequest, root: Root) -> None:
+    def __init__(self, search: Search, request: SearchRequest, root: Root, symmetries: tuple[int, ...]) -> None:
         self.search = search
         self.request = request
         self.parameters = request.parameters or search.parameters
         check_profile(search.evaluator.name, search.evaluator.takes_profile, self.parameters.profile)
         self.root = root
+        self.symmetries = symmetries
+        banned_until = root.banned_until[search.game.to_move]
+        self.mirrored = mirrored_moves(search.game, symmetries) & (banned_until == 0)
+        banned_until[self.mirrored] = 1
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None
         numbers = self.parameters.better_children, self.parameters.noise_pruning, self.parameters.value_bias
@@ -363,7 +373,7 @@ class ActiveSearch:
             self._utility,
             self._averaging,
             self.search.ownership_sums,
-            bool(self.root.banned_until.any()),
+            int(self.root.banned_until.max()),
             min(visits, _NO_LIMIT) if visits is not None else _NO_LIMIT,
             self.parameters.batch_size,
             self.search.symmetry_state,

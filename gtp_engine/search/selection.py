@@ -65,11 +65,11 @@ def rule_of(parameters: SearchParameters) -> Rule:
 
 # Inlined: passing the many arrays of tree and root to a call costs a fifth of a visit.
 @inline
-def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, banning: bool) -> tuple[int, int]:
+def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, bans_until: int) -> tuple[int, int]:
     """Selects the move that a visit follows from a node, where it is already counted as in flight.
 
     Args:
-        tree, root, rule: The search (`visits.SearchState`); so is `banning`.
+        tree, root, rule: The search (`visits.SearchState`); so is `bans_until`.
         node: The node, `depth` moves below the root.
         colour: The side to move.
 
@@ -79,7 +79,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     """
     nodes = tree.nodes
     record = nodes[node]
-    noisy = root.noisy and node == root.node
+    noisy, banning = root.noisy and node == root.node, depth < bans_until
     unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node) if noisy or banning else record["unvisited"]
     if rule.uct and unvisited != NO_MOVE:
         return NO_NODE, unvisited  # UCB1 is infinite for a move without visits

@@ -65,7 +65,7 @@ class SearchState(NamedTuple):
     scale: Utility
     averaging: Averaging
     ownership: OwnershipSums  # the sums to which the ownership of new leaves is added
-    banning: bool  # whether `root.banned_until` forbids any move
+    bans_until: int  # the depth from which on `root.banned_until` forbids no move
     limit: int  # the number of visits at which the search ends
     batch_size: int  # the largest number of its leaves in a batch; 0 for the evaluator's own number
     random_symmetries: np.ndarray  # uint64 [1], the state of their generator (`base.jit.next_random`)
@@ -102,7 +102,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
             if node == root.node and len(root.halving.considered_visits):
                 child, move = select_by_halving(tree, node, root.halving)
             elif depth < MAX_DEPTH:
-                child, move = select(tree, root, search.rule, node, board["to_move"], depth, search.banning)
+                child, move = select(tree, root, search.rule, node, board["to_move"], depth, search.bans_until)
             is_new = child == NO_NODE
             if is_new and move == NO_MOVE and depth > 0:
                 _visit_again(tree, alone, averaging)

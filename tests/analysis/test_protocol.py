@@ -285,6 +285,21 @@ def test_avoided_moves_are_not_looked_at() -> None:
     assert min(answer["policy"]) >= 0
 
 
+def test_mirror_images_are_listed_with_the_move_that_was_searched() -> None:
+    override = {"rootSymmetryPruning": True}
+    (answer,) = converse(BASE | {"id": "a", "maxVisits": 100, "includePVVisits": True, "overrideSettings": override})
+    moves = {move["move"]: move for move in answer["moveInfos"]}
+    assert len(moves) == len(answer["moveInfos"]) > 20
+    images = {name: move for name, move in moves.items() if "isSymmetryOf" in move}
+    assert sum(move["visits"] for name, move in moves.items() if name not in images) == 99
+    best = answer["moveInfos"][0]["playSelectionValue"]
+    for image in images.values():
+        move = moves[image["isSymmetryOf"]]
+        same = ("visits", "winrate", "lcb", "prior", "pvVisits", "playSelectionValue")
+        assert [image[name] for name in same] == [move[name] for name in same]
+        assert image["pv"][0] == image["move"] and image["playSelectionValue"] <= best
+
+
 def test_where_nothing_is_allowed_there_is_the_evaluators_word() -> None:
     nothing = [{"player": "B", "moves": [], "untilDepth": 1}]
     (answer,) = converse(BASE | {"id": "a", "allowMoves": nothing, "maxVisits": 9}, evaluator=RolloutEvaluator(seed=1))

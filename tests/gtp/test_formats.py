@@ -67,6 +67,14 @@ def test_katago_form() -> None:
     )
 
 
+def test_mirror_images_name_the_move_that_was_searched() -> None:
+    image = move("A1", 1, 20, 1.0, "A1", "B2")._replace(symmetry_of=parse_vertex("A2", WIDTH, HEIGHT))
+    words = kata_line(report(TWO_MOVES.moves[0], image), Fields()).split()
+    place = words.index("isSymmetryOf")
+    assert words[place - 2 : place + 5] == ["weight", "20.0", "isSymmetryOf", "A2", "order", "1", "pv"]
+    assert words.count("isSymmetryOf") == 1 and "isSymmetryOf" not in lz_line(report(image), Fields())
+
+
 def sabaki_moves(line: str) -> list[dict[str, str]]:
     """What Sabaki makes of a line: segments at `info`, strict pairs before `pv`, the variation at the end."""
     found = []

@@ -77,7 +77,8 @@ class _Perspective:
         length = self.query.settings.pv_length + 1  # KataGo counts the moves after the first
         visits = list(move.pv_visits[:length])
         # KataGo raises the selection value of the move with the best lower bound to the largest one.
-        selection = move.selection if move.order else max(other.selection for other in self.report.moves)
+        is_best = self.report.moves[0].point in (move.point, move.symmetry_of)
+        selection = max(other.selection for other in self.report.moves) if is_best else move.selection
         fields = {
             "move": self.report.vertex(move.point),
             "visits": move.visits,
@@ -98,6 +99,8 @@ class _Perspective:
             "playSelectionValue": selection,
             "pv": [self.report.vertex(point) for point in move.pv[:length]],
         }
+        if move.symmetry_of is not None:
+            fields["isSymmetryOf"] = self.report.vertex(move.symmetry_of)
         if "includePVVisits" in self.query.wanted:
             fields |= {"pvVisits": visits, "pvEdgeVisits": visits}
         if "includeNoResultValue" in self.query.wanted:

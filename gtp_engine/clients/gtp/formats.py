@@ -89,6 +89,7 @@ def _kata_move(report: "SearchReport", move: "MoveReport", wanted: frozenset[str
         f"scoreSelfplay {decimal(move.score_mean)} prior {decimal(move.prior)} lcb {decimal(move.lcb)}",
         f"utilityLcb {decimal(move.utility_lcb)} weight {decimal(move.weight)}",
         "noResultValue 0.0" if "noResultValue" in wanted else "",
+        "" if move.symmetry_of is None else f"isSymmetryOf {report.vertex(move.symmetry_of)}",
         f"order {move.order} pv {_variation(report, move)}",
         f"pvVisits {visits}" if "pvVisits" in wanted else "",
         # All visits are those of the moves: with graph search positions may have more.

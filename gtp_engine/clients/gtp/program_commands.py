@@ -188,7 +188,7 @@ def last_search(session: Session, arguments: list[str]) -> str:
         f"{colour_letter(report.to_move)} to move: win rate {report.winrate:.1%}, lead {report.lead:+.1f},"
         f" {plural(report.visits, 'visit')} ({report.new_visits} new) in {report.seconds:.2f} s"
     ]
-    for move in report.moves[:_SHOWN_MOVES]:
+    for move in report.searched[:_SHOWN_MOVES]:
         line = " ".join(report.vertex(point) for point in move.pv)
         values = f"win rate {move.winrate:.1%} lead {move.lead:+.1f} prior {move.prior:.1%}"
         lines.append(f"{plural(move.visits, 'visit'):>14} {values} line {line}")

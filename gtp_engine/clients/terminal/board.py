@@ -220,7 +220,7 @@ def hint_line(report: SearchReport, shown: str = "winrate") -> str:
 
 def candidate_marks(report: SearchReport) -> Marks:
     """Returns marks that show the best moves as digits on the board, except for a pass."""
-    best = report.moves[:CANDIDATES_SHOWN]
+    best = report.searched[:CANDIDATES_SHOWN]
     return Marks(labels={move.point: str(number) for number, move in enumerate(best, 1)})
 
 
@@ -234,7 +234,7 @@ def candidate_table(report: SearchReport, width: int) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     if shown >= 2:
         table.add_column("main line")
-    for number, move in enumerate(report.moves[:CANDIDATES_SHOWN], 1):
+    for number, move in enumerate(report.searched[:CANDIDATES_SHOWN], 1):
         background = CANDIDATES[min(number, len(CANDIDATES)) - 1]
         cells: list[str | Text] = [
             Text(str(number), Style(color="#000000", bgcolor=background, bold=True)),
