@@ -190,8 +190,8 @@ class _Choice:
                 choice = report.choose(0.0, random)  # everything else is absurd
             return choice
         parameters = self._request.parameters or SearchParameters()
-        temperature = 0.0 if style.deterministic else parameters.temperature_after(len(self._game.moves))
-        return report.choose(temperature, random)
+        temperature = parameters.temperature_after(len(self._game.moves), self._game.area)
+        return report.choose(0.0 if style.deterministic else temperature, random)
 
     def _look(self, request: SearchRequest) -> SearchReport:
         """Searches a position shortly with the judge, even without time left or after a stop."""

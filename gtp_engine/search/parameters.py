@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import sqrt
 
 from ..base.errors import UserError
 from ..base.fields import Text, unknown
@@ -22,6 +23,7 @@ def _profiles() -> list[str]:
 
 
 PROFILE = Text(_profile, "profile", _profiles)
+_LEAST_TEMPERATURE = 0.01  # of the root's priors: below it their powers would be too small; KataGo's range
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,19 @@ class SearchParameters:
         dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (KataGo; 10.83 is
             AlphaZero's 0.03 for each of 361 points).
         root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
+        early_root_policy_temperature: The same at the start of a game, falling like `temperature`; 0 for no difference.
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
             visits, so that noise is explored (KataGo, Wu 2019, section 3.2; 2 in self-play); 0 forces none.
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
             or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
         gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 1 in self-play, 0 for none.
-        temperature: The temperature at which a move is drawn by its visits; 0 always plays the best move (AlphaZero).
-        temperature_moves: The number of first moves of a game, of both players, that are drawn with the temperature.
+        temperature: The temperature at which the first moves of a game are drawn by their visits (AlphaZero); 0 plays
+            the best move.
+        temperature_moves: The number of moves until it begins to fall.
+        temperature_halflife: The moves on 19x19, fewer on smaller boards, in which it falls half of the way to
+            `late_temperature` (KataGo); 0 lets it fall at once.
+        late_temperature: The temperature towards which it falls.
         choice: The move played is the one with the most "visits", or by "lcb" the one with the highest lower confidence
             bound among well visited moves (Leela Zero 0.17, KataGo).
         lcb_stdevs: The distance of the lower confidence bound from the mean, in standard errors (KataGo).
@@ -120,13 +127,16 @@ class SearchParameters:
     batch_size: int = setting(0, 0, 4096, katago="nnMaxBatchSize")
     root_noise: float = setting(0.0, 0, 1, katago="rootDirichletNoiseWeight")
     dirichlet_alpha: float = setting(10.83, 1e-6, katago="rootDirichletNoiseTotalConcentration")
-    root_policy_temperature: float = setting(1.0, 0.01, 100, katago="rootPolicyTemperature")
+    root_policy_temperature: float = setting(1.0, _LEAST_TEMPERATURE, 100, katago="rootPolicyTemperature")
+    early_root_policy_temperature: float = setting(0.0, 0, 100, katago="rootPolicyTemperatureEarly")
     forced_playouts: float = setting(0.0, 0, 100, katago="rootDesiredPerChildVisitsCoeff")
     root_symmetry_pruning: bool = setting(False, katago="rootSymmetryPruning")
     gumbel_moves: int = setting(0, 0, 400)
     gumbel_noise: float = setting(0.0, 0, 10)
-    temperature: float = setting(0.0, 0, katago="chosenMoveTemperature")
-    temperature_moves: int = setting(30, 0)
+    temperature: float = setting(0.0, 0, katago="chosenMoveTemperatureEarly")
+    temperature_moves: int = setting(0, 0)
+    temperature_halflife: float = setting(19.0, 0, katago="chosenMoveTemperatureHalflife")
+    late_temperature: float = setting(0.0, 0, katago="chosenMoveTemperature")
     choice: str = setting("lcb", accepts=("visits", "lcb"))
     lcb_stdevs: float = setting(5.0, 0, katago="lcbStdevs")
     symmetry: str = setting("none", accepts=("none", "random", "average"))
@@ -171,9 +181,31 @@ class SearchParameters:
         """
         return replace(self, root_policy_temperature=self.root_policy_temperature * (4 * noise + 1))
 
-    def temperature_after(self, moves: int) -> float:
-        """Returns the temperature at which the next move is drawn, after `moves` moves of the game."""
-        return self.temperature if moves < self.temperature_moves else 0.0
+    def temperature_after(self, moves: int, area: int) -> float:
+        """Returns the temperature at which the next move is drawn, after `moves` moves on a board of `area` points."""
+        return self._fallen(self.temperature, self.late_temperature, moves, area)
+
+    def root_policy_temperature_after(self, moves: int, area: int) -> float:
+        """Returns the temperature of the root's priors, after as many moves."""
+        early = max(_LEAST_TEMPERATURE, self.early_root_policy_temperature or self.root_policy_temperature)
+        return self._fallen(early, self.root_policy_temperature, moves, area)
+
+    def _fallen(self, early: float, late: float, moves: int, area: int) -> float:
+        # KataGo measures half-lives by the side of a 19x19 board.
+        return fallen(early, late, moves - self.temperature_moves, self.temperature_halflife * sqrt(area) / 19)
+
+
+def fallen(early: float, late: float, moves: float, halflife: float) -> float:
+    """Returns a temperature that falls from `early` half of the way to `late` every `halflife` moves.
+
+    Args:
+        early, late: Temperatures.
+        moves: The moves since it began to fall, negative before that.
+        halflife: In moves; 0 to fall at once.
+    """
+    if moves < 0:
+        return early
+    return late + (early - late) * 0.5 ** (moves / halflife) if halflife > 0 else late
 
 
 # KataGo's defaults in play (its SearchParams and the configuration for GTP).

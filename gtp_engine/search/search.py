@@ -172,7 +172,8 @@ class Search:
         known = game.superko_history()
         history = np.zeros(len(known) + MAX_DEPTH, np.uint64)
         history[: len(known)] = known
-        noisy = parameters.root_noise > 0 or parameters.root_policy_temperature != 1
+        temperature = parameters.root_policy_temperature_after(len(game.moves), game.area)
+        noisy = parameters.root_noise > 0 or temperature != 1
         priors = np.ones(game.area + 1, np.float32)
         return Root(
             node=self.root,
@@ -190,7 +191,7 @@ class Search:
     def choose(self, report: "SearchReport", temperature: float | None = None) -> int:
         """Chooses the point to play (`SearchReport.choose`); None is the temperature that the parameters have now."""
         if temperature is None:
-            temperature = self.parameters.temperature_after(len(self.game.moves))
+            temperature = self.parameters.temperature_after(len(self.game.moves), self.game.area)
         return report.choose(temperature, self.random)
 
     # The tree.
@@ -413,9 +414,11 @@ class ActiveSearch:
         """Writes the root's own priors: p^(1/temperature) (KataGo), mixed with Dirichlet noise on the legal moves
         (AlphaZero, Silver et al. 2018).
         """
-        share, priors = self.parameters.root_noise, self.search.priors_at(self.search.root)
+        share, game = self.parameters.root_noise, self.search.game
+        priors = self.search.priors_at(self.search.root)
         legal = np.flatnonzero(priors)
-        levelled = priors[legal].astype(np.float64) ** (1 / self.parameters.root_policy_temperature)
+        temperature = self.parameters.root_policy_temperature_after(len(game.moves), game.area)
+        levelled = priors[legal].astype(np.float64) ** (1 / temperature)
         priors[legal] = levelled / levelled.sum()
         if share > 0:
             noise = self.search.random.dirichlet(np.full(len(legal), self.parameters.dirichlet_alpha / len(legal)))

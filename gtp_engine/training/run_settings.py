@@ -19,7 +19,7 @@ from ..base.settings import check, setting, settings_of
 from ..go.coords import MIN_SIZE
 from ..go.rules import Rules, default_komi, parse_rules
 from ..search.evaluate.choices import AUTO, DEVICES, INT8, LARGEST_BOARD, PRECISIONS
-from ..search.parameters import SearchParameters, find_parameter
+from ..search.parameters import SearchParameters, fallen, find_parameter
 
 # Searches in self-play omit what only pays with many visits, such as the growth of c_puct. The root uses the same
 # policy as the tree, so that root and leaves share batches.
@@ -195,13 +195,12 @@ class SearchSettings(Section):
             decided games.
         gumbel_moves: Number of root moves that a Gumbel search begins with; half of them are dropped in each round.
             More explore more widely, with fewer visits for each.
-        temperature: Temperature at which a move is drawn from the visit counts in the first temperature_moves
-            moves, with root = "puct". 0 plays the most visited move.
-        temperature_moves: Number of moves of a game until the temperature begins to fall, with root = "puct".
-        temperature_halflife: Number of moves in which the temperature falls half of the way to late_temperature,
-            with root = "puct". 0 lets it fall at once.
-        late_temperature: Temperature late in the game, towards which it falls, with root = "puct". 0 plays the most
-            visited move.
+        temperature: Temperature at which the first moves of a game are drawn from the visit counts, with
+            root = "puct". 0 plays the most visited move.
+        temperature_moves: Number of moves until it begins to fall.
+        temperature_halflife: Number of moves in which it falls half of the way to late_temperature. 0 lets it fall at
+            once.
+        late_temperature: Temperature late in the game, towards which it falls.
         parameters: Other parameters of the searches by name, as for --set: { c_puct = 1.3 }.
     """
 
@@ -232,11 +231,8 @@ class SearchSettings(Section):
         """Returns the temperature of the choice after a number of moves; 0 for Gumbel, which has its own noise."""
         if self.root == "gumbel":
             return 0.0
-        over = moves - self.temperature_moves
-        if over < 0:
-            return self.temperature
-        left = 0.5 ** (over / self.temperature_halflife) if self.temperature_halflife > 0 else 0.0
-        return self.late_temperature + (self.temperature - self.late_temperature) * left
+        since = moves - self.temperature_moves
+        return fallen(self.temperature, self.late_temperature, since, self.temperature_halflife)
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,8 @@ def test_settings() -> None:
     query = parsed(overrideSettings=settings, maxVisits=9, rootPolicyTemperature=2, rootFpuReductionMax=0)
     assert query.request.limits.visits == 9
     assert (query.request.parameters.root_policy_temperature, query.request.parameters.root_fpu_reduction) == (2, 0)
+    query = parsed(overrideSettings={"rootPolicyTemperatureEarly": 1.5, "wideRootNoise": 0}, rootPolicyTemperature=2)
+    assert query.request.parameters.root_policy_temperature_after(0, 81) == 2
 
 
 @pytest.mark.parametrize(

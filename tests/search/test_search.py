@@ -603,6 +603,8 @@ def test_a_root_policy_temperature_levels_the_priors() -> None:
     game = Game(5)
     tried = [len(searched(game, 60, root_policy_temperature=temperature)[1].moves) for temperature in (0.5, 1.0, 3.0)]  # type: ignore[attr-defined]
     assert tried[0] < tried[1] < tried[2]
+    early = searched(game, 60, root_policy_temperature=0.5, early_root_policy_temperature=3.0)[1]
+    assert len(early.moves) == tried[2]  # at the start of the game
     _, report = searched(game, 60, root_policy_temperature=3.0)
     assert report.root_evaluation is not None
     shown = {move.point: move.prior for move in report.moves}  # type: ignore[attr-defined]

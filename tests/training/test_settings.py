@@ -111,7 +111,7 @@ def test_window_grows_ever_slower() -> None:
             "[search]\nparameters = { temperature = 0.5 }",
             r", line 2: temperature is a setting of self-play, not a parameter: write it in \[search\]",
         ),
-        ("[search]\nparameters.chosenMoveTemperature = 0.5", r", line 2: temperature is a setting of self-play"),
+        ("[search]\nparameters.chosenMoveTemperature = 0.5", r", line 2: late_temperature is a setting of self-play"),
         ("\ncycle = 3", r", line 2: cycle is a section: expected \[cycle\] and its settings below, got 3"),
         ("[cycle]\nseed = 18446744073709551616", r", line 2: invalid seed 184\d+: expected a whole number from 0 to"),
         ("[learn]\nsamples = 0", r"^samples and epochs in \[learn\] are both 0: nothing would be learned"),

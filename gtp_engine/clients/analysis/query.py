@@ -324,6 +324,8 @@ def _settings(
             else:
                 unknown.append(name)
     settings, others = settings.with_values(numbers)  # fields of the query come first
+    if "rootPolicyTemperature" in others:
+        parameters = replace(parameters, early_root_policy_temperature=0.0)  # the field is for the whole game
     for name in ("rootFpuReductionMax", "rootPolicyTemperature"):
         if name in others:
             parameters = parameters.with_value(name, others[name])
