@@ -520,7 +520,7 @@ class Engine:
             search_request = replace(search_request, limits=self.settings.limits())
         if noise := self.settings.analysis_wide_root_noise:
             parameters = search_request.parameters or self.parameters
-            search_request = replace(search_request, parameters=parameters.widened(noise))
+            search_request = replace(search_request, parameters=replace(parameters, wide_root_noise=noise))
         return self._thread.submit(lambda worker: worker.analyze(search_request), search_request.stop)
 
     def raw_evaluations(

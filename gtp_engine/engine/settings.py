@@ -62,8 +62,8 @@ class EngineSettings:
         resign_threshold: Win rate below which a position counts as hopeless.
         resign_moves: Number of hopeless positions in a row at which the engine resigns.
         parameters: Search parameters, by name, that differ from the network's defaults.
-        analysis_wide_root_noise: How much more evenly an analysis (`Engine.analyze`) looks at the root's moves than a
-            move's search does, KataGo's analysisWideRootNoise (`SearchParameters.widened`).
+        analysis_wide_root_noise: The parameter wide_root_noise of an analysis (`Engine.analyze`), KataGo's
+            analysisWideRootNoise; 0 for that of a move's search.
         handicap_doubling: In games with a handicap, the playout doubling advantage for each point by which one side
             leads at the beginning (`handicap_play`), with KataGo's networks; KataGo has 0.045, 0 is for none.
 

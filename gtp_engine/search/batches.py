@@ -106,10 +106,11 @@ def empty_state() -> SearchState:
     """Returns the state of a free slot, so that the arrays of its last search can be freed."""
     tree, banned = new_tree(1, 1, TreeLayout()), np.zeros((3, 2), np.int16)
     boards, history, priors = np.zeros(1, BOARD), np.zeros(1, np.uint64), np.zeros(2, np.float32)
-    root = Root(0, boards, history, 0, priors, False, banned, False, np.zeros(0, np.int16), NO_HALVING)
+    dead, random = np.zeros(0, np.int16), np.zeros(1, np.uint64)
+    root = Root(0, boards, history, 0, priors, False, banned, False, dead, NO_HALVING, random)
     rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
     scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
-    return SearchState(tree, root, rule, scale, averaging, no_ownership(0), 0, 0, 0, np.zeros(1, np.uint64))
+    return SearchState(tree, root, rule, scale, averaging, no_ownership(0), 0, 0, 0)
 
 
 @njit
@@ -256,7 +257,7 @@ def select_in_turn(
                 status["is_ending"] = not status["is_open"]
             continue
         for _ in range(found):
-            symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
+            symmetries[count] = random_below(search.root.random, SYMMETRIES)
             count += 1
         slots[given] = chosen[place]
         given += 1

@@ -39,8 +39,8 @@ class SearchParameters:
         c_puct_log: The weight of exploration grows with the visits N of a node by c_puct_log log(1 + N / c_puct_base)
             (AlphaZero's formula; KataGo's numbers for networks).
         c_puct_base: The number of visits at which this growth sets in (KataGo's 500; AlphaZero has 19652).
-        c_puct_spread: The share, 0 to 1, to which exploration is made proportional to the standard deviation of the
-            utilities found so far (KataGo).
+        c_puct_spread: The share to which exploration is made proportional to the standard deviation of the utilities
+            found so far (KataGo).
         rave: The number of visits at which a move's own value weighs as much as its RAVE value, with rollouts (Gelly
             and Silver 2007); 0 turns RAVE off.
         c_uct: The weight of exploration in UCT, in units of utility; UCB1 itself would use 2 sqrt(2) for values in
@@ -58,19 +58,19 @@ class SearchParameters:
             valueWeightExponent (`search.averaging`); 0 leaves plain means.
         noise_pruning: The loss of utility at which visits of worse children beyond their share by prior are reduced
             to 1/e of their weight (KataGo, `search.averaging`); 0 turns this off.
-        value_bias: The share, 0 to 1, of the mean error of evaluations after the same local moves that is corrected
-            in others (KataGo, `search.value_bias`); 0 turns this off.
+        value_bias: The share of the mean error of evaluations after the same local moves that is corrected in
+            others (KataGo, `search.value_bias`); 0 turns this off.
         uncertainty: The expected error, in units of utility, at which an evaluation weighs about one; more certain
             ones weigh up to 8 and less certain ones less (KataGo); 0 makes all weigh one.
         virtual_loss: The number of lost visits that a leaf counts for while it is being evaluated (Chaslot et al.
             2008).
         batch_size: The largest number of leaves evaluated together; 0 uses the evaluator's own number.
-        root_noise: The share, 0 to 1, of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in
-            play).
+        root_noise: The share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
         dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (KataGo; 10.83 is
             AlphaZero's 0.03 for each of 361 points).
         root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
         early_root_policy_temperature: The same at the start of a game, falling like `temperature`; 0 for no difference.
+        wide_root_noise: How much more evenly, and by chance, the search looks at the root's moves (KataGo).
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
             visits, so that noise is explored (KataGo, Wu 2019, section 3.2; 2 in self-play); 0 forces none.
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
@@ -87,11 +87,9 @@ class SearchParameters:
             bound among well visited moves (Leela Zero 0.17, KataGo).
         lcb_stdevs: The distance of the lower confidence bound from the mean, in standard errors (KataGo).
         symmetry: The symmetry of the board under which a network evaluates a position is "none", one at "random", or
-            the "average" of all eight, which takes eight evaluations.
-        policy_optimism: The share, 0 to 1, of the optimistic policy in the tree's priors, for networks that have one
-            (KataGo).
-        root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
-            one (KataGo).
+            the "average" of eight evaluations.
+        policy_optimism: The share of the optimistic policy in the tree's priors, for networks that have one (KataGo).
+        root_policy_optimism: The same share in the root's priors (KataGo).
         playout_doubling_advantage: How many more playouts than the opponent the player at the root is assumed to have,
             as a base-2 logarithm (1 for twice as many), for KataGo's networks. Above 0 a network expects the opponent
             to make mistakes and prefers complications, which suits the side that gives a handicap.
@@ -129,6 +127,7 @@ class SearchParameters:
     dirichlet_alpha: float = setting(10.83, 1e-6, katago="rootDirichletNoiseTotalConcentration")
     root_policy_temperature: float = setting(1.0, _LEAST_TEMPERATURE, 100, katago="rootPolicyTemperature")
     early_root_policy_temperature: float = setting(0.0, 0, 100, katago="rootPolicyTemperatureEarly")
+    wide_root_noise: float = setting(0.0, 0, 5, katago="wideRootNoise")
     forced_playouts: float = setting(0.0, 0, 100, katago="rootDesiredPerChildVisitsCoeff")
     root_symmetry_pruning: bool = setting(False, katago="rootSymmetryPruning")
     gumbel_moves: int = setting(0, 0, 400)
@@ -170,16 +169,6 @@ class SearchParameters:
         for name, value in values.items():
             parameters = parameters.with_value(name, value)
         return parameters
-
-    def widened(self, noise: float) -> "SearchParameters":
-        """Returns a copy that looks more evenly at the root's moves, as KataGo does with this wideRootNoise.
-
-        It raises the root's policy to the power of 1 / (4 noise + 1). KataGo's random part of it is not implemented.
-
-        Raises:
-            UserError: The root's temperature becomes too high.
-        """
-        return replace(self, root_policy_temperature=self.root_policy_temperature * (4 * noise + 1))
 
     def temperature_after(self, moves: int, area: int) -> float:
         """Returns the temperature at which the next move is drawn, after `moves` moves on a board of `area` points."""

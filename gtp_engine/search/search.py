@@ -59,7 +59,7 @@ class Search:
         root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
         evaluated_root: The node that was last evaluated as a root, or `NO_NODE`.
         ownership_sums: The ownership of the root's subtree if the search under way needs it, or else nothing.
-        symmetry_state: uint64 [1], the state of the compiled generator of symmetries.
+        random_state: uint64 [1], the state of the compiled generator of symmetries and wide root noise.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Search:
         self.evaluator = evaluator
         self.parameters = parameters or SearchParameters()
         self.random = np.random.default_rng(seed)
-        self.symmetry_state = np.random.SeedSequence(seed).spawn(1)[0].generate_state(1, np.uint64)
+        self.random_state = np.random.SeedSequence(seed).spawn(1)[0].generate_state(1, np.uint64)
         self._made_with = self.parameters
         self._layout = layout_for(self.parameters, evaluator)._replace(ownership=ownership)
         self._workspace = new_workspace()
@@ -186,6 +186,7 @@ class Search:
             hides_passes=self.hides_passes,
             dead=np.array(sorted(request.dead), np.int16),
             halving=NO_HALVING,
+            random=self.random_state,
         )
 
     def choose(self, report: "SearchReport", temperature: float | None = None) -> int:
@@ -377,7 +378,6 @@ class ActiveSearch:
             int(self.root.banned_until.max()),
             min(visits, _NO_LIMIT) if visits is not None else _NO_LIMIT,
             self.parameters.batch_size,
-            self.search.symmetry_state,
         )
 
     def on_root_evaluated(self, row: np.ndarray) -> None:

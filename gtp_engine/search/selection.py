@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.jit import borrowing, inline
+from ..base.jit import borrowing, inline, next_random
 from .gumbel import SequentialHalving
 from .parameters import SearchParameters
 from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, above, scan_start
@@ -36,6 +36,7 @@ class Root(NamedTuple):
     hides_passes: bool  # whether the evaluator does not see that the last moves were passes (`Search.hides_passes`)
     dead: np.ndarray  # int16, the points of the root's stones that a count in the tree takes off (`SearchRequest.dead`)
     halving: SequentialHalving  # the plan of sequential halving at the root; NO_HALVING for the usual selection
+    random: np.ndarray  # uint64 [1], the state of the generator of symmetries and wide root noise (`jit.next_random`)
 
 
 class Rule(NamedTuple):
@@ -53,6 +54,7 @@ class Rule(NamedTuple):
     virtual_loss: float
     rave: float
     forced_playouts: float
+    wide_root_noise: float
     loss: float  # the lowest utility there is, as a positive number: winning, and the shares of the score
 
 
@@ -89,6 +91,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     first_play = _first_play_value(record, rule, node == root.node)
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)
     raving = len(tree.amaf) > 0
+    widening = rule.wide_root_noise > 0.0 and node == root.node and not rule.uct
     forcing = rule.forced_playouts > 0.0 and node == root.node and not rule.uct
     best, best_urgency = NO_NODE, -np.inf
     child = record["first_child"]
@@ -103,11 +106,11 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         weight = candidate["weight"] + lost
         value = (-candidate["utility_sum"] - rule.loss * lost) / weight if weight > 0 else first_play
         if raving:
-            estimated = rave_estimate(tree.amaf[node], candidate["move"], first_play)
-            value = rave_blend(value, weight, estimated, rule.rave)
+            value = rave_blend(value, weight, rave_estimate(tree.amaf[node], candidate["move"], first_play), rule.rave)
         prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
         # The weight is 0 in flight without virtual loss.
         urgency = value + (explore / math.sqrt(max(weight, 0.5)) if rule.uct else explore * prior / (1.0 + weight))
+        urgency += _widening(root, rule, explore / (1.0 + weight), float(prior)) if widening else 0.0
         # Wu 2019, section 3.2: a move that noise suggests gets enough visits to show its value.
         if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
             urgency = np.inf
@@ -119,10 +122,28 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     if raving:
         # RAVE gives each move a value of its own, so that the largest prior need not be the best any more.
         unvisited, urgency = _best_unvisited_by_rave(tree, root, colour, depth, node, first_play, explore)
-    else:
-        prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
+    prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
+    if not raving:
         urgency = first_play + explore * prior
+    urgency += _widening(root, rule, explore, float(prior)) if widening else 0.0
     return (NO_NODE, unvisited) if urgency > best_urgency else (best, NO_MOVE)
+
+
+@inline
+def _widening(root: Root, rule: Rule, explore: float, prior: float) -> float:
+    """Returns what wide root noise adds to a move's urgency, in which `explore` is the factor of its prior.
+
+    As in KataGo the prior is raised to the power of 1 / (4 noise + 1), and half of the moves, each time others, look
+    better by the noise times the absolute value of a draw from the normal distribution.
+    """
+    levelled = prior ** (1.0 / (4.0 * rule.wide_root_noise + 1.0))
+    bits = next_random(root.random)
+    if bits & np.uint64(1):
+        return explore * (levelled - prior)
+    # Box and Muller 1958, with two numbers of 24 and 32 bits
+    radius = math.sqrt(-2.0 * math.log((float(bits >> np.uint64(40)) + 1.0) / 2.0**24))
+    angle = 2.0 * math.pi * float((bits >> np.uint64(8)) & np.uint64(0xFFFFFFFF)) / 2.0**32
+    return explore * (levelled - prior) + rule.wide_root_noise * radius * abs(math.cos(angle))
 
 
 @inline

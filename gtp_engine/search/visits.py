@@ -68,7 +68,6 @@ class SearchState(NamedTuple):
     bans_until: int  # the depth from which on `root.banned_until` forbids no move
     limit: int  # the number of visits at which the search ends
     batch_size: int  # the largest number of its leaves in a batch; 0 for the evaluator's own number
-    random_symmetries: np.ndarray  # uint64 [1], the state of their generator (`base.jit.next_random`)
 
 
 @borrowing

@@ -26,7 +26,7 @@ from ..search.parameters import SearchParameters, fallen, find_parameter
 _PARAMETERS: dict[str, Any] = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_utility": 0.1}
 # AlphaZero's noise (Silver et al. 2018), KataGo's forced playouts (Wu 2019).
 _PUCT = {"root_noise": 0.25, "forced_playouts": 2.0}
-_QUIET = {"root_noise": 0.0, "forced_playouts": 0.0, "gumbel_noise": 0.0}
+_QUIET = {"root_noise": 0.0, "wide_root_noise": 0.0, "forced_playouts": 0.0, "gumbel_noise": 0.0}
 # Peak learning rates by optimizer, for batches of a few hundred samples, and weight decays with which the weights of
 # both decay equally fast.
 RATES = {"adamw": 2e-3, "sgd": 0.05}

@@ -33,7 +33,6 @@ def test_least_query() -> None:
     )
     assert (request.game.to_move, request.game.komi, request.root_moves) == (BLACK, 7.5, ANY_MOVE)
     assert (query.wanted, request.interval) == (frozenset(), None)
-    assert query.request.parameters.root_policy_temperature == pytest.approx(1.16)  # wideRootNoise 0.04
 
 
 def test_the_game() -> None:
@@ -78,16 +77,16 @@ def test_turns_and_priorities() -> None:
 
 
 def test_settings() -> None:
-    settings = {"maxVisits": 7, "maxTime": 2, "reportAnalysisWinratesAs": "sidetomove", "wideRootNoise": 0.0}
+    settings = {"maxVisits": 7, "maxTime": 2, "reportAnalysisWinratesAs": "sidetomove", "wideRootNoise": 0.5}
     query = parsed(overrideSettings=settings | {"cpuctExploration": 1.5, "virtual_loss": "2", "antiMirror": True})
     assert (query.request.limits, query.settings.perspective) == (Limits(7, 2.0), None)
     assert (query.request.parameters.c_puct, query.request.parameters.virtual_loss) == (1.5, 2.0)
-    assert query.request.parameters.root_policy_temperature == 1
+    assert query.request.parameters.wide_root_noise == 0.5
     assert query.warnings == (("overrideSettings", "Unknown config params: antiMirror"),)
     query = parsed(overrideSettings=settings, maxVisits=9, rootPolicyTemperature=2, rootFpuReductionMax=0)
     assert query.request.limits.visits == 9
     assert (query.request.parameters.root_policy_temperature, query.request.parameters.root_fpu_reduction) == (2, 0)
-    query = parsed(overrideSettings={"rootPolicyTemperatureEarly": 1.5, "wideRootNoise": 0}, rootPolicyTemperature=2)
+    query = parsed(overrideSettings={"rootPolicyTemperatureEarly": 1.5}, rootPolicyTemperature=2)
     assert query.request.parameters.root_policy_temperature_after(0, 81) == 2
 
 
@@ -187,14 +186,9 @@ def test_values_that_differ_from_katagos_are_warned_of() -> None:
         ({"firstReportDuringSearchAfter": "soon"}, "firstReportDuringSearchAfter", "Must be a number of seconds"),
         ({"rootPolicyTemperature": "1"}, "rootPolicyTemperature", "Must be a number from 0.01 to 100"),
         (
-            {"rootPolicyTemperature": 100},
-            "rootPolicyTemperature",
-            "Must be less with wideRootNoise 0.04: invalid root_policy_temperature",
-        ),
-        (
-            {"overrideSettings": {"rootPolicyTemperature": 50, "wideRootNoise": 1}},
+            {"overrideSettings": {"wideRootNoise": 6}},
             "overrideSettings",
-            "Must be less with wideRootNoise 1: invalid root_policy_temperature 250",
+            "Could not set settings: invalid wide_root_noise",
         ),
     ],
 )

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from gtp_engine.clients.cli.analysis import KataGoOptions
+from gtp_engine.engine.settings import EngineSettings
+
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
 QUERY: dict[str, Any] = {"id": "a", "moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "maxVisits": 20}
@@ -105,6 +108,17 @@ def test_errors_before_the_start_take_one_line(options: list[str], message: byte
     done = ask(b"", *options)
     assert (done.returncode, done.stdout) == (1, b"")
     assert message in done.stderr.splitlines()[-1]
+
+
+def test_the_search_looks_widely_unless_that_is_turned_off() -> None:
+    for settings, overrides, noise in (
+        ({}, (), 0.04),
+        ({}, ("maxVisits=7,wideRootNoise=0.5",), 0.5),
+        ({"wideRootNoise": 0.0}, (), 0.0),
+    ):
+        search = EngineSettings(network=str(TINY), parameters=settings)
+        found, _ = KataGoOptions(overrides=overrides).apply_to(search)
+        assert found.search_parameters(str(TINY)).wide_root_noise == noise
 
 
 def test_it_starts_as_the_katago_of_katrain(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def test_only_analysis_looks_more_widely(engine, monkeypatch):
     assert engine.parameter("analysis_wide_root_noise") == 0.25
     engine.analyze(engine.request(limits=Limits(visits=5))).result(PATIENCE)
     engine.genmove().result(PATIENCE)
-    widened, *others = [parameters.root_policy_temperature for parameters in seen]
-    assert widened == 2 and set(others) == {1}
+    widened, *others = [parameters.wide_root_noise for parameters in seen]
+    assert widened == 0.25 and set(others) == {0}
     for wrong in ("6", "-1", "none"):
         with pytest.raises(UserError, match=f"invalid analysisWideRootNoise '{wrong}': expected a number from 0 to 5"):
             engine.set_parameter("analysisWideRootNoise", wrong)

@@ -155,11 +155,11 @@ def test_the_policy_target_is_symmetric(settings: dict[str, Any]) -> None:
     assert all(np.array_equal(apply(plane, number), plane) for number in range(8))
 
 
-def test_noise_and_several_leaves_in_a_batch_leave_mirror_images_alone() -> None:
-    evaluator = HashEvaluator()
-    search, report = searched(
-        Game(9), 300, evaluator, root_symmetry_pruning=True, root_noise=0.25, batch_size=16, forced_playouts=2.0
-    )
+@pytest.mark.parametrize(
+    "settings", [{"root_noise": 0.25, "forced_playouts": 2.0}, {"graph_search": True}, {"wide_root_noise": 0.2}]
+)
+def test_noise_and_several_leaves_in_a_batch_leave_mirror_images_alone(settings: dict[str, Any]) -> None:
+    search, report = searched(Game(9), 300, HashEvaluator(), root_symmetry_pruning=True, batch_size=16, **settings)
     mirrored = mirrored_moves(Game(9), symmetries_of(Game(9)))
     visited = {index_of_point(move.point, 9, 9) for move in report.searched}
     assert not visited & set(np.flatnonzero(mirrored).tolist())

@@ -3,6 +3,7 @@
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_a_visit_in_flight_makes_a_move_look_worse_even_in_a_lost_position() -> 
     nodes[0]["children_weight"], nodes[0]["visited_prior"] = 20, 1
     for flying in (1, 2):
         nodes["in_flight"][[0, flying]] = 5, 4
-        child, _ = select(state.tree, state.root, state.rule, 0, BLACK, 0, False)
+        child, _ = select(state.tree, state.root, state.rule, 0, BLACK, 0, 0)
         assert child == 3 - flying
         nodes["in_flight"] = 0
 
@@ -470,6 +471,28 @@ def test_noise_moves_the_choice_and_not_the_reported_priors() -> None:
     _, noisy = searched(Game(5), 100, root_noise=0.9)
     assert [m.visits for m in plain.moves] != [m.visits for m in noisy.moves]
     assert np.array_equal(plain.priors, noisy.priors)
+
+
+def test_wide_root_noise_spreads_the_visits_by_the_seed_and_only_at_the_root() -> None:
+    def visits(noise: float, seed: int = 1, **settings: Any) -> dict[int, int]:
+        report = searched(Game(5), 400, seed=seed, wide_root_noise=noise, **settings)[1]
+        return {move.point: move.visits for move in report.moves}
+
+    plain, some, much = visits(0.0), visits(0.1), visits(1.0)
+    assert len(plain) < len(some) < len(much) and max(much.values()) < max(some.values()) < max(plain.values())
+    assert visits(0.1) == some != visits(0.1, seed=2)
+    assert max(much.values()) < 400 / 8  # hardly anything else decides
+    _, report = searched(Game(5), 100, wide_root_noise=1.0)
+    _, usual = searched(Game(5), 100)
+    assert np.array_equal(report.priors, usual.priors)
+    best = max(report.moves, key=lambda move: move.visits)
+    assert usual.move_at(best.point) is None or usual.best.visits > best.visits
+
+
+@pytest.mark.parametrize("settings", [{"root_noise": 0.25}, {"selection": "uct"}, {"forced_playouts": 2.0}])
+def test_wide_root_noise_goes_with_other_settings(settings: dict[str, Any]) -> None:
+    _, report = searched(Game(5), 200, wide_root_noise=0.2, batch_size=8, **settings)
+    assert sum(move.visits for move in report.moves) == 199
 
 
 def test_with_one_visit_the_priors_decide() -> None:

@@ -74,14 +74,12 @@ class QuerySettings:
         visits: The visits of each search; None for no limit.
         seconds: The seconds of each search; None for no limit.
         pv_length: The largest number of moves of a main line after the first.
-        wide_root_noise: KataGo's parameter of that name; the default is that of its configs/analysis_example.cfg.
         perspective: BLACK, WHITE, or None for the side to move.
     """
 
     visits: int | None = setting(None, accepts=_VISITS, katago="maxVisits")
     seconds: float | None = setting(None, accepts=Range(0, 1e20), katago="maxTime")
     pv_length: int = setting(15, accepts=_PV_LENGTH, katago="analysisPVLen")
-    wide_root_noise: float = setting(0.04, 0, 5, katago="wideRootNoise")
     perspective: int | None = setting(BLACK, accepts=Text(_perspective), katago="reportAnalysisWinratesAs")
 
     def with_values(self, values: Mapping[str, Any]) -> "tuple[QuerySettings, dict[str, Any]]":
@@ -151,12 +149,6 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
         human_profile, parameters = parameters.profile, replace(parameters, profile="")
     with _named("overrideSettings", "Could not set settings: "):
         check_profile("the network", defaults.takes_profile, parameters.profile)
-    noise = settings.wide_root_noise
-    with _named(
-        "rootPolicyTemperature" if "rootPolicyTemperature" in fields else "overrideSettings",
-        f"Must be less with wideRootNoise {noise:g}: ",
-    ):
-        parameters = parameters.widened(noise)
     request = SearchRequest(
         start,
         Limits(settings.visits, settings.seconds),

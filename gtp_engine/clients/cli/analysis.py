@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LINES_AHEAD = 256  # more than are ever answered between two looks at the input
-DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
+# As in KataGo's analysis_example.cfg
+DEFAULT_VISITS = 500
+_WIDE_ROOT_NOISE = 0.04
 FIRST_BOARD = 19  # the board size whose network is loaded before the first query
 
 
@@ -74,6 +76,7 @@ class KataGoOptions:
             logger.log(NOTICE, f"-analysis-threads {self.analysis_threads} has no effect: use --threads")
         if self.model is not None:
             search = replace(search, network=network_file(self.model))
+        search = replace(search, parameters={"wide_root_noise": _WIDE_ROOT_NOISE, **search.parameters})
         pairs = (item.partition("=") for text in self.overrides for item in text.split(","))
         values = {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
         queries, others = QuerySettings(search.visits, search.seconds).with_values(values)
@@ -97,8 +100,8 @@ def analysis(context: click.Context, search: EngineSettings, katago: KataGoOptio
     Each line is a query. Positions are searched at the same time, and answers are sent as soon as they are ready.
     --visits applies to queries without maxVisits (default: 500 visits), --seconds to those without maxTime in
     overrideSettings; both limits hold together. As in KataGo's example configuration, values are from Black's view
-    unless a query's overrideSettings contain reportAnalysisWinratesAs, and the root's policy is flattened a little
-    (wideRootNoise 0.04), so that the search looks at more moves.
+    unless a query's overrideSettings contain reportAnalysisWinratesAs, and wideRootNoise is 0.04, so that the search
+    looks at more moves.
 
     KataGo's own options are accepted as well, so that KaTrain can start this program as its KataGo executable.
 
