@@ -47,7 +47,7 @@ class SearchParameters:
             -1..1.
         fpu_reduction: The first-play urgency, which is the utility assumed for a move without visits, lies this far
             below the parent's utility, times the square root of the prior mass visited so far (Leela Zero, KataGo).
-        root_fpu_reduction: The same reduction of first-play urgency for moves at the root, in units of utility.
+        root_fpu_reduction: The same at the root.
         fpu_visited_power: The exponent of the visited prior mass by which first-play urgency shifts from the node's
             own evaluation to the mean with its children (KataGo); 0 always uses the mean.
         score_utility: The weight of the score in utility, as 2/pi atan(score / (2 sqrt(area))) for a score in points
@@ -65,18 +65,19 @@ class SearchParameters:
         virtual_loss: The number of lost visits that a leaf counts for while it is being evaluated (Chaslot et al.
             2008).
         batch_size: The largest number of leaves evaluated together; 0 uses the evaluator's own number.
-        root_noise: The share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
+        root_noise: The share of Dirichlet noise in the root's priors (AlphaZero).
         dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (KataGo; 10.83 is
             AlphaZero's 0.03 for each of 361 points).
+        shaped_noise: Whether half of these concentrations go to moves whose priors are above the usual (KataGo).
         root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
         early_root_policy_temperature: The same at the start of a game, falling like `temperature`; 0 for no difference.
         wide_root_noise: How much more evenly, and by chance, the search looks at the root's moves (KataGo).
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
-            visits, so that noise is explored (KataGo, Wu 2019, section 3.2; 2 in self-play); 0 forces none.
+            visits, so that noise is explored (KataGo, Wu 2019, section 3.2); 0 forces none.
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
             or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
-        gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 1 in self-play, 0 for none.
+        gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 0 for none.
         temperature: The temperature at which the first moves of a game are drawn by their visits (AlphaZero); 0 plays
             the best move.
         temperature_moves: The number of moves until it begins to fall.
@@ -125,6 +126,7 @@ class SearchParameters:
     batch_size: int = setting(0, 0, 4096, katago="nnMaxBatchSize")
     root_noise: float = setting(0.0, 0, 1, katago="rootDirichletNoiseWeight")
     dirichlet_alpha: float = setting(10.83, 1e-6, katago="rootDirichletNoiseTotalConcentration")
+    shaped_noise: bool = setting(False)
     root_policy_temperature: float = setting(1.0, _LEAST_TEMPERATURE, 100, katago="rootPolicyTemperature")
     early_root_policy_temperature: float = setting(0.0, 0, 100, katago="rootPolicyTemperatureEarly")
     wide_root_noise: float = setting(0.0, 0, 5, katago="wideRootNoise")

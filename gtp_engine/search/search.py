@@ -421,9 +421,22 @@ class ActiveSearch:
         levelled = priors[legal].astype(np.float64) ** (1 / temperature)
         priors[legal] = levelled / levelled.sum()
         if share > 0:
-            noise = self.search.random.dirichlet(np.full(len(legal), self.parameters.dirichlet_alpha / len(legal)))
+            alphas = concentrations(priors[legal], self.parameters.dirichlet_alpha, shaped=self.parameters.shaped_noise)
+            noise = self.search.random.dirichlet(alphas)
             priors[legal] = (1 - share) * priors[legal] + share * noise
         self.root.priors[:] = priors
+
+
+def concentrations(priors: np.ndarray, total: float, *, shaped: bool) -> np.ndarray:
+    """Returns the concentrations of Dirichlet noise for legal moves with these priors, float64 [n] with this total.
+
+    They are all alike, or shaped as in KataGo: half of the sum is spread evenly, the other half in proportion to how
+    far the logarithm of a prior of at most 1 % lies above the mean, so that noise finds moves that are worth a look.
+    """
+    even = np.full(len(priors), total / len(priors))
+    logarithms = np.log(np.minimum(priors.astype(np.float64), 0.01) + 1e-20)
+    above = np.maximum(logarithms - logarithms.mean(), 0)
+    return even / 2 + total / 2 * above / above.sum() if shaped and above.any() else even
 
 
 def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout:

@@ -21,7 +21,7 @@ from gtp_engine.search.evaluate.row import POLICY, ownership_column
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.search.report import best_first
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
-from gtp_engine.search.search import Search
+from gtp_engine.search.search import Search, concentrations
 from gtp_engine.search.selection import select
 
 FOR_NETWORKS = vars(default_parameters("network.bin.gz"))
@@ -471,6 +471,20 @@ def test_noise_moves_the_choice_and_not_the_reported_priors() -> None:
     _, noisy = searched(Game(5), 100, root_noise=0.9)
     assert [m.visits for m in plain.moves] != [m.visits for m in noisy.moves]
     assert np.array_equal(plain.priors, noisy.priors)
+
+
+def test_shaped_noise_prefers_moves_of_some_promise() -> None:
+    priors = np.array([0.9, 0.05, 0.01, 0.001, 0.0001, 0.0001], np.float32)
+    even, shaped = (concentrations(priors, 12.0, shaped=each) for each in (False, True))
+    assert even.tolist() == [2] * 6 and shaped.sum() == pytest.approx(12)
+    assert shaped[0] == pytest.approx(shaped[2]) and shaped[3] == pytest.approx(1.0, abs=0.2) and shaped[5] == 1
+    # Above the mean of their logarithms lie the three that count as 1 %, and hardly the fourth.
+    logs = np.log([0.01, 0.01, 0.01, 0.001, 0.0001, 0.0001])
+    above = np.maximum(logs - logs.mean(), 0)
+    assert shaped == pytest.approx(1 + 6 * above / above.sum(), rel=1e-5)
+    assert concentrations(np.full(4, 0.25), 8.0, shaped=True).tolist() == [2] * 4
+    reports = [searched(Game(5), 200, root_noise=0.5, shaped_noise=each)[1] for each in (False, True)]
+    assert [move.visits for move in reports[0].moves] != [move.visits for move in reports[1].moves]
 
 
 def test_wide_root_noise_spreads_the_visits_by_the_seed_and_only_at_the_root() -> None:
