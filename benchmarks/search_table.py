@@ -47,6 +47,7 @@ PARTS: dict[str, tuple[str, float | str | bool]] = {
     "random symmetries": ("symmetry", "none"),
     "average of eight symmetries (on)": ("symmetry", "average"),
     "reuse of the tree": ("reuse_tree", False),
+    "root symmetry pruning": ("root_symmetry_pruning", False),
     "graph search (on)": ("graph_search", True),
     "Gumbel root with 16 moves (on)": ("gumbel_moves", 16),
 }
