@@ -57,7 +57,7 @@ class Search:
         random: The generator for the noise at the root and the choice of moves.
         game: The position of the root.
         root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
-        evaluated_root: The node that was last evaluated as a root, or `NO_NODE`.
+        evaluated_root: The node that was last evaluated as a root, and the optimism of its policy; or None.
         ownership_sums: The ownership of the root's subtree if the search under way needs it, or else nothing.
         random_state: uint64 [1], the state of the compiled generator of symmetries and wide root noise.
     """
@@ -143,9 +143,10 @@ class Search:
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
         self.make_room(1)
-        # As in KataGo a node that becomes the root is evaluated again if the evaluator sees a root otherwise.
-        optimism = parameters.root_policy_optimism != parameters.policy_optimism and self.evaluator.has_optimism
-        if self.visits and self.root != self.evaluated_root and (optimism or self.hides_passes):
+        # As in KataGo a node that becomes the root is evaluated again if the evaluator treats roots differently.
+        differs = parameters.root_policy_optimism != parameters.policy_optimism and self.evaluator.has_optimism
+        as_root = self.root, parameters.root_policy_optimism
+        if self.visits and self.evaluated_root != as_root and (differs or self.hides_passes):
             self.tree.nodes["state"][self.root] = UNEVALUATED
             self.tree.ownership[self.root : self.root + 1, 0] = trees.OWNERSHIP_UNKNOWN
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
@@ -200,7 +201,7 @@ class Search:
     def _begin_here(self, node: int = 0) -> None:
         """Makes the game's position the origin of the tree, at this node of it."""
         self.root = self._origin_node = node
-        self.evaluated_root = NO_NODE
+        self.evaluated_root: tuple[int, float] | None = None
         self.ownership_sums = no_ownership(0)
         self._origin = _origin_of(self.game)
         self._origin_moves = list(self.game.moves)
@@ -222,7 +223,8 @@ class Search:
         state = self._tree.nodes["state"][node]
         if colour != game.to_move or state == trees.TERMINAL:
             return False
-        if state == trees.EXPANDED and len(self._tree.keys) and not self._allows_legal_moves(node):
+        is_visited = len(self._tree.keys) and self._tree.nodes["visits"][node] > 0
+        if is_visited and not (state == trees.EXPANDED and self._allows_legal_moves(node)):
             return False
         self.root = node
         # The siblings' subtrees are kept for an undo until half of the memory is in use.
@@ -348,7 +350,7 @@ class ActiveSearch:
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None
         numbers = self.parameters.better_children, self.parameters.noise_pruning, self.parameters.value_bias
-        plain = not any(numbers) and not len(search.tree.keys)  # links need averages made of their targets'
+        plain = not any(numbers) and not len(search.tree.keys)  # the averages of a graph are made of those of links
         self._averaging = Averaging(plain, *map(float, (*numbers, self.parameters.uncertainty)))
         self.visits_before = self.search.visits
         self._utility = self._utility_of(0.0)
@@ -383,7 +385,7 @@ class ActiveSearch:
     def on_root_evaluated(self, row: np.ndarray) -> None:
         """Called with the root's evaluation row after it has been backed up; replaces the state."""
         self.root_evaluation = EvaluationRow(row.copy(), self.search.game.area)  # the evaluator reuses its rows
-        self.search.evaluated_root = self.search.root
+        self.search.evaluated_root = self.search.root, self.parameters.root_policy_optimism
         if not self.visits_before:
             self._utility = self._utility_of(self.root_evaluation.score_mean)
         self._prepare_root()

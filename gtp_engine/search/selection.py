@@ -14,7 +14,7 @@ import numpy as np
 from ..base.jit import borrowing, inline, next_random
 from .gumbel import SequentialHalving
 from .parameters import SearchParameters
-from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, above, scan_start
+from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, node_above, scan_start
 
 # KataGo's prior for the spread of utilities (its SearchParams): a standard deviation of 0.4 with the weight of 2 visits
 _USUAL_SPREAD = 0.4
@@ -259,7 +259,7 @@ def back_up_amaf(
 
     Args:
         nodes, amaf: Those of the `Tree`.
-        path: PATH, the way to the leaf.
+        path: PATH, that of the visit.
         leaf: The leaf's node.
         leaf_amaf: float32 [2, 2, area] (`evaluate.row`), overwritten: on the way up the path's own moves become the
             first plays of every rollout, since they were made before it.
@@ -281,5 +281,5 @@ def back_up_amaf(
             leaf_amaf[side, 1, move] = value
             leaf_amaf[1 - side, 0, move] = 0.0
             leaf_amaf[1 - side, 1, move] = 0.0
-        node = above(nodes, path, depth, node)
+        node = node_above(nodes, path, depth, node)
         depth -= 1

@@ -1,14 +1,14 @@
 """Positions that several orders of moves lead to: their keys, and the table that finds their node.
 
-KataGo's docs/GraphSearch.md: nodes are shared by positions that are alike in all that matters from then on. That is the
-stones, the player to move, the point of a ko, prisoners if they count, and how the position was reached, if it could
-soon be repeated: superko would then forbid different moves.
+KataGo's docs/GraphSearch.md: positions share a node if they are alike in all that matters from then on: the stones, the
+player to move, a ko, a pass, the button, prisoners if they count, and the moves that led there as long as superko could
+soon forbid one of them to be repeated.
 """
 
 import numpy as np
 
 from ..base.jit import inline, njit
-from ..go.board import MAX_POINTS, RECENT, TERRITORY_SCORING, Board, superko_key
+from ..go.board import MAX_POINTS, RECENT, TERRITORY_SCORING, Board
 from ..go.coords import BLACK, EMPTY, PASS, WHITE
 
 # KataGo's graphSearchRepBound: a position that cannot come back within so many moves is taken not to come back.
@@ -21,6 +21,7 @@ _RANDOM = np.random.default_rng(20261128)
 _KO = _RANDOM.integers(1, 2**64, MAX_POINTS, np.uint64)
 _DIFFERENCE = _RANDOM.integers(1, 2**64, _PRISONERS, np.uint64)
 _WHITE = _RANDOM.integers(1, 2**64, dtype=np.uint64)
+_BUTTON, _PASSES = _RANDOM.integers(1, 2**64, (2, 4), np.uint64)
 
 
 def new_table(nodes: int) -> np.ndarray:
@@ -32,9 +33,10 @@ def new_table(nodes: int) -> np.ndarray:
 def position_key(board: Board, before: np.uint64) -> np.uint64:
     """Returns the key of the position after the last move; `before` is that of the position before it.
 
-    It depends on the path only as far as one move can be taken back within a few others (`_may_repeat`).
+    It depends on the earlier moves only while the last one could soon be captured and the position before it be
+    repeated (`_may_repeat`).
     """
-    key = superko_key(board, board["hash"], board["to_move"]) ^ _KO[board["ko_point"]]
+    key = board["hash"] ^ _KO[board["ko_point"]] ^ _BUTTON[board["button"]] ^ _PASSES[min(board["passes"], 3)]
     if board["to_move"] == WHITE:
         key ^= _WHITE
     if board["scoring"] == TERRITORY_SCORING:
@@ -48,8 +50,8 @@ def position_key(board: Board, before: np.uint64) -> np.uint64:
 def _may_repeat(board: Board) -> bool:
     """Returns whether the position before the last move could come back within `_REPETITION_BOUND` moves.
 
-    That takes the capture of the stone just played with its chain, so that points must be filled first, and stones be
-    played again. As in KataGo the stones of the chain and the empty points that are connected with it are counted.
+    The stone just played would have to be captured with its chain, and the stones around it be played again. As in
+    KataGo the number of moves is taken to be that of the chain's stones and of the empty points connected with it.
     """
     point = board["recent_points"][(board["move_count"] - 1) % RECENT]
     if point == PASS or board["stones"][point] == EMPTY:  # a pass, or suicide
@@ -68,7 +70,7 @@ def _may_repeat(board: Board) -> bool:
         if in_chain:
             at = board["next_stone"][at]
         elif looked == found:
-            return size <= _REPETITION_BOUND
+            return True
         else:
             at = empties[looked]
             looked += 1
@@ -84,7 +86,7 @@ def _holds(points: np.ndarray, count: int, point: int) -> bool:
 
 
 @njit
-def node_with(table: np.ndarray, keys: np.ndarray, key: np.uint64, node: int) -> int:
+def find_or_add(table: np.ndarray, keys: np.ndarray, key: np.uint64, node: int) -> int:
     """Returns the node that is known with a key, by linear probing; if there is none `node` is it from now on.
 
     keys: uint64, those of the nodes.
@@ -106,4 +108,4 @@ def fill_table(table: np.ndarray, keys: np.ndarray) -> None:
         table[index] = _NO_NODE
     for node in range(len(keys)):
         if keys[node] != 0:
-            node_with(table, keys, keys[node], node)
+            find_or_add(table, keys, keys[node], node)

@@ -5,9 +5,9 @@ values of a node are for the side to move there. The root of a search may lie be
 finds its tree again.
 
 With graph search a position that several orders of moves lead to is one node (`transpositions`). The moves to it are
-then links: records like nodes without children of their own, but with a target. A link has the visits that were made
-through it, and as much of its target's averages as these visits are of the target's. So whatever reads the children
-of a node need not know whether they are links, and a tree is a graph without any.
+then links (KataGo's edges): records without children of their own, but with a target. A link counts the visits that
+were made through it, and holds its share of the target's averages, by its share of the target's visits. So whatever
+reads the children of a node need not know whether they are links, and a tree is a graph without any.
 
 A node's row of `priors` is the evaluator's policy as uint16: 0 for moves that are illegal or already have a child, at
 least 1 for the others. Moves without visits share one first-play value, so only the one with the largest prior can be
@@ -27,6 +27,7 @@ from .value_bias import fill_biases, new_biases
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
 NO_NODE = NO_MOVE = -1
+NOT_REACHED = -2
 PRIOR_ONE = 65535
 OWNERSHIP_ONE = 127
 OWNERSHIP_UNKNOWN = -128
@@ -67,7 +68,7 @@ NODE = np.dtype(
     ],
     align=True,
 )
-# The way of a visit: the records below the root are those of its moves, links or nodes.
+# The path of a visit: the root, and for each move the record that it leads to, a link or a node.
 PATH = np.dtype([("length", np.int32), ("records", np.int32, (MAX_DEPTH + 1,))], align=True)
 
 
@@ -175,7 +176,7 @@ def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
     """Appends a node to its parent's list of children.
 
     The list is in the order in which the children were made: by descending prior, except if a root's noise, RAVE or
-    forbidden moves chose otherwise. `averaging` relies on it.
+    forbidden moves chose otherwise, or a root was evaluated again. `averaging` relies on it.
     """
     last = nodes[parent]["first_child"]
     if last == NO_NODE:
@@ -285,7 +286,7 @@ def node_of(nodes: np.ndarray, record: int) -> int:
 
 
 @inline
-def above(nodes: np.ndarray, path: np.ndarray, depth: int, node: int) -> int:
+def node_above(nodes: np.ndarray, path: np.ndarray, depth: int, node: int) -> int:
     """Returns the node from which a visit came to the node at this depth of its path, or NO_NODE above the origin.
 
     Above the root (depth 0 or less) it is the parent.
@@ -294,16 +295,16 @@ def above(nodes: np.ndarray, path: np.ndarray, depth: int, node: int) -> int:
 
 
 @borrowing
-def link(tree: Tree, record: int, target: int) -> bool:
-    """Makes a new record a link to a node; returns False if there is no space.
+def link(tree: Tree, record: int, target: int) -> None:
+    """Makes a new record a link to a node, unless there is no space.
 
-    The first time the node also gets a link in its own place, among its parent's children: from then on all visits of
-    it come through links, which count their own.
+    The first time a link also takes the node's own place among its parent's children: from then on all visits of the
+    node come through links, each of which counts its own.
     """
     nodes = tree.nodes
     if nodes[target]["parent"] != NO_NODE:
         if tree.size[0] == len(nodes):
-            return False
+            return
         first = tree.size[0]
         tree.size[0] += 1
         nodes[first] = nodes[target]
@@ -317,7 +318,6 @@ def link(tree: Tree, record: int, target: int) -> bool:
         nodes[target]["parent"] = nodes[target]["next_sibling"] = NO_NODE
     nodes[record]["bias_key"] = 0
     nodes[record]["target"] = target
-    return True
 
 
 @inline
@@ -364,9 +364,6 @@ def refresh_link(nodes: np.ndarray, index: int) -> None:
     record["score_squares"] = share * target["score_squares"]
 
 
-NOT_REACHED = -2
-
-
 @njit
 def reached_from(tree: Tree, root: int) -> np.ndarray:
     """Returns for each record the move at a node by which it is first reached from there, int16 [size].
@@ -383,12 +380,14 @@ def reached_from(tree: Tree, root: int) -> np.ndarray:
         looked += 1
         child = nodes[node]["first_child"]
         while child != NO_NODE:
-            moves[child] = nodes[child]["move"] if node == root else moves[node]
+            move = nodes[child]["move"] if node == root else moves[node]
             below = node_of(nodes, child)
-            if below == child or moves[below] == NOT_REACHED:
-                moves[below] = moves[child]
+            if moves[below] == NOT_REACHED:
+                moves[below] = move
                 queue[count] = below
                 count += 1
+            if below != child:
+                moves[child] = move
             child = nodes[child]["next_sibling"]
     return moves
 
@@ -402,7 +401,6 @@ def keep_subtree(tree: Tree, root: int) -> int:
     """
     nodes, size = tree.nodes, tree.size[0]
     reached = reached_from(tree, root)
-    nodes[root]["parent"] = nodes[root]["next_sibling"] = NO_NODE
     moved = np.full(size, NO_NODE, np.int32)  # the new index of each record that stays
     kept = 0
     for index in range(size):
@@ -458,6 +456,8 @@ def copy_row(target: np.ndarray, source: np.ndarray) -> None:
 
 class OwnershipSums(NamedTuple):
     """The ownership of a root's subtree, for the side to move at the root, summed by the root's moves.
+
+    In a graph a node counts for one of the root's moves only, though several may lead to it.
 
     totals: float64 [area + 2, area], in units of 1/OWNERSHIP_ONE: rows in move-index order, the last one for the root's
         own evaluation.

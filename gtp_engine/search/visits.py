@@ -30,7 +30,7 @@ from .averaging import Averaging, Utility, average_children, centred, corrected_
 from .evaluate.row import LEAD, LOSS, POLICY, SCORE_ERROR, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, WIN, amaf_column
 from .gumbel import select_by_halving
 from .selection import Root, Rule, back_up_amaf, select
-from .transpositions import node_with, position_key
+from .transpositions import find_or_add, position_key
 from .tree import (
     EXPANDED,
     MAX_DEPTH,
@@ -41,12 +41,12 @@ from .tree import (
     UNEVALUATED,
     OwnershipSums,
     Tree,
-    above,
     add_ownership,
     copy_row,
     largest_prior,
     link,
     make_child,
+    node_above,
     node_of,
     record_at,
     scan_start,
@@ -77,7 +77,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
     Args:
         wanted: The number of visits; there are fewer if too many walks end at leaves that are under way already.
         boards: BOARD [wanted or more], written: the positions to evaluate.
-        paths: PATH, as long, written: the ways to them.
+        paths: PATH, as long, written: their paths.
 
     Returns:
         The number of positions to evaluate, and of visits that are backed up already, since they ended at a finished
@@ -87,13 +87,13 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
     tree, root, averaging = search.tree, search.root, search.averaging
     nodes, count, done, collisions = tree.nodes, 0, 0, 0
     while count + done < wanted and collisions <= wanted:
-        board, path, alone = boards[count], paths[count], paths[count : count + 1]
+        board, path, one_path = boards[count], paths[count], paths[count : count + 1]
         copy_board(board, root.boards[0])
         width, height, node, depth = board["width"], board["height"], root.node, 0
         path["records"][0] = node
         path["length"] = 0
         while True:
-            ended = _arrive(tree, root, alone, node, board, search.scale, averaging)
+            ended = _arrive(tree, root, one_path, node, board, search.scale, averaging)
             if ended != NOT_ENDED:
                 break
             # Not a function of its own: to pass the search to a call costs a seventh of a visit.
@@ -104,7 +104,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
                 child, move = select(tree, root, search.rule, node, board["to_move"], depth, search.bans_until)
             is_new = child == NO_NODE
             if is_new and move == NO_MOVE and depth > 0:
-                _visit_again(tree, alone, averaging)
+                _visit_again(tree, one_path, averaging)
                 ended = BACKED_UP
                 break
             if is_new and (move == NO_MOVE or tree.size[0] == len(nodes)):
@@ -120,7 +120,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
             if is_new and len(tree.keys):
                 _link_if_known(tree, path, position_key(board, tree.keys[node]))
             node = node_of(nodes, child)
-            if node != child and _ends_cycle(tree, alone, child, node, averaging):
+            if node != child and _ends_cycle(tree, one_path, node, averaging):
                 ended = BACKED_UP
                 break
         count += ended == LEAF
@@ -135,31 +135,31 @@ NOT_ENDED, LEAF, BACKED_UP, COLLIDED = range(4)
 
 @inline
 def _arrive(
-    tree: Tree, root: Root, alone: np.ndarray, node: int, board: Board, scale: Utility, averaging: Averaging
+    tree: Tree, root: Root, one_path: np.ndarray, node: int, board: Board, scale: Utility, averaging: Averaging
 ) -> int:
     """Does what a visit has to do at the last node of its path, PATH [1]; returns whether it ends there, and how."""
     record = tree.nodes[node]
     record["in_flight"] += 1
     if record["state"] == TERMINAL:
-        _visit_again(tree, alone, averaging)
+        _visit_again(tree, one_path, averaging)
         return BACKED_UP
     if record["state"] != UNEVALUATED:
         return NOT_ENDED
     if record["in_flight"] > 1:
-        _cancel(tree, alone[0])
+        _cancel(tree, one_path[0])
         return COLLIDED
     record["to_move"] = board["to_move"]
     if _is_counted(board):
-        _count_final_position(tree, root, alone, board, scale, averaging)
+        _count_final_position(tree, root, one_path, board, scale, averaging)
         return BACKED_UP
-    _prepare_leaf(tree, root, alone[0], board)
+    _prepare_leaf(tree, root, one_path[0], board)
     return LEAF
 
 
 @inline
-def _is_on(path: np.ndarray, depth: int, nodes: np.ndarray, node: int) -> bool:
-    """Returns whether a path leads through a node before this depth."""
-    for before in range(depth):
+def _is_on(path: np.ndarray, nodes: np.ndarray, node: int) -> bool:
+    """Returns whether a path leads through a node before its end."""
+    for before in range(path["length"]):
         if node_of(nodes, path["records"][before]) == node:
             return True
     return False
@@ -170,31 +170,32 @@ def _link_if_known(tree: Tree, path: np.ndarray, key: np.uint64) -> None:
     """Makes the new record at the end of a path a link if the tree knows its position, from another way to it."""
     record = path["records"][path["length"]]
     tree.keys[record] = key
-    node = node_with(tree.table, tree.keys, key, record)
+    node = find_or_add(tree.table, tree.keys, key, record)
     if node == record:
         return
     tree.keys[record] = 0
-    if not _is_on(path, int(path["length"]), tree.nodes, node):
+    if not _is_on(path, tree.nodes, node):
         link(tree, record, node)
 
 
 @inline
-def _ends_cycle(tree: Tree, alone: np.ndarray, link: int, node: int, averaging: Averaging) -> bool:
-    """Backs up a visit that a link would lead round in a cycle, and returns whether it does.
+def _ends_cycle(tree: Tree, one_path: np.ndarray, node: int, averaging: Averaging) -> bool:
+    """Backs up a visit if its last move would lead it back to a node of its path, PATH [1]; returns whether it does.
 
-    Nothing is evaluated then: what is known of the node counts one visit more above the link. Any other visit goes on
-    to a leaf. KataGo's also end at a link until it has as many visits as its target.
+    Nothing is evaluated then: the link gets one more visit, with the averages that its target has. Any other visit goes
+    on to a leaf. KataGo's also end at a link until it has as many visits as its target.
     """
-    path, record = alone[0], tree.nodes[link]
+    path = one_path[0]
+    record = tree.nodes[path["records"][path["length"]]]
     record["in_flight"] += 1
-    if not _is_on(path, int(path["length"]), tree.nodes, node):
+    if not _is_on(path, tree.nodes, node):
         return False
     record["visits"] += 1
     record["in_flight"] -= 1
     path["length"] -= 1
     _back_up(tree, path, 0.0, _Evaluated(0.0, 0.0, 0.0, 0.0, 0.0), averaging)
     path["length"] += 1
-    _average_above(tree, alone, averaging)
+    _average_above(tree, one_path, averaging)
     return True
 
 
@@ -314,28 +315,28 @@ class _Evaluated(NamedTuple):
 
 
 @njit
-def _visit_again(tree: Tree, alone: np.ndarray, averaging: Averaging) -> None:
+def _visit_again(tree: Tree, one_path: np.ndarray, averaging: Averaging) -> None:
     """Backs up the mean of a path's last node as one more visit, at a finished game or where no move is allowed.
 
-    alone: PATH [1].
+    one_path: PATH [1].
     """
-    record = tree.nodes[leaf_of(tree.nodes, alone[0])]
+    record = tree.nodes[leaf_of(tree.nodes, one_path[0])]
     weight = record["weight"]
     score, square = record["score_sum"] / weight, record["score_squares"] / weight
     mean = _Evaluated(record["value_sum"] / weight, record["lead_sum"] / weight, score, square, 1.0)
-    _back_up(tree, alone[0], record["utility_sum"] / weight, mean, averaging)
-    _average_above(tree, alone, averaging)
+    _back_up(tree, one_path[0], record["utility_sum"] / weight, mean, averaging)
+    _average_above(tree, one_path, averaging)
 
 
 @njit
 def _count_final_position(
-    tree: Tree, root: Root, alone: np.ndarray, board: Board, scale: Utility, averaging: Averaging
+    tree: Tree, root: Root, one_path: np.ndarray, board: Board, scale: Utility, averaging: Averaging
 ) -> None:
     """Makes a leaf after two passes terminal and backs up the exact count of the board without the dead stones.
 
-    alone: PATH [1], the way to it.
+    one_path: PATH [1], the way to it.
     """
-    leaf = leaf_of(tree.nodes, alone[0])
+    leaf = leaf_of(tree.nodes, one_path[0])
     for point in root.dead:
         if board["stones"][point] == root.boards[0]["stones"][point]:
             board["stones"][point] = EMPTY
@@ -349,8 +350,8 @@ def _count_final_position(
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
     counted = _Evaluated(value, margin, margin, margin * margin, 1.0)
-    _back_up_leaf(tree, alone[0], utility, counted, averaging)
-    _average_above(tree, alone, averaging)
+    _back_up_leaf(tree, one_path[0], utility, counted, averaging)
+    _average_above(tree, one_path, averaging)
 
 
 @borrowing
@@ -367,7 +368,7 @@ def expand_and_back_up(
 
     Args:
         boards: BOARD [n], the positions of a batch.
-        paths: PATH [n], the ways to them.
+        paths: PATH [n], their paths.
         start, stop: The first row of this search in the batch, and the one after its last.
         rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`). AMAF statistics are overwritten.
         ladders: uint8 [n, (area + 7) // 8 or more], one bit per stone that a ladder catches.
@@ -432,7 +433,7 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
 
 @inline
 def _set_own_averages(record: np.ndarray, utility: float) -> None:
-    """Makes the averages of a node those of its own evaluation alone."""
+    """Makes the averages of a node those of its own evaluation one_path."""
     weight = record["own_weight"]
     record["weight"] = weight
     record["value_sum"] = weight * record["own_value"]
@@ -499,12 +500,12 @@ def _back_up(tree: Tree, path: np.ndarray, utility: float, evaluated: _Evaluated
                 record["children_weight"] += weight
         if depth >= 0:
             record["in_flight"] -= 1
-            way = record_at(nodes, path, depth)
-            if way != node:
-                nodes[way]["visits"] += 1
-                nodes[way]["in_flight"] -= 1
+            move_record = record_at(nodes, path, depth)
+            if move_record != node:
+                nodes[move_record]["visits"] += 1
+                nodes[move_record]["in_flight"] -= 1
         value, utility, lead, mean = -value, -utility, -lead, -mean
-        node = above(nodes, path, depth, node)
+        node = node_above(nodes, path, depth, node)
         depth -= 1
 
 
@@ -520,18 +521,20 @@ def _average_above(tree: Tree, paths: np.ndarray, averaging: Averaging) -> None:
     depths, heads = np.empty(len(paths), np.int32), np.empty(len(paths), np.int32)
     for index in range(len(paths)):
         depths[index] = paths[index]["length"]
-        heads[index] = above(nodes, paths[index], depths[index], leaf_of(nodes, paths[index]))
+        heads[index] = node_above(nodes, paths[index], depths[index], leaf_of(nodes, paths[index]))
     while True:
         last = NO_NODE
         for index in range(len(paths)):
             last = max(last, int(heads[index]))
         if last == NO_NODE:
             return
-        average_children(tree, last, averaging)  # children come after their parents, so all of them are done
+        # Children come after their parents, so all of them are done. In a graph some are not: then the node's turn
+        # comes again, since each path is followed to its beginning.
+        average_children(tree, last, averaging)
         for index in range(len(paths)):
             if heads[index] == last:
                 depths[index] -= 1
-                heads[index] = above(nodes, paths[index], depths[index], last)
+                heads[index] = node_above(nodes, paths[index], depths[index], last)
 
 
 @njit
@@ -539,7 +542,7 @@ def rescore_tree(tree: Tree, area: int, scale: Utility, averaging: Averaging) ->
     """Recomputes the utilities of all nodes for another scale, when the expected score at the root has changed.
 
     It is not possible with plain averages, whose sums do not show the parts that they are made of. In a graph the
-    target of a link may come after the node above the link: a second pass takes over what it has become.
+    target of a link may come before the node above the link in memory: that node is right after a second pass.
     """
     for _ in range(2 if len(tree.keys) else 1):
         for node in range(tree.size[0] - 1, -1, -1):  # children before their parents, whose averages need them

@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
+from hash_evaluator import HashEvaluator
 from searching import run, search_of, searched
 
-from gtp_engine.go.coords import PASS, parse_vertex, point_of_index
+from gtp_engine.go.coords import EMPTY, PASS, WHITE, index_of_point, parse_vertex, point_of_index
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.search.averaging import Averaging, average_children
+from gtp_engine.search.evaluate.row import NO_RESULT, POLICY, WIN
 from gtp_engine.search.request import Limits
 from gtp_engine.search.search import Search
-from gtp_engine.search.transpositions import fill_table, new_table, node_with, position_key
-from gtp_engine.search.tree import NO_NODE, TERMINAL
+from gtp_engine.search.transpositions import fill_table, find_or_add, new_table, position_key
+from gtp_engine.search.tree import NO_NODE, NOT_REACHED, TERMINAL, reached_from
 
 NETWORK_LIKE = {"better_children": 0.25, "noise_pruning": 0.15, "value_bias": 0.45}
 
@@ -51,6 +53,12 @@ def test_prisoners_matter_only_if_they_count() -> None:
     assert key_after(ways[0], rules="japanese") != key_after(ways[1], rules="japanese")
 
 
+def test_it_matters_who_took_the_button() -> None:
+    ways = "pass B2 A1 pass C3 D4", "A1 pass C3 B2 pass D4"
+    assert key_after(ways[0]) == key_after(ways[1])
+    assert key_after(ways[0], rules="aga-button") != key_after(ways[1], rules="aga-button")
+
+
 def test_where_play_may_soon_repeat_the_order_matters() -> None:
     """On a board of nine points every stone can be taken off again soon."""
     assert key_after("A1 C3 C1 A3", size=3) != key_after("C1 A3 A1 C3", size=3)
@@ -60,10 +68,10 @@ def test_where_play_may_soon_repeat_the_order_matters() -> None:
 def test_a_table_finds_the_first_node_of_each_key() -> None:
     keys = np.array([0, 5, 5 + 16, 5, 9], np.uint64)  # the second and third meet in a table of 16
     table = new_table(len(keys))
-    assert [node_with(table, keys, keys[node], node) for node in range(1, 5)] == [1, 2, 1, 4]
+    assert [find_or_add(table, keys, keys[node], node) for node in range(1, 5)] == [1, 2, 1, 4]
     keys[3] = 0
     fill_table(table, keys)
-    assert [node_with(table, keys, key, 0) for key in (5, 21, 9)] == [1, 2, 4]
+    assert [find_or_add(table, keys, key, 0) for key in (5, 21, 9)] == [1, 2, 4]
 
 
 def legal_points(game: Game) -> list[int]:
@@ -110,14 +118,15 @@ def test_a_shared_node_is_one_position(settings: dict[str, object], rules: str) 
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor", "new-zealand"])
-@pytest.mark.parametrize("size", [2, 3, 4])
-def test_no_visit_goes_round_for_ever(rules: str, size: int) -> None:
-    """On the smallest boards nearly everything repeats, under rules without superko at any length."""
-    game = Game(size, rules=RULESETS[rules])
+@pytest.mark.parametrize("size", [(4, 4), (5, 4)])
+def test_no_visit_goes_round_for_ever(rules: str, size: tuple[int, int]) -> None:
+    """On small boards much repeats, under rules without superko at any length."""
+    game, links = Game(*size, rules=RULESETS[rules]), 0
     for _ in range(4):
-        search, _ = searched(game, 2000, graph_search=True)
-        check(search)
+        search, _ = searched(game, 2000, graph_search=True, c_puct=4.0)
+        links += check(search)
         game.play(game.to_move, legal_points(game)[0])
+    assert links
 
 
 def test_a_link_has_its_share_of_its_target() -> None:
@@ -134,11 +143,37 @@ def test_a_link_has_its_share_of_its_target() -> None:
     assert len(links) and sum(move.visits for move in report.moves) == report.visits - 1
 
 
-def test_the_value_is_that_of_the_tree_when_all_is_searched() -> None:
-    """With equal priors a tree that is given more visits, and the graph, agree on what the position is worth."""
-    tree = searched(Game(3), 20_000)[1]
-    graph = searched(Game(3), 20_000, graph_search=True)[1]
-    assert graph.best.point == tree.best.point and graph.winrate == pytest.approx(tree.winrate, abs=0.03)
+class CyclingEvaluator(HashEvaluator):
+    """White fills the board but A1; there Black plays first and last, which takes everything else off again."""
+
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        rows = super().submit(boards, indices, symmetries, ladders, **options)
+        corner = index_of_point(parse_vertex("A1", 4, 3), 4, 3)
+        for row, board in zip(rows, boards[indices], strict=True):
+            points = [point_of_index(move, 4, 3) for move in range(12)]
+            empty = [move for move, point in enumerate(points) if board["stones"][point] == EMPTY]
+            free, whites = [move for move in empty if move != corner], board["stones"][points].tolist().count(WHITE)
+            plays = free if board["to_move"] == WHITE else [corner] * (corner in empty and whites in (0, 11))
+            row[WIN : NO_RESULT + 1] = 0.5, 0.5, 0
+            row[POLICY : POLICY + 13] = 1e-4
+            row[POLICY + (plays or [12])[0]] = 1
+        return rows
+
+
+def test_a_cycle_may_lead_through_positions_before_the_root() -> None:
+    game = Game(4, 3, rules=RULESETS["chinese"])  # without superko
+    search = search_of(game, CyclingEvaluator(), graph_search=True, tree_megabytes=0.39, c_puct=1.0)
+    run(search, Limits(visits=400), ownership=True)
+    below = []
+    for vertex in ("A1", "A2", "pass"):
+        game.play(game.to_move, parse_vertex(vertex, 4, 3))
+        search.set_position(game)
+        for _ in range(4):
+            run(search, Limits(visits=search.visits + 150), ownership=True)
+            nodes = search.tree.nodes[: search.tree.size[0]]
+            assert not nodes["in_flight"].any()
+            below.append(reached_from(search.tree, search.root)[nodes["parent"][search.root]] != NOT_REACHED)
+    assert any(below)
 
 
 def test_a_graph_is_kept_from_move_to_move() -> None:

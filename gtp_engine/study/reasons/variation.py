@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -271,7 +271,7 @@ def searched_line(report: SearchReport) -> tuple[int, ...]:
     if not report.moves:
         return ()
     best = report.moves[0]
-    return tuple(point for point, visits in zip(best.pv, best.pv_visits, strict=True) if visits >= LEAST_VISITS)
+    return best.pv[: len(list(takewhile(lambda visits: visits >= LEAST_VISITS, best.pv_visits)))]
 
 
 def points_at(mask: np.ndarray) -> frozenset[int]:
