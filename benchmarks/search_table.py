@@ -48,7 +48,7 @@ PARTS: dict[str, tuple[str, float | str | bool]] = {
     "average of eight symmetries (on)": ("symmetry", "average"),
     "reuse of the tree": ("reuse_tree", False),
     "root symmetry pruning": ("root_symmetry_pruning", False),
-    "graph search (on)": ("graph_search", True),
+    "graph search": ("graph_search", False),
     "Gumbel root with 16 moves (on)": ("gumbel_moves", 16),
 }
 ON = " (on)"

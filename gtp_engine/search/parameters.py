@@ -215,6 +215,7 @@ _FOR_NETWORKS = SearchParameters(
     symmetry="random",
     policy_optimism=1.0,
     root_policy_optimism=0.2,
+    graph_search=True,
 )
 
 
