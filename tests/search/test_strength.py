@@ -96,7 +96,7 @@ def test_more_visits_win_as_many_games_as_ever() -> None:
 @pytest.mark.parametrize(
     ("visits", "changed", "games"),
     [
-        ((200, 48), {}, 68),
+        ((200, 48), {}, 63),
         ((48, 48), {}, 40),  # the colours are even
         ((48, 48), {"c_puct": 4.0}, 33),  # and a search that hardly trusts what it finds is weaker
         ((48, 48), {"root_fpu_reduction": 1.0}, 26),
