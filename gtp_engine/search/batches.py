@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.jit import List, borrowing, inline, njit, random_below
 from ..go.board import BOARD
+from ..go.coords import EMPTY
 from ..go.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging, Utility
 from .evaluate.features import LADDER_BYTES
@@ -107,7 +108,7 @@ def empty_state() -> SearchState:
     tree, banned = new_tree(1, 1, TreeLayout()), np.zeros((3, 2), np.int16)
     boards, history, priors = np.zeros(1, BOARD), np.zeros(1, np.uint64), np.zeros(2, np.float32)
     dead, random = np.zeros(0, np.int16), np.zeros(1, np.uint64)
-    root = Root(0, boards, history, 0, priors, False, banned, False, dead, NO_HALVING, random)
+    root = Root(0, boards, history, 0, priors, False, banned, False, dead, EMPTY, NO_HALVING, random)
     rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
     scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
     return SearchState(tree, root, rule, scale, averaging, no_ownership(0), 0, 0, 0)

@@ -75,6 +75,8 @@ class SearchParameters:
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
             visits, so that noise is explored (KataGo, Wu 2019, section 3.2); 0 forces none.
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
+        anti_mirror: Whether a search expects a player who mirrors moves through the centre to go on with it (KataGo,
+            `search.mirror`).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
             or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
         gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 0 for none.
@@ -132,6 +134,7 @@ class SearchParameters:
     wide_root_noise: float = setting(0.0, 0, 5, katago="wideRootNoise")
     forced_playouts: float = setting(0.0, 0, 100, katago="rootDesiredPerChildVisitsCoeff")
     root_symmetry_pruning: bool = setting(False, katago="rootSymmetryPruning")
+    anti_mirror: bool = setting(False, katago="antiMirror")
     gumbel_moves: int = setting(0, 0, 400)
     gumbel_noise: float = setting(0.0, 0, 10)
     temperature: float = setting(0.0, 0, katago="chosenMoveTemperatureEarly")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.jit import njit
-from ..go.coords import BLACK, as_colour, index_of_point, opponent
+from ..go.coords import BLACK, EMPTY, as_colour, index_of_point, opponent
 from ..go.game import Game
 from . import tree as trees
 from .averaging import Averaging, Utility, centred
@@ -16,6 +16,7 @@ from .evaluate.features import mark_earlier_ladders, new_workspace
 from .evaluate.human_profile import check_profile
 from .evaluate.row import EvaluationRow
 from .gumbel import NO_HALVING, plan_halving
+from .mirror import mirroring_opponent
 from .parameters import SearchParameters
 from .request import RootMoves, SearchRequest
 from .root_symmetry import find_symmetries, mirrored_moves
@@ -186,6 +187,7 @@ class Search:
             banned_until=banned_until,
             hides_passes=self.hides_passes,
             dead=np.array(sorted(request.dead), np.int16),
+            mirroring=mirroring_opponent(game) if parameters.anti_mirror else EMPTY,
             halving=NO_HALVING,
             random=self.random_state,
         )

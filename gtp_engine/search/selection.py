@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.jit import borrowing, inline, next_random
 from .gumbel import SequentialHalving
+from .mirror import against_mirror
 from .parameters import SearchParameters
 from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, node_above, scan_start
 
@@ -35,6 +36,7 @@ class Root(NamedTuple):
     banned_until: np.ndarray  # int16 [3, area+1], the depth from which on a colour may make a move
     hides_passes: bool  # whether the evaluator does not see that the last moves were passes (`Search.hides_passes`)
     dead: np.ndarray  # int16, the points of the root's stones that a count in the tree takes off (`SearchRequest.dead`)
+    mirroring: int  # the player whose answers through the centre get a share of the visits (`mirror`); EMPTY for none
     halving: SequentialHalving  # the plan of sequential halving at the root; NO_HALVING for the usual selection
     random: np.ndarray  # uint64 [1], the state of the generator of symmetries and wide root noise (`jit.next_random`)
 
@@ -88,6 +90,9 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
 
     # N + 1: the node's own evaluation counts as one visit, visits in flight as lost ones, this one not.
     total = record["children_weight"] + 1.0 + (record["in_flight"] - 1) * rule.virtual_loss
+    answer, least = against_mirror(root.mirroring, colour, record["move"], tree.priors.shape[1] - 1, total)
+    if answer != NO_MOVE and tree.priors[node, answer] > 0 and root.banned_until[colour, answer] <= depth:
+        return NO_NODE, answer
     first_play = _first_play_value(record, rule, node == root.node)
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)
     raving = len(tree.amaf) > 0
@@ -113,6 +118,8 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         urgency += _widening(root, rule, explore / (1.0 + weight), float(prior)) if widening else 0.0
         # Wu 2019, section 3.2: a move that noise suggests gets enough visits to show its value.
         if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
+            urgency = np.inf
+        if candidate["move"] == answer and weight <= least:
             urgency = np.inf
         if urgency > best_urgency:
             best, best_urgency = child, urgency

@@ -78,11 +78,11 @@ def test_turns_and_priorities() -> None:
 
 def test_settings() -> None:
     settings = {"maxVisits": 7, "maxTime": 2, "reportAnalysisWinratesAs": "sidetomove", "wideRootNoise": 0.5}
-    query = parsed(overrideSettings=settings | {"cpuctExploration": 1.5, "virtual_loss": "2", "antiMirror": True})
+    query = parsed(overrideSettings=settings | {"cpuctExploration": 1.5, "virtual_loss": "2", "lagBuffer": 1})
     assert (query.request.limits, query.settings.perspective) == (Limits(7, 2.0), None)
     assert (query.request.parameters.c_puct, query.request.parameters.virtual_loss) == (1.5, 2.0)
     assert query.request.parameters.wide_root_noise == 0.5
-    assert query.warnings == (("overrideSettings", "Unknown config params: antiMirror"),)
+    assert query.warnings == (("overrideSettings", "Unknown config params: lagBuffer"),)
     query = parsed(overrideSettings=settings, maxVisits=9, rootPolicyTemperature=2, rootFpuReductionMax=0)
     assert query.request.limits.visits == 9
     assert (query.request.parameters.root_policy_temperature, query.request.parameters.root_fpu_reduction) == (2, 0)
