@@ -310,10 +310,11 @@ class Game:
         """White's compensation for handicap stones under the rules, in points."""
         return handicap_bonus(self._rules, self.handicap)
 
-    def stones(self) -> np.ndarray:
+    def stones(self, moves_ago: int = 0) -> np.ndarray:
         """Returns a copy of the stones: int8 [height, width] of EMPTY, BLACK and WHITE, row 0 at the top."""
         stride = self.width + 1
-        padded = self.board["stones"][0][: (self.height + 2) * stride].reshape(self.height + 2, stride)
+        points = self.previous_board(moves_ago)["stones"][0][: (self.height + 2) * stride]
+        padded = points.reshape(self.height + 2, stride)
         return padded[1:-1, 1:].copy()
 
     def stone_at(self, point: int | str) -> int:

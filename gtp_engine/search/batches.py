@@ -108,7 +108,7 @@ def empty_state() -> SearchState:
     tree, banned = new_tree(1, 1, TreeLayout()), np.zeros((3, 2), np.int16)
     boards, history, priors = np.zeros(1, BOARD), np.zeros(1, np.uint64), np.zeros(2, np.float32)
     dead, random = np.zeros(0, np.int16), np.zeros(1, np.uint64)
-    root = Root(0, boards, history, 0, priors, False, banned, False, dead, EMPTY, NO_HALVING, random)
+    root = Root(0, boards, history, 0, priors, False, banned, False, dead, priors, EMPTY, NO_HALVING, random)
     rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
     scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
     return SearchState(tree, root, rule, scale, averaging, no_ownership(0), 0, 0, 0)

@@ -77,6 +77,8 @@ class SearchParameters:
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
         anti_mirror: Whether a search expects a player who mirrors moves through the centre to go on with it (KataGo,
             `search.mirror`).
+        avoid_repeated_patterns: How much less utility a move at the root has if its player has made it before in the
+            game between the same stones, in any symmetry (KataGo, `search.repetition`).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
             or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
         gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 0 for none.
@@ -135,6 +137,7 @@ class SearchParameters:
     forced_playouts: float = setting(0.0, 0, 100, katago="rootDesiredPerChildVisitsCoeff")
     root_symmetry_pruning: bool = setting(False, katago="rootSymmetryPruning")
     anti_mirror: bool = setting(False, katago="antiMirror")
+    avoid_repeated_patterns: float = setting(0.0, -3, 3, katago="avoidRepeatedPatternUtility")
     gumbel_moves: int = setting(0, 0, 400)
     gumbel_noise: float = setting(0.0, 0, 10)
     temperature: float = setting(0.0, 0, katago="chosenMoveTemperatureEarly")

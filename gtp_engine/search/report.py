@@ -432,6 +432,9 @@ def _describe(
     _average(tree.nodes[root.node], 1.0, lcb_stdevs, whole)
     for index in range(len(children)):
         _average(tree.nodes[children[index]], -1.0, lcb_stdevs, found[index])
+        penalty = root.penalties[tree.nodes[children[index]]["move"]]
+        found[index]["utility"] -= penalty
+        found[index]["utility_lcb"] -= penalty
     if corrects and len(children) > 1:
         _correct_selection(tree, root, rule, children, found)
 

@@ -18,6 +18,7 @@ from .evaluate.row import EvaluationRow
 from .gumbel import NO_HALVING, plan_halving
 from .mirror import mirroring_opponent
 from .parameters import SearchParameters
+from .repetition import repeated_moves
 from .request import RootMoves, SearchRequest
 from .root_symmetry import find_symmetries, mirrored_moves
 from .selection import Root, rule_of
@@ -187,6 +188,7 @@ class Search:
             banned_until=banned_until,
             hides_passes=self.hides_passes,
             dead=np.array(sorted(request.dead), np.int16),
+            penalties=_penalties(game, parameters.avoid_repeated_patterns),
             mirroring=mirroring_opponent(game) if parameters.anti_mirror else EMPTY,
             halving=NO_HALVING,
             random=self.random_state,
@@ -448,6 +450,12 @@ def layout_for(parameters: SearchParameters, evaluator: Evaluator) -> TreeLayout
     rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.has_amaf
     biases, graph = parameters.value_bias > 0, parameters.graph_search
     return TreeLayout(rave, evaluator.reads_ladders, biases, graph=graph)
+
+
+def _penalties(game: Game, penalty: float) -> np.ndarray:
+    """Returns `selection.Root.penalties`: this one for moves that repeat a pattern of the player's moves."""
+    repeats = repeated_moves(game) if penalty else np.zeros(game.area + 1, bool)
+    return repeats * np.float32(penalty)
 
 
 def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:

@@ -36,6 +36,7 @@ class Root(NamedTuple):
     banned_until: np.ndarray  # int16 [3, area+1], the depth from which on a colour may make a move
     hides_passes: bool  # whether the evaluator does not see that the last moves were passes (`Search.hides_passes`)
     dead: np.ndarray  # int16, the points of the root's stones that a count in the tree takes off (`SearchRequest.dead`)
+    penalties: np.ndarray  # float32 [area+1], by how much the utility of each move is taken for less
     mirroring: int  # the player whose answers through the centre get a share of the visits (`mirror`); EMPTY for none
     halving: SequentialHalving  # the plan of sequential halving at the root; NO_HALVING for the usual selection
     random: np.ndarray  # uint64 [1], the state of the generator of symmetries and wide root noise (`jit.next_random`)
@@ -110,6 +111,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         lost = candidate["in_flight"] * rule.virtual_loss
         weight = candidate["weight"] + lost
         value = (-candidate["utility_sum"] - rule.loss * lost) / weight if weight > 0 else first_play
+        value -= root.penalties[candidate["move"]] if node == root.node else 0.0
         if raving:
             value = rave_blend(value, weight, rave_estimate(tree.amaf[node], candidate["move"], first_play), rule.rave)
         prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
@@ -117,22 +119,16 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         urgency = value + (explore / math.sqrt(max(weight, 0.5)) if rule.uct else explore * prior / (1.0 + weight))
         urgency += _widening(root, rule, explore / (1.0 + weight), float(prior)) if widening else 0.0
         # Wu 2019, section 3.2: a move that noise suggests gets enough visits to show its value.
-        if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
-            urgency = np.inf
-        if candidate["move"] == answer and weight <= least:
+        is_forced = forcing and weight < math.sqrt(rule.forced_playouts * prior * total)
+        if is_forced or (candidate["move"] == answer and weight <= least):
             urgency = np.inf
         if urgency > best_urgency:
             best, best_urgency = child, urgency
         child = candidate["next_sibling"]
     if unvisited == NO_MOVE or rule.uct:
         return best, NO_MOVE
-    if raving:
-        # RAVE gives each move a value of its own, so that the largest prior need not be the best any more.
-        unvisited, urgency = _best_unvisited_by_rave(tree, root, colour, depth, node, first_play, explore)
-    prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
-    if not raving:
-        urgency = first_play + explore * prior
-    urgency += _widening(root, rule, explore, float(prior)) if widening else 0.0
+    unvisited, urgency = _best_unvisited(tree, root, colour, depth, node, first_play, explore, unvisited, noisy)
+    urgency += _widening(root, rule, explore, _prior_of(tree, root, node, unvisited, noisy)) if widening else 0.0
     return (NO_NODE, unvisited) if urgency > best_urgency else (best, NO_MOVE)
 
 
@@ -194,6 +190,31 @@ def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
         spread = math.sqrt(max(0.0, mean - square))
         explore *= 1.0 + rule.c_puct_spread * (spread / _USUAL_SPREAD - 1.0)
     return explore
+
+
+@inline
+def _best_unvisited(
+    tree: Tree,
+    root: Root,
+    colour: int,
+    depth: int,
+    node: int,
+    first_play: float,
+    explore: float,
+    likeliest: int,
+    noisy: bool,
+) -> tuple[int, float]:
+    """Returns the best move without visits and its urgency; `likeliest` is the one with the largest prior."""
+    if len(tree.amaf) > 0:
+        # RAVE gives each move a value of its own, so that the largest prior need not be the best any more.
+        return _best_unvisited_by_rave(tree, root, colour, depth, node, first_play, explore)
+    return likeliest, first_play + explore * _prior_of(tree, root, node, likeliest, noisy)
+
+
+@inline
+def _prior_of(tree: Tree, root: Root, node: int, move: int, noisy: bool) -> float:
+    """Returns the prior of a move without visits; `noisy` is whether it is at the root and that one's own."""
+    return float(root.priors[move] if noisy else np.float32(tree.priors[node, move]) / PRIOR_ONE)
 
 
 @borrowing
