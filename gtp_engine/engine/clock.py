@@ -274,7 +274,7 @@ class Clock:
         side = self._sides[colour]
         return None if side.settings.system == "none" else side.left
 
-    def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
+    def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0, shares: float = 1.0) -> float | None:
         """Returns the seconds to spend on the next move of `colour`.
 
         Main time is spread over the moves to come; a period of byo-yomi, a Canadian stone's share and a Fischer
@@ -285,6 +285,7 @@ class Clock:
         Args:
             colour, area, move_number: The player, the board's number of points, and the moves played by both.
             spent: Seconds since the move was requested, which are not charged to the clock yet.
+            shares: How many times its share of the main time the move may take.
 
         Returns:
             Seconds; 0.0 if the player has to move at once, None without a clock.
@@ -301,8 +302,8 @@ class Clock:
         usable = max(seconds, overtime)
         # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
         possible = max(area - move_number / 2, area / 2)
-        main = 0.0 if count else max(seconds - side.reserve(usable) - side.overhead * possible, 0.0)
-        share = main / max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
+        main = 0.0 if count else max(seconds - side.reserve(usable) - shares * side.overhead * possible, 0.0)
+        share = shares * main / max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
         if settings.has_overtime:
             stones = (count or settings.count) if settings.system == "canadian" else 1
             share += (overtime - side.reserve(overtime)) / stones

@@ -444,7 +444,8 @@ class Engine:
             worker = judge.player(player)
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
-                budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
+                if play:
+                    budget = clock.budget(colour, game.area, len(game.moves), waited, settings.overallocation)
                 limits = settings.move_limits(budget)
             style = PlayStyle(strength, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style, judge)

@@ -52,12 +52,14 @@ class Referee:
         return math.floor(self.period), self.count
 
 
-def play_game(clock, referee, moves: int, area: int, *, excess: float, lag: float, reports: bool) -> float:
+def play_game(
+    clock, referee, moves: int, area: int, *, excess: float, lag: float, reports: bool, shares: float = 2.0
+) -> float:
     """One side's moves of a whole game, and what was left of its main time at the end."""
     for number in range(moves):
         if reports:
             clock.time_left(BLACK, *referee.report())
-        budget = clock.budget(BLACK, area, 2 * number)
+        budget = clock.budget(BLACK, area, 2 * number, shares=shares)
         assert budget is not None
         clock.charge(BLACK, budget + excess, budget)
         referee.take(budget + excess + lag)

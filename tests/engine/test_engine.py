@@ -277,6 +277,17 @@ def test_pondering_ends_when_anything_else_is_asked():
         engine.ponder()
 
 
+def test_an_unexpected_reply_finds_what_pondering_has_found_about_it():
+    with Engine(EngineSettings(network="uniform", threads=1, visits=50, ponder=True), width=5) as engine:
+        engine.best_move()
+        seen = engine.analyze(engine.request(limits=Limits(visits=400))).result(PATIENCE)
+        unexpected = seen.moves[-1]
+        engine.ponder()
+        engine.play(WHITE, unexpected.point)
+        report = engine.genmove(engine.request(limits=Limits(visits=1))).result(PATIENCE).report
+        assert report.visits >= unexpected.visits > 1 and report.new_visits == 0
+
+
 def test_the_clock_limits_moves_and_is_charged():
     with Engine(EngineSettings(network="uniform", threads=1), width=9) as engine:
         engine.ready.result(PATIENCE)
