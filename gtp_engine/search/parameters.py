@@ -38,13 +38,12 @@ class SearchParameters:
         c_puct: The weight of exploration in PUCT, in units of utility (KataGo).
         c_puct_log: The weight of exploration grows with the visits N of a node by c_puct_log log(1 + N / c_puct_base)
             (AlphaZero's formula; KataGo's numbers for networks).
-        c_puct_base: The number of visits at which this growth sets in (KataGo's 500; AlphaZero has 19652).
+        c_puct_base: The number of visits at which this sets in (KataGo's 500; AlphaZero has 19652).
         c_puct_spread: The share to which exploration is made proportional to the standard deviation of the utilities
             found so far (KataGo).
         rave: The number of visits at which a move's own value weighs as much as its RAVE value, with rollouts (Gelly
             and Silver 2007); 0 turns RAVE off.
-        c_uct: The weight of exploration in UCT, in units of utility; UCB1 itself would use 2 sqrt(2) for values in
-            -1..1.
+        c_uct: The weight of exploration in UCT, in units of utility.
         fpu_reduction: The first-play urgency, which is the utility assumed for a move without visits, lies this far
             below the parent's utility, times the square root of the prior mass visited so far (Leela Zero, KataGo).
         root_fpu_reduction: The same at the root.
@@ -57,16 +56,16 @@ class SearchParameters:
         better_children: The exponent by which clearly worse children weigh less in a node's value, KataGo's
             valueWeightExponent (`search.averaging`); 0 leaves plain means.
         noise_pruning: The loss of utility at which visits of worse children beyond their share by prior are reduced
-            to 1/e of their weight (KataGo, `search.averaging`); 0 turns this off.
+            to 1/e of their weight (KataGo, `search.averaging`); 0 for none.
         value_bias: The share of the mean error of evaluations after the same local moves that is corrected in
-            others (KataGo, `search.value_bias`); 0 turns this off.
+            others (KataGo, `search.value_bias`).
         uncertainty: The expected error, in units of utility, at which an evaluation weighs about one; more certain
             ones weigh up to 8 and less certain ones less (KataGo); 0 makes all weigh one.
-        virtual_loss: The number of lost visits that a leaf counts for while it is being evaluated (Chaslot et al.
+        virtual_loss: The number of lost visits that a leaf counts for while it is evaluated (Chaslot et al.
             2008).
-        batch_size: The largest number of leaves evaluated together; 0 uses the evaluator's own number.
+        batch_size: The largest number of leaves evaluated together; 0 for the evaluator's own.
         root_noise: The share of Dirichlet noise in the root's priors (AlphaZero).
-        dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (KataGo; 10.83 is
+        dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (10.83 is
             AlphaZero's 0.03 for each of 361 points).
         shaped_noise: Whether half of these concentrations go to moves whose priors are above the usual (KataGo).
         root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
@@ -75,10 +74,9 @@ class SearchParameters:
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
             visits, so that noise is explored (KataGo, Wu 2019, section 3.2); 0 forces none.
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
-        anti_mirror: Whether a search expects a player who mirrors moves through the centre to go on with it (KataGo,
-            `search.mirror`).
-        avoid_repeated_patterns: How much less utility a move at the root has if its player has made it before in the
-            game between the same stones, in any symmetry (KataGo, `search.repetition`).
+        anti_mirror: Whether to leave mirror play (KataGo, `search.mirror`).
+        avoid_repeated_patterns: How much less utility the root's moves have that repeat a local pattern of their
+            player (KataGo, `search.repetition`).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
             or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
         gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 0 for none.
@@ -97,14 +95,13 @@ class SearchParameters:
         root_policy_optimism: The same share in the root's priors (KataGo).
         playout_doubling_advantage: How many more playouts than the opponent the player at the root is assumed to have,
             as a base-2 logarithm (1 for twice as many), for KataGo's networks. Above 0 a network expects the opponent
-            to make mistakes and prefers complications, which suits the side that gives a handicap.
-        profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
-            for none.
+            to make mistakes and prefers complications.
+        profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`).
         graph_search: Whether positions that several orders of moves lead to are searched as one (KataGo).
-        reuse_tree: Whether a search continues from what earlier searches of the game have found.
+        reuse_tree: Whether a search continues from what earlier ones of the game have found.
         tree_megabytes: The size in megabytes at which the tree stops growing; while it grows it may take twice as much
-            for a moment. With a network a visit takes up to 0.41 kB on 9x9 and 1 kB on 19x19, or 0.5 kB and 1.4 kB with
-            ownership; with RAVE and ownership it takes 1 kB and 4.1 kB.
+            for a moment. With ownership a visit takes up to 0.5 kB on 9x9 and 1.4 kB on 19x19, with RAVE 1 kB and
+            4.1 kB.
 
     Raises:
         UserError: A value is of the wrong type or out of range.

@@ -125,13 +125,11 @@ def test_the_memory_of_a_visit_is_as_stated(generator: ModuleType) -> None:
         return sum(array.nbytes for array in arrays) / nodes / 1000
 
     plain, network, rave = TreeLayout(), TreeLayout(ladders=True, biases=True), TreeLayout(rave=True)
-    alone = "{:.2g} kB on 9x9 and {:.2g} kB on 19x19".format(*(kilobytes(size, network) for size in (9, 19)))
-    pairs = [
-        "{:.2g} kB and {:.2g} kB".format(*(kilobytes(size, layout._replace(ownership=True)) for size in (9, 19)))
-        for layout in (network, rave)
-    ]
+    usual, raving = (
+        [f"{kilobytes(size, layout._replace(ownership=True)):.2g} kB" for size in (9, 19)] for layout in (network, rave)
+    )
     meaning = meanings(SearchParameters)["tree_megabytes"]
-    assert f"a visit takes up to {alone}, or {pairs[0]} with ownership" in meaning
-    assert f"with RAVE and ownership it takes {pairs[1]}" in meaning
+    assert f"With ownership a visit takes up to {usual[0]} on 9x9 and {usual[1]} on 19x19, with RAVE " in meaning
+    assert meaning.endswith(f"with RAVE {raving[0]} and {raving[1]}.")
     row = f"{kilobytes(19, plain):.1f} kB; with rollouts, which store RAVE's statistics, {kilobytes(19, rave):.1f} kB |"
     assert f"| memory for each visit on 19x19 | {row}" in (DOCS / "results.md").read_text()
