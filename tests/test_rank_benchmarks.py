@@ -1,4 +1,5 @@
-"""The calibration of ranks: the curve, the scale by two programs, games against programs, and a run of all stages."""
+"""The calibration of ranks: the curve, the scale by two programs, games against programs, and a run of all stages; and
+the scale among other programs."""
 
 import itertools
 import shlex
@@ -11,6 +12,7 @@ import player_rating
 import pytest
 import rank_games
 import rank_ladder
+import scale
 from rank_curve import Curve, Pairing, Scale, fit, scale_of
 from rank_games import GNUGO, PACHI, RankGames
 from rank_ladder import RANK_OF, Ladder, play_all, show
@@ -237,3 +239,33 @@ def test_a_player_is_left_out_with_the_games_of_the_opponents() -> None:
     folds = list(sample.folds(sample.all))
     assert [(own.tolist().index(True), int(others.sum())) for own, others in folds] == [(0, 4), (2, 4), (4, 4), (6, 4)]
     assert all(not set(sample.games[own]) & set(sample.games[others]) for own, others in folds)
+
+
+def test_the_scale_follows_its_games_from_the_anchor_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(scale, "RESULTS", tmp_path / "scale.jsonl")
+    elo = {player: 100.0 * (index - 1) for index, player in enumerate(scale.PLAYERS)}
+    games: dict[tuple[scale.Player, scale.Player], list[float]] = {}
+    here = list(scale.PLAYERS)
+    for pair in itertools.pairwise(here):
+        assert scale.next_pair(here, games) == pair  # neighbours meet first
+        won = round(1000 * expected_score(elo[pair[0]] - elo[pair[1]]))
+        games[pair] = [1.0] * won + [0.0] * (1000 - won)
+    curve = scale.fitted(games)
+    assert [curve.elo(scale.number(player)) for player in here] == pytest.approx(list(elo.values()), abs=10)
+    far = here[0], here[1]
+    games[far] = [1.0, 0.0] * 4
+    assert scale.next_pair(here, games) == far  # the difference that is known least
+
+
+def test_games_of_the_scale_are_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(scale, "RESULTS", tmp_path / "scale.jsonl")
+    words = {0: ["resign"] * 20, 10: []}
+    monkeypatch.setattr(scale, "gnugo", lambda level: shlex.join([sys.executable, SCRIPTED, *words[level]]))
+    monkeypatch.setattr(sys, "argv", ["scale.py", "--games", "8", "--pachi", "no such program"])
+    monkeypatch.setattr(scale, "find_network", lambda name: (_ for _ in ()).throw(UserError("not here")))
+    scale.main()
+    assert scale.kept(9) == {(("GNU Go", 0), ("GNU Go", 10)): [0.0] * 8}
+    assert scale.kept(19) == {}
+    assert "GNU Go level 10                                8       8  +0 (+0 to +0)" in capsys.readouterr().out
