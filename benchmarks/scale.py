@@ -35,7 +35,7 @@ GAMES_AT_ONCE = 4
 # From about the weakest to the strongest: levels of GNU Go, playouts of Pachi, visits of networks.
 PLAYERS = (
     *(("GNU Go", level) for level in (0, 10)),
-    *(("Pachi", playouts) for playouts in (1000, 10000)),
+    ("Pachi", 1000),
     *(("g170-b6c96-s175395328-d26788732", visits) for visits in (1, 10, 100)),
     *(("b10c384h6nbttflrs-int8", visits) for visits in (1, 10, 100)),
 )

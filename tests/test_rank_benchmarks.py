@@ -1,11 +1,12 @@
 """The calibration of ranks: the curve, the scale by two programs, games against programs, and a run of all stages; and
-the scale among other programs."""
+the scale among other programs, and games with a handicap."""
 
 import itertools
 import shlex
 import sys
 from pathlib import Path
 
+import handicap_doubling
 import numpy as np
 import people_ranks
 import player_rating
@@ -269,3 +270,22 @@ def test_games_of_the_scale_are_kept(
     assert scale.kept(9) == {(("GNU Go", 0), ("GNU Go", 10)): [0.0] * 8}
     assert scale.kept(19) == {}
     assert "GNU Go level 10                                8       8  +0 (+0 to +0)" in capsys.readouterr().out
+
+
+def test_games_with_a_handicap_are_played_with_and_without_the_advantage(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"RESULTS": tmp_path / "games.jsonl", "SIZE": 9, "VISITS": 2}.items():
+        monkeypatch.setattr(handicap_doubling, name, value)
+    monkeypatch.setattr(sys, "argv", ["handicap_doubling.py", TINY, "--games", "1"])
+    used = set()
+    monkeypatch.setattr(
+        handicap_doubling, "white_doublings", lambda game, per_point, last: used.add((per_point, last is None)) or 1.0
+    )
+    for _ in range(2):  # the second run has nothing left to play
+        handicap_doubling.main()
+        assert {cell: len(points) for cell, points in handicap_doubling.kept("tiny").items()} == dict.fromkeys(
+            itertools.product((3, 5, 9), (0.0, 0.045)), 1
+        )
+    assert used == {(0.045, True), (0.045, False)}
+    assert "9 stones: " in capsys.readouterr().out
