@@ -67,14 +67,14 @@ class SearchParameters:
         root_noise: The share of Dirichlet noise in the root's priors (AlphaZero).
         dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (10.83 is
             AlphaZero's 0.03 for each of 361 points).
-        shaped_noise: Whether half of these concentrations go to moves whose priors are above the usual (KataGo).
+        shaped_noise: Whether half of these concentrations go to moves whose priors are above the average (KataGo).
         root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
         early_root_policy_temperature: The same at the start of a game, falling like `temperature`; 0 for no difference.
         wide_root_noise: How much more evenly, and by chance, the search looks at the root's moves (KataGo).
         forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
             visits, so that noise is explored (KataGo, Wu 2019, section 3.2); 0 forces none.
         root_symmetry_pruning: Whether the root's moves that are mirror images of each other are searched once (KataGo).
-        anti_mirror: Whether to leave mirror play (KataGo, `search.mirror`).
+        anti_mirror: Whether to counter an opponent who mirrors one's moves (KataGo, `search.mirror`).
         avoid_repeated_patterns: How much less utility the root's moves have that repeat a local pattern of their
             player (KataGo, `search.repetition`).
         gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
@@ -82,7 +82,7 @@ class SearchParameters:
         gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 0 for none.
         temperature: The temperature at which the first moves of a game are drawn by their visits (AlphaZero); 0 plays
             the best move.
-        temperature_moves: The number of moves until it begins to fall.
+        temperature_moves: The number of moves until the temperature begins to fall.
         temperature_halflife: The moves on 19x19, fewer on smaller boards, in which it falls half of the way to
             `late_temperature` (KataGo); 0 lets it fall at once.
         late_temperature: The temperature towards which it falls.

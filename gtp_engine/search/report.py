@@ -156,6 +156,11 @@ class SearchReport:
         text = f"<SearchReport: {colour_name(self.to_move)} to move, {_values(self)}"
         return f"{text}: {' '.join(map(self.vertex, self.moves[0].pv))}>" if self.moves else f"{text}>"
 
+    def is_best(self, point: int) -> bool:
+        """Whether a move is the best one, or a mirror image of it."""
+        found = self.move_at(point)
+        return found is not None and self.moves[0].point in (found.point, found.symmetry_of)
+
     @property
     def searched(self) -> tuple[MoveReport, ...]:
         """The moves without mirror images of others."""
@@ -187,7 +192,7 @@ class SearchReport:
         return Policy(self.priors, self.width, self.height)
 
     def table(self) -> list[dict[str, Any]]:
-        """Returns a row for each move, for a data frame: `pandas.DataFrame(report.table())`.
+        """Returns a row for each move that was searched, for a data frame: `pandas.DataFrame(report.table())`.
 
         A row has `move` and `pv` as vertices, and visits, winrate, lead, score_mean, score_stdev, lcb and prior as in
         `MoveReport`.
@@ -195,7 +200,7 @@ class SearchReport:
         numbers = ("visits", "winrate", "lead", "score_mean", "score_stdev", "lcb", "prior")
         return [
             {"move": move.vertex} | {name: getattr(move, name) for name in numbers} | {"pv": " ".join(move.pv_vertices)}
-            for move in self.moves
+            for move in self.searched
         ]
 
     def ownership_of(self, colour: int | str) -> np.ndarray:

@@ -144,6 +144,11 @@ class Search:
             self.clear()
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
+        banned_until, symmetries = _banned_until(self.game, request.root_moves), tuple[int, ...]()
+        if parameters.root_symmetry_pruning:
+            symmetries = find_symmetries(self.game, banned_until, request.dead)
+        if mirrored_moves(self.game, symmetries)[self.tree.nodes["move"][self.children()]].any():
+            self.clear()  # the visits of mirror images would count for no move
         self.make_room(1)
         # As in KataGo a node that becomes the root is evaluated again if the evaluator treats roots differently.
         differs = parameters.root_policy_optimism != parameters.policy_optimism and self.evaluator.has_optimism
@@ -152,9 +157,6 @@ class Search:
             self.tree.nodes["state"][self.root] = UNEVALUATED
             self.tree.ownership[self.root : self.root + 1, 0] = trees.OWNERSHIP_UNKNOWN
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
-        banned_until, symmetries = _banned_until(self.game, request.root_moves), tuple[int, ...]()
-        if parameters.root_symmetry_pruning:
-            symmetries = find_symmetries(self.game, banned_until, request.dead)
         root = self._root(request, parameters, banned_until)
         return ActiveSearch(self, replace(request, parameters=parameters), root, symmetries)
 

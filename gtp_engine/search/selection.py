@@ -70,20 +70,20 @@ def rule_of(parameters: SearchParameters) -> Rule:
 
 # Inlined: passing the many arrays of tree and root to a call costs a fifth of a visit.
 @inline
-def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, bans_until: int) -> tuple[int, int]:
+def select(
+    tree: Tree, root: Root, rule: Rule, node: int, last: int, colour: int, depth: int, bans_until: int
+) -> tuple[int, int]:
     """Selects the move that a visit follows from a node, where it is already counted as in flight.
 
     Args:
         tree, root, rule: The search (`visits.SearchState`); so is `bans_until`.
-        node: The node, `depth` moves below the root.
+        node, last: The node, `depth` moves below the root, and the move that the visit came by.
         colour: The side to move.
 
     Returns:
-        The child to visit and NO_MOVE; or NO_NODE and the move to make a child of; or NO_NODE and NO_MOVE if no move is
-        allowed.
+        The child to visit and NO_MOVE; NO_NODE and the move to make a child of; or, if none is allowed, both NO_*.
     """
-    nodes = tree.nodes
-    record = nodes[node]
+    nodes, record = tree.nodes, tree.nodes[node]
     noisy, banning = root.noisy and node == root.node, depth < bans_until
     unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node) if noisy or banning else record["unvisited"]
     if rule.uct and unvisited != NO_MOVE:
@@ -91,7 +91,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
 
     # N + 1: the node's own evaluation counts as one visit, visits in flight as lost ones, this one not.
     total = record["children_weight"] + 1.0 + (record["in_flight"] - 1) * rule.virtual_loss
-    answer, least = against_mirror(root.mirroring, colour, record["move"], tree.priors.shape[1] - 1, total)
+    answer, least = against_mirror(root.mirroring, colour, last, tree.priors.shape[1] - 1, total)
     if answer != NO_MOVE and tree.priors[node, answer] > 0 and root.banned_until[colour, answer] <= depth:
         return NO_NODE, answer
     first_play = _first_play_value(record, rule, node == root.node)

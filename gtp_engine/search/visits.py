@@ -80,9 +80,9 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
         paths: PATH, as long, written: their paths.
 
     Returns:
-        The number of positions to evaluate, and of visits that are backed up already, since they ended at a finished
-        game, would go round in a cycle, or where no move is allowed. Both are 0 if the tree is full, no move is allowed
-        at the root, or everything worth a visit is under way.
+        The number of positions to evaluate, and of visits that are backed up already: they ended at a finished game or
+        where no move is allowed, or would have gone round in a cycle. Both are 0 if the tree is full, no move is
+        allowed at the root, or everything worth a visit is under way.
     """
     tree, root, averaging = search.tree, search.root, search.averaging
     nodes, count, done, collisions = tree.nodes, 0, 0, 0
@@ -101,7 +101,8 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
             if node == root.node and len(root.halving.considered_visits):
                 child, move = select_by_halving(tree, node, root.halving)
             elif depth < MAX_DEPTH:
-                child, move = select(tree, root, search.rule, node, board["to_move"], depth, search.bans_until)
+                last = nodes[path["records"][depth]]["move"]
+                child, move = select(tree, root, search.rule, node, last, board["to_move"], depth, search.bans_until)
             is_new = child == NO_NODE
             if is_new and move == NO_MOVE and depth > 0:
                 _visit_again(tree, one_path, averaging)
@@ -433,7 +434,7 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
 
 @inline
 def _set_own_averages(record: np.ndarray, utility: float) -> None:
-    """Makes the averages of a node those of its own evaluation one_path."""
+    """Makes the averages of a node those of its own evaluation alone."""
     weight = record["own_weight"]
     record["weight"] = weight
     record["value_sum"] = weight * record["own_value"]

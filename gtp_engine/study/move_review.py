@@ -93,8 +93,9 @@ class MoveReview:
 
     @property
     def best(self) -> int:
-        """The point that the search prefers to play."""
-        return self.before.moves[0].point if self.before.moves else self.move.point
+        """The point that the search prefers to play; the move itself if it is a mirror image of that one."""
+        is_best = not self.before.moves or self.before.is_best(self.move.point)
+        return self.move.point if is_best else self.before.moves[0].point
 
     @property
     def better_line(self) -> tuple[int, ...]:
@@ -103,9 +104,14 @@ class MoveReview:
 
     @property
     def place(self) -> int | None:
-        """The place of the move played among those that the search tried, from 1; None if it did not try it."""
+        """The place of the move played among those that the search tried, from 1; None if it did not try it.
+
+        Mirror images have one place.
+        """
         found = self.before.move_at(self.move.point)
-        return None if found is None else found.order + 1
+        if found is None:
+            return None
+        return 1 + sum(move.order < found.order for move in self.before.searched) - (found.symmetry_of is not None)
 
     @property
     def phase(self) -> Phase:

@@ -86,7 +86,7 @@ def test_a_visit_in_flight_makes_a_move_look_worse_even_in_a_lost_position() -> 
     nodes[0]["children_weight"], nodes[0]["visited_prior"] = 20, 1
     for flying in (1, 2):
         nodes["in_flight"][[0, flying]] = 5, 4
-        child, _ = select(state.tree, state.root, state.rule, 0, BLACK, 0, 0)
+        child, _ = select(state.tree, state.root, state.rule, 0, trees.NO_MOVE, BLACK, 0, 0)
         assert child == 3 - flying
         nodes["in_flight"] = 0
 

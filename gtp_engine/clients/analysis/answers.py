@@ -82,7 +82,7 @@ class _Perspective:
         fields = {
             "move": self.report.vertex(move.point),
             "visits": move.visits,
-            # All visits are those of the moves: with graph search positions may have more.
+            # Visits are those through the move: with graph search the position itself may have more.
             "edgeVisits": move.visits,
             "utility": self.points(move.utility),
             "winrate": self.winrate(move.winrate),

@@ -92,7 +92,7 @@ def _kata_move(report: "SearchReport", move: "MoveReport", wanted: frozenset[str
         "" if move.symmetry_of is None else f"isSymmetryOf {report.vertex(move.symmetry_of)}",
         f"order {move.order} pv {_variation(report, move)}",
         f"pvVisits {visits}" if "pvVisits" in wanted else "",
-        # All visits are those of the moves: with graph search positions may have more.
+        # Visits are those through the move: with graph search the position itself may have more.
         f"pvEdgeVisits {visits}" if "pvEdgeVisits" in wanted else "",
         f"movesOwnership {grid(move.ownership)}" if "movesOwnership" in wanted and move.ownership is not None else "",
     ]

@@ -27,6 +27,7 @@ class Value:
     visits: int
     best: str
     losses: Mapping[str, float] = field(default_factory=dict)
+    images: frozenset[str] = frozenset()  # the best move and its mirror images
 
 
 class Values:
@@ -52,7 +53,8 @@ class Values:
         lead, winrate = worth(report)
         losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
         best = report.moves[0].vertex if report.moves else ""
-        value = Value(report.to_move, winrate, lead, report.visits, best, losses)
+        images = frozenset(move.vertex for move in report.moves if report.is_best(move.point))
+        value = Value(report.to_move, winrate, lead, report.visits, best, losses, images)
         for each in (node, node.first_with_position):
             known = self.get(each)
             if known is None or (known.to_move == report.to_move and known.visits <= report.visits):
@@ -117,7 +119,7 @@ class Values:
         before, after = self.get(node.parent) if node.parent else None, self.get(node)
         if node.move is None or before is None or after is None:
             return None
-        if before.best == vertex(node.move.point, width, height):
+        if vertex(node.move.point, width, height) in before.images | {before.best}:
             return 0.0
         lost = before.lead - after.lead if node.move.colour == BLACK else after.lead - before.lead
         return round(lost, 1) + 0.0  # as it is shown, and as in a review: nothing is no -0.0

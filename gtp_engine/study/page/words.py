@@ -178,7 +178,8 @@ def _position(report: SearchReport, words: Wording) -> list[Any]:
     """Returns what a position is worth, whose turn it is, and the moves to consider with their lines."""
     moves = {move.point: move for move in report.moves}
     candidates = []
-    for number, drawn in enumerate(report.candidates()[:_MOST_CANDIDATES]):
+    searched = [drawn for drawn in report.candidates() if moves[int(drawn.point)].symmetry_of is None]
+    for number, drawn in enumerate(searched[:_MOST_CANDIDATES]):
         move = moves[int(drawn.point)]
         lead = move.lead if report.to_move == BLACK else -move.lead
         line = _names(move.pv[: _OTHERS_MOVES if number else LONGEST_VARIATION], report.width)
