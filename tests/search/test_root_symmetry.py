@@ -9,11 +9,12 @@ from hash_evaluator import HashEvaluator
 from searching import run, search_of, searched
 
 from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, Move
 from gtp_engine.go.symmetry import apply, transform_point
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits, RootMoves
 from gtp_engine.search.root_symmetry import find_symmetries, mirrored_moves
+from gtp_engine.study.move_review import MoveReview
 
 
 def symmetries_of(game: Game, dead: tuple[int, ...] = ()) -> tuple[int, ...]:
@@ -190,3 +191,19 @@ def test_a_tree_with_visits_of_images_is_dropped() -> None:
     images = mirrored_moves(game, symmetries_of(game))
     assert all(not images[index_of_point(move.point, 9, 9)] for move in report.searched)
     assert 1 + sum(move.visits for move in report.searched) == 600 == report.visits
+
+
+def test_an_image_of_the_best_move_is_the_best_move_in_a_review() -> None:
+    """It costs nothing, whatever the search after it says, and images take up no places of other moves."""
+    game = game_of("E5")
+    before, after = pruned(game, 600), pruned(game_of("E5", "C3"), 100)
+    second = before.searched[1]
+    for move in before.moves:
+        review = MoveReview(2, Move(WHITE, move.point), before, replace(after, winrate=0.9, lead=20.0))
+        if move.point == before.moves[0].point or move.symmetry_of == before.moves[0].point:
+            assert before.is_best(move.point)
+            assert (review.best, review.place, review.better_line, review.cost("points")) == (move.point, 1, (), 0.0)
+        else:
+            assert review.best == before.moves[0].point and review.cost("points") > 0
+            assert (review.place == 2) == (second.point in (move.point, move.symmetry_of))
+    assert {row["move"] for row in before.table()} == {move.vertex for move in before.searched}
