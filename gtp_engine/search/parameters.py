@@ -97,7 +97,8 @@ class SearchParameters:
             as a base-2 logarithm (1 for twice as many), for KataGo's networks. Above 0 a network expects the opponent
             to make mistakes and prefers complications.
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`).
-        graph_search: Whether positions that several orders of moves lead to are searched as one (KataGo).
+        graph_search: Whether positions that several orders of moves lead to are searched as one (KataGo). Far below
+            the root superko may then be overlooked.
         reuse_tree: Whether a search continues from what earlier ones of the game have found.
         tree_megabytes: The size in megabytes at which the tree stops growing; while it grows it may take twice as much
             for a moment. With ownership a visit takes up to 0.5 kB on 9x9 and 1.4 kB on 19x19, with RAVE 1 kB and
