@@ -99,7 +99,7 @@ def test_more_visits_win_as_many_games_as_ever() -> None:
         ((200, 48), {}, 63),
         ((48, 48), {}, 40),  # the colours are even
         ((48, 48), {"c_puct": 4.0}, 33),  # and a search that hardly trusts what it finds is weaker
-        ((48, 48), {"root_fpu_reduction": 1.0}, 26),
+        ((48, 48), {"root_fpu_reduction": 1.0}, 27),
     ],
 )
 def test_other_matches_end_as_ever(visits: tuple[int, int], changed: dict[str, float], games: int) -> None:
