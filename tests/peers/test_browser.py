@@ -100,7 +100,7 @@ def test_what_the_engine_thinks_in_a_game_is_shown_only_on_request_and_after_it(
 
     play_first_move(page)
     wait_for_status(page, "your turn")
-    click(page, "C3")
+    click(page, "A1")  # where the engine has not just played
     expect(page.locator("#facts")).to_contain_text("move 4")
     assert is_visible() == [False, False]
     page.click("#settings summary")
