@@ -87,6 +87,11 @@ class MoveReport(NamedTuple):
         """The main line as the names of its moves."""
         return tuple(vertex(point, self.width, self.height) for point in self.pv)
 
+    @property
+    def searched_point(self) -> int:
+        """The point of the move that was searched: its own, or that of the move whose mirror image it is."""
+        return self.point if self.symmetry_of is None else self.symmetry_of
+
     def mirrored(self, symmetry: int) -> "MoveReport":
         """Returns the same about its mirror image under a symmetry of the position."""
         line = tuple(transform_point(point, symmetry, self.width, self.height) for point in self.pv)
@@ -159,7 +164,7 @@ class SearchReport:
     def is_best(self, point: int) -> bool:
         """Whether a move is the best one, or a mirror image of it."""
         found = self.move_at(point)
-        return found is not None and self.moves[0].point in (found.point, found.symmetry_of)
+        return found is not None and found.searched_point == self.moves[0].point
 
     @property
     def searched(self) -> tuple[MoveReport, ...]:
@@ -237,7 +242,7 @@ class SearchReport:
         """Returns the discs of the best moves and their mirror images, those with hardly any visits left out."""
         least = _LEAST_CANDIDATE_SHARE * self.visits
         best = {move.point for move in self.searched[:_MOST_CANDIDATES] if move.order == 0 or move.visits >= least}
-        shown = [move for move in self.moves if not best.isdisjoint((move.point, move.symmetry_of))]
+        shown = [move for move in self.moves if move.searched_point in best]
         return tuple(_candidate(move, self.moves[0]) for move in shown)
 
     def _repr_svg_(self) -> str:

@@ -109,9 +109,8 @@ class MoveReview:
         Mirror images have one place.
         """
         found = self.before.move_at(self.move.point)
-        if found is None:
-            return None
-        return 1 + sum(move.order < found.order for move in self.before.searched) - (found.symmetry_of is not None)
+        searched = [move.point for move in self.before.searched]
+        return None if found is None else searched.index(found.searched_point) + 1
 
     @property
     def phase(self) -> Phase:

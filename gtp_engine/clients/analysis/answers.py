@@ -77,7 +77,7 @@ class _Perspective:
         length = self.query.settings.pv_length + 1  # KataGo counts the moves after the first
         visits = list(move.pv_visits[:length])
         # KataGo raises the selection value of the move with the best lower bound to the largest one.
-        is_best = self.report.moves[0].point in (move.point, move.symmetry_of)
+        is_best = move.searched_point == self.report.moves[0].point
         selection = max(other.selection for other in self.report.moves) if is_best else move.selection
         fields = {
             "move": self.report.vertex(move.point),

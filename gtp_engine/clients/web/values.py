@@ -53,7 +53,7 @@ class Values:
         lead, winrate = worth(report)
         losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
         best = report.moves[0].vertex if report.moves else ""
-        images = frozenset(move.vertex for move in report.moves if report.is_best(move.point))
+        images = frozenset(move.vertex for move in report.moves if move.searched_point == report.moves[0].point)
         value = Value(report.to_move, winrate, lead, report.visits, best, losses, images)
         for each in (node, node.first_with_position):
             known = self.get(each)
