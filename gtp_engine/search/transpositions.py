@@ -10,10 +10,11 @@ import numpy as np
 from ..base.jit import inline, njit
 from ..go.board import MAX_POINTS, RECENT, TERRITORY_SCORING, Board
 from ..go.coords import BLACK, EMPTY, PASS, WHITE
+from .value_bias import table_length
 
-# KataGo's graphSearchRepBound: a position that cannot come back within so many moves is taken not to come back.
+# KataGo's graphSearchRepBound: repetitions that would take more moves than this are ignored.
 _REPETITION_BOUND = 11
-_NO_NODE = -1
+_NO_NODE = -1  # `tree.NO_NODE`; the tree imports this module
 
 # Random numbers for the parts of a key (Zobrist); of the prisoners only the difference counts, modulo a power of two.
 _PRISONERS = 1024
@@ -25,8 +26,8 @@ _BUTTON, _PASSES = _RANDOM.integers(1, 2**64, (2, 4), np.uint64)
 
 
 def new_table(nodes: int) -> np.ndarray:
-    """Returns an empty hash table of nodes, int32: a power of two, at least half of which stays free."""
-    return np.full(1 << (2 * nodes - 1).bit_length() if nodes else 0, _NO_NODE, np.int32)
+    """Returns an empty hash table for this many nodes, int32 [`table_length`]."""
+    return np.full(table_length(nodes), _NO_NODE, np.int32)
 
 
 @njit

@@ -34,12 +34,17 @@ _COLOUR = _RANDOM.integers(1, 2**64, 3, np.uint64)
 _NEAR = _RANDOM.integers(1, 2**64, (_WIDTH * _WIDTH, _STONES), np.uint64)
 
 
-def new_biases(nodes: int) -> np.ndarray:
-    """Returns an empty hash table, BIAS, for at most one entry per node.
+def table_length(nodes: int) -> int:
+    """Returns the length of a hash table for at most one entry per node; 0 for no nodes.
 
-    Its length is a power of two, for fast indexing, and at least half of it stays free, for short probes.
+    It is a power of two, for fast indexing, and at least half of the table stays free, for short probes.
     """
-    return np.zeros(1 << (2 * nodes - 1).bit_length() if nodes else 0, BIAS)
+    return 1 << (2 * nodes - 1).bit_length() if nodes else 0
+
+
+def new_biases(nodes: int) -> np.ndarray:
+    """Returns an empty hash table, BIAS [`table_length`]."""
+    return np.zeros(table_length(nodes), BIAS)
 
 
 @njit
