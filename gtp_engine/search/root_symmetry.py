@@ -37,9 +37,11 @@ def mirrored_moves(game: Game, symmetries: Collection[int]) -> np.ndarray:
     Black's is the one farthest to the right and then to the top, as people open a game; White's farthest to the left
     and then to the bottom, as in KataGo.
     """
+    mirrored = np.zeros(game.area + 1, bool)
+    if not symmetries:
+        return mirrored
     rows, columns = np.indices((game.height, game.width))
     order = rows - columns * game.height if game.to_move == BLACK else columns * game.height - rows
-    mirrored = np.zeros(game.area + 1, bool)
     for symmetry in symmetries:
         mirrored[:-1] |= (apply(order, symmetry) < order).ravel()
     return mirrored

@@ -147,7 +147,8 @@ class Search:
         banned_until, symmetries = _banned_until(self.game, request.root_moves), tuple[int, ...]()
         if parameters.root_symmetry_pruning:
             symmetries = find_symmetries(self.game, banned_until, request.dead)
-        if mirrored_moves(self.game, symmetries)[self.tree.nodes["move"][self.children()]].any():
+        mirrored = mirrored_moves(self.game, symmetries)
+        if symmetries and mirrored[self.tree.nodes["move"][self.children()]].any():
             self.clear()  # the visits of mirror images would count for no move
         self.make_room(1)
         # As in KataGo a node that becomes the root is evaluated again if the evaluator treats roots differently.
@@ -158,7 +159,7 @@ class Search:
             self.tree.ownership[self.root : self.root + 1, 0] = trees.OWNERSHIP_UNKNOWN
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
         root = self._root(request, parameters, banned_until)
-        return ActiveSearch(self, replace(request, parameters=parameters), root, symmetries)
+        return ActiveSearch(self, replace(request, parameters=parameters), root, symmetries, mirrored)
 
     def _doublings_of(self, parameters: SearchParameters) -> float:
         """Returns the playout doubling advantage of Black, which the parameters give to the player at the root."""
@@ -284,7 +285,7 @@ class Search:
     def make_room(self, leaves: int) -> Tree:
         """Lets the arena grow, and returns it.
 
-        It doubles, up to its limit, if that many leaves do not fit, unless there is no memory for more nodes.
+        If that many leaves do not fit, it doubles, up to its limit. If memory runs out, it stays as it is.
         """
         tree = self.tree
         full = tree.size[0] + leaves > len(tree.nodes)
@@ -343,7 +344,9 @@ class ActiveSearch:
         root_evaluation: The evaluation of the root; None if it was in the tree already, or is not there yet.
     """
 
-    def __init__(self, search: Search, request: SearchRequest, root: Root, symmetries: tuple[int, ...]) -> None:
+    def __init__(
+        self, search: Search, request: SearchRequest, root: Root, symmetries: tuple[int, ...], mirrored: np.ndarray
+    ) -> None:
         self.search = search
         self.request = request
         self.parameters = request.parameters or search.parameters
@@ -351,7 +354,7 @@ class ActiveSearch:
         self.root = root
         self.symmetries = symmetries
         banned_until = root.banned_until[search.game.to_move]
-        self.mirrored = mirrored_moves(search.game, symmetries) & (banned_until == 0)
+        self.mirrored = mirrored & (banned_until == 0)
         banned_until[self.mirrored] = 1
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None

@@ -443,5 +443,5 @@ class NetworkEvaluator(Evaluator):
     ) -> None:
         """Writes the evaluation rows of raw outputs."""
         inputs, indices = ticket.inputs, ticket.size.transformed
-        optimism = ticket.optimism if self.config.has_optimism else 0.0
+        optimism = ticket.optimism if self.has_optimism else 0.0
         decode_outputs(*raw, positions, inputs.scalars, inputs.legal, symmetries, indices, optimism, self._scale, rows)
