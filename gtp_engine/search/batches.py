@@ -74,7 +74,7 @@ class Leaves(NamedTuple):
     """
 
     boards: np.ndarray  # BOARD [size]
-    paths: np.ndarray  # PATH [size], the ways to them
+    paths: np.ndarray  # PATH [size], the paths to them
     slots: np.ndarray  # int64 [size], the searches with leaves in the batch; NO_SLOT for one that was removed since
     starts: np.ndarray  # int64 [size + 1]
     symmetries: np.ndarray  # int [size], the symmetry of each evaluation if the parameters ask for random ones

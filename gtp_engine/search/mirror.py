@@ -12,8 +12,8 @@ from ..go.coords import EMPTY, index_of_point, opponent
 from ..go.game import Game
 from .tree import NO_MOVE
 
-# An opponent mirrors if so many more of its moves were answers through the centre than others were. KataGo's 14 are two
-# thirds of a game on 9x9; openings in the corners have a few by chance.
+# An opponent is taken to mirror once its answers through the centre outnumber its other moves by this many. KataGo's 14
+# would be two thirds of a game on 9x9; openings in the corners have a few by chance.
 _MOST_BY_CHANCE = 6
 # The shares of a node's visits that are spent on the mirrored answer, and on the centre.
 _SHARE_OF_ANSWER, _SHARE_OF_CENTRE = 0.5, 0.06

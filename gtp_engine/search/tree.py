@@ -296,10 +296,10 @@ def node_above(nodes: np.ndarray, path: np.ndarray, depth: int, node: int) -> in
 
 @borrowing
 def link(tree: Tree, record: int, target: int) -> None:
-    """Makes a new record a link to a node, unless there is no space.
+    """Turns a new record into a link to a node, if the arena has room.
 
-    The first time a link also takes the node's own place among its parent's children: from then on all visits of the
-    node come through links, each of which counts its own.
+    The first link to a node needs another one in the node's own place among its parent's children. From then on all
+    visits reach the node through links, and each link counts those that came through it.
     """
     nodes = tree.nodes
     if nodes[target]["parent"] != NO_NODE:

@@ -77,7 +77,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, paths: n
     Args:
         wanted: The number of visits; there are fewer if too many walks end at leaves that are under way already.
         boards: BOARD [wanted or more], written: the positions to evaluate.
-        paths: PATH, as long, written: their paths.
+        paths: PATH, as long, written: the paths to them.
 
     Returns:
         The number of positions to evaluate, and of visits that are backed up already: they ended at a finished game or
@@ -369,7 +369,7 @@ def expand_and_back_up(
 
     Args:
         boards: BOARD [n], the positions of a batch.
-        paths: PATH [n], their paths.
+        paths: PATH [n], the paths to them.
         start, stop: The first row of this search in the batch, and the one after its last.
         rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`). AMAF statistics are overwritten.
         ladders: uint8 [n, (area + 7) // 8 or more], one bit per stone that a ladder catches.
@@ -455,7 +455,8 @@ def leaf_of(nodes: np.ndarray, path: np.ndarray) -> int:
 def _back_up_leaf(tree: Tree, path: np.ndarray, utility: float, evaluated: _Evaluated, averaging: Averaging) -> None:
     """Stores a leaf's own evaluation and backs it up by `_back_up`.
 
-    A node that has visits was evaluated before (`Search.begin`): the new evaluation replaces that one, and is no visit.
+    If the node already has visits (`Search.begin`), the new evaluation replaces the old one and does not count as a
+    visit.
     """
     leaf = leaf_of(tree.nodes, path)
     record = tree.nodes[leaf]

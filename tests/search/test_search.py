@@ -212,7 +212,7 @@ def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_hidden: bool)
 
 @pytest.mark.parametrize("settings", [{}, {"better_children": 0.25, "noise_pruning": 0.15}])
 def test_a_node_that_becomes_the_root_gets_the_policy_of_a_root(settings: dict[str, float]) -> None:
-    """The network's policy at a root has less optimism; what lies below is kept, and the evaluation is no visit."""
+    """The policy at a root is less optimistic. The tree below is kept, and the evaluation does not count as a visit."""
 
     class OptimisticEvaluator(HashEvaluator):
         has_optimism = True
