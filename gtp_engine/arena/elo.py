@@ -19,9 +19,6 @@ from ..base.fields import Range, invalid
 Z95 = 1.959963984540054
 # The same of Student's distribution with 1, 2, ... degrees of freedom.
 _STUDENT95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-# Added to the wins and to the losses of a match before its score is converted to Elo, so that Elo and its interval are
-# always finite (`finite_elo`).
-_HALF_A_GAME = 0.5
 # With fewer pairs the estimate of their variance has a standard error of more than half of it: sqrt(2 / (pairs - 1)).
 _LEAST_PAIRS = 10
 # fishtest's count for results that have not occurred yet, to avoid the logarithm of zero.
@@ -83,8 +80,8 @@ def wilson_interval(score: float, games: float) -> tuple[float, float]:
 
 def finite_elo(tally: Tally) -> tuple[float, float, float]:
     """Returns the Elo difference of a match to which half a win and half a loss were added, and its 95 % interval."""
-    games = tally.games + 2 * _HALF_A_GAME
-    score = (tally.games * tally.score + _HALF_A_GAME) / games
+    games = tally.games + 1  # else a match in which one side won every game would have no finite difference
+    score = (tally.games * tally.score + 1 / 2) / games
     low, high = wilson_interval(score, games)
     return elo_difference(score), elo_difference(low), elo_difference(high)
 

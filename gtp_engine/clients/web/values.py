@@ -7,11 +7,11 @@ from ...go.coords import BLACK, PASS, vertex
 from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
-from ...study.move_review import worth
+from ...study.move_review import CLASSES, worth
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
-LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
-_LEAST_SHOWN = 0.5  # points on a stone, which are written without decimals
+# Points: what is written on a stone, and what is marked as a mistake.
+_LEAST_SHOWN, LEAST_LOSS, *_ = CLASSES
 
 
 @dataclass(frozen=True)
