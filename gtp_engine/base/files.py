@@ -1,51 +1,107 @@
 """Files that are written completely or not at all, and files and folders that one program at a time works on."""
 
 import contextlib
+import errno
 import glob
 import os
+import select
+import stat
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from io import FileIO
 from pathlib import Path
 from typing import Any, TextIO
 
+from . import interrupts
 from .errors import UserError
+from .system import WAIT_SECONDS
 
 LOCK = "lock"  # the name of the file that `folder_lock` holds
 _LONGEST_WRITE = 3600.0  # seconds; a temporary file that is older belongs to no program any more
+_MEGABYTE = 1 << 20
+# What an OS answers if a file system, such as that of a memory card, has no hard links.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES)
 
 
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+def read_whole(path: Path, megabytes: int) -> bytes:
+    """Returns the content of a file, or what a pipe gives until its writer closes it; a pipe can be read only once.
+
+    A noted Ctrl-C ends the wait for a named pipe with KeyboardInterrupt. OSError is raised if the file cannot be read.
+
+    Raises:
+        UserError: It holds more megabytes than this: it is a file of another kind, or endless, as /dev/zero is.
+    """
+    content = bytearray()
+    with open(path, "rb", buffering=0, opener=_open_at_once) as file:
+        while block := _next_block(file):
+            content += block
+            if len(content) > megabytes * _MEGABYTE:
+                raise UserError(f"{path}: larger than {megabytes} MB, the most that is read of such a file")
+    return bytes(content)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a file; a named pipe is opened before anybody writes to it, on systems that have such pipes."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _next_block(file: FileIO) -> bytes | None:
+    """Returns the next bytes of a file; none at its end."""
+    if hasattr(os, "O_NONBLOCK") and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        while not select.select([file], [], [], WAIT_SECONDS)[0]:
+            interrupts.check()
+    return file.read(_MEGABYTE)
+
+
+def write_atomically(path: Path, write: Callable[[Path], object], *, overwrite: bool = True) -> None:
     """Writes a file so that no reader sees half of it, and the file before it stays until the new one is complete.
 
     That holds after a power cut too: the new content is on the disk before it takes the name. A link remains a link;
     what is not a file, such as /dev/null or a pipe, is written itself. What standard output or error goes to, by any
     name such as /dev/stdout, gets the content there, after what was written before: it may be redirected to a file.
 
-    `write` fills a temporary file with the same suffix, which then takes the file's name. The OSError of what cannot be
+    `write` fills a temporary file with the same suffix, which then takes the file's name. Without `overwrite` an
+    existing file is kept, whichever program has made it in the meantime: FileExistsError. The OSError of what cannot be
     written names `path`, not the temporary file.
     """
     try:
+        if not overwrite and path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         if stream := standard_stream(path):
             _write_and_copy(path, write, stream)
         elif is_device(path):
             write(path)
         else:
-            _write_and_rename(path.resolve(), write)
+            _write_and_rename(path.resolve(), write, overwrite)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _write_and_rename(path: Path, write: Callable[[Path], object]) -> None:
+def _write_and_rename(path: Path, write: Callable[[Path], object], overwrite: bool) -> None:
     temporary = path.with_name(_temporary_name(path, str(os.getpid())))
     try:
         write(temporary)
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        if overwrite:
+            os.replace(temporary, path)
+        else:
+            _take_free_name(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _take_free_name(temporary: Path, path: Path) -> None:
+    """Gives a complete file its name as well; FileExistsError if there is such a file."""
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        path.touch(exist_ok=False)  # a program that is killed between these two leaves an empty file
+        os.replace(temporary, path)
 
 
 def _write_and_copy(path: Path, write: Callable[[Path], object], stream: TextIO) -> None:

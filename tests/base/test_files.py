@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.base import files
-from gtp_engine.base.files import claim, files_with, folder_lock, write_text
+from gtp_engine.base.errors import UserError
+from gtp_engine.base.files import claim, files_with, folder_lock, read_whole, write_atomically, write_text
 from gtp_engine.clients.cli import main
 
 LIMIT = 60.0  # seconds for the end of a process
@@ -36,6 +37,64 @@ def hold(folder: Path) -> "subprocess.Popen[str]":
     process = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdin=pipe, stdout=pipe, text=True)
     assert process.stdout is not None and process.stdout.readline() == "held\n"
     return process
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_what_a_pipe_gives_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = b"(;B[aa])" * 100_000
+
+    def write() -> None:
+        time.sleep(0.3)  # the reader is there first
+        with open(pipe, "wb") as file:
+            file.write(content[:9])
+            file.flush()
+            time.sleep(0.3)
+            file.write(content[9:])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert read_whole(pipe, 1) == content
+    writer.join()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_reading_ends_at_a_limit(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(bytes(1 << 20))
+    assert len(read_whole(file, 1)) == 1 << 20
+    for endless in (Path("/dev/zero"), Path("/dev/full")):
+        with pytest.raises(UserError, match=f"^{endless}: larger than 1 MB, "):
+            read_whole(endless, 1)
+    with open(file, "ab") as more:
+        more.write(b"x")
+    with pytest.raises(UserError, match="larger than 1 MB"):
+        read_whole(file, 1)
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_exists_is_kept(tmp_path: Path, has_links: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that another program has made while the content was written; until it is complete there is no file."""
+    file = tmp_path / "game.sgf"
+
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", no_links)
+
+    def write(temporary: Path) -> None:
+        assert not file.exists()
+        temporary.write_text("ours")
+        file.write_text("theirs")
+
+    with pytest.raises(FileExistsError, match="game.sgf"):
+        write_atomically(file, write, overwrite=False)
+    assert file.read_text() == "theirs"
+    file.unlink()
+    write_atomically(file, lambda temporary: temporary.write_text("ours"), overwrite=False)
+    assert file.read_text() == "ours" and list(tmp_path.iterdir()) == [file]
 
 
 def test_a_link_remains_a_link(tmp_path: Path) -> None:

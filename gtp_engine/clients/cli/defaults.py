@@ -20,6 +20,7 @@ from click.core import ParameterSource
 
 from ...base.errors import UserError
 from ...base.fields import Text, unknown
+from ...base.files import read_whole
 from ...base.folders import CONFIGURATION, configuration_file
 from ...base.nesting import parse_toml
 from ...nets.library import OWN_TABLE, own_networks
@@ -32,6 +33,7 @@ SEARCH = "search"  # the table of the search's parameters
 COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision", "language")
 # The tables. The commands `network` and `rank` have none: at the top, their names are settings.
 _TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH, OWN_TABLE)
+_MEGABYTES = 1  # of a file of settings
 _PARAMETERS = f"{__name__}.{SEARCH}"  # their place in a context
 _ABOVE_FILES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _PLACES = (*_ABOVE_FILES, ParameterSource.DEFAULT_MAP)
@@ -46,14 +48,15 @@ def use_configuration(ctx: click.Context) -> None:
     """Makes the settings of the user's configuration the defaults of a command.
 
     Raises ClickException if a setting is unknown or has an invalid value, the file is not TOML, or the environment
-    variable names a file that does not exist, or a folder; OSError if the file, or its folder, cannot be read.
+    variable names a file that does not exist, a folder or a pipe; OSError if the file, or its folder, cannot be read.
     """
     path, command = configuration_file(), ctx.command
     if path is not None and os.environ.get(CONFIGURATION) and not path.exists():
         remedy = "create it with `gtp_engine config --create`"
         raise click.ClickException(f"{CONFIGURATION} names {path}, which does not exist; {remedy}")
-    if path is not None and os.environ.get(CONFIGURATION) and os.path.isdir(path):
-        raise click.ClickException(f"{CONFIGURATION} names {path}, which is a folder; name a file")
+    if path is not None and os.environ.get(CONFIGURATION) and not os.path.isfile(path) and str(path) != os.devnull:
+        kind = "folder" if path.is_dir() else "pipe or a device"  # it is read several times
+        raise click.ClickException(f"{CONFIGURATION} names {path}, which is a {kind}; name a file")
     if path is None or not os.path.isfile(path):  # unlike Path's, False in another user's home
         return
     with _errors_in(path):
@@ -117,7 +120,7 @@ def read_table(path: Path) -> dict[str, Any]:
 
     Raises ValueError if it is not TOML in UTF-8, as `parse_toml` does.
     """
-    return parse_toml(path.read_text(encoding="utf-8-sig"))
+    return parse_toml(read_whole(path, _MEGABYTES).decode("utf-8-sig"))
 
 
 def _use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:

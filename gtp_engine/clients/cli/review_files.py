@@ -69,11 +69,11 @@ def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "
     How many have been read is shown. Raises SgfError if the only game cannot be
     read, and OSError if the file cannot.
     """
-    from ...go.sgf import LINES_SUFFIX, read_sgf, read_sgf_games
+    from ...go.sgf import LINES_SUFFIX, read_data, read_sgf, read_sgf_games
 
     # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.
     name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
-    data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
+    data = sys.stdin.buffer.read() if file == STANDARD else read_data(file)
     found: list[str] = []
     records: list[GameRecord] = []
     for record in read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))):
@@ -87,9 +87,7 @@ def _read_games(file: Path, errors: list[str], show: Callable[[str], None]) -> "
         if len(found) > _MOST_ERRORS:
             errors.append(f"{name}: {plural(len(found) - _MOST_ERRORS, 'more game')} cannot be read")
         return records
-    record = read_sgf(data if file == STANDARD else file)
-    record.source = name  # without the number of the game
-    return [record]
+    return [read_sgf(data, name=name)]  # named without the number of the game
 
 
 # The outputs.

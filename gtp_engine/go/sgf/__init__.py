@@ -1,7 +1,7 @@
 """Reading and writing game records in SGF."""
 
 from .editing import Edit, Editor
-from .files import LINES_SUFFIX, RECORD_SUFFIXES, read_sgf, read_sgf_games, write_sgf
+from .files import LINES_SUFFIX, RECORD_SUFFIXES, read_data, read_sgf, read_sgf_games, write_sgf
 from .node import TreeNode
 from .record import GameRecord
 from .syntax import split_games
@@ -27,6 +27,7 @@ __all__ = [
     "SgfError",
     "TreeNode",
     "analysis_comment",
+    "read_data",
     "read_number",
     "read_result",
     "read_sgf",

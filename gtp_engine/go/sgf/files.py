@@ -1,6 +1,5 @@
 """Reads files of game records in any form from FF[1] on, one game or all games of a collection, and writes records."""
 
-import errno
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +9,7 @@ from sgfmill.sgf_grammar import Coarse_game_tree
 
 from ...base.errors import UserError
 from ...base.fields import invalid
-from ...base.files import write_atomically
+from ...base.files import read_whole, write_atomically
 from ...base.languages.texts import Phrase
 from .node import split
 from .record import GameRecord
@@ -19,6 +18,7 @@ from .values import SGF_DATA, SgfError, error_at, read_board_size, read_text
 
 LINES_SUFFIX = ".sgfs"  # of files with one game per line
 RECORD_SUFFIXES = (".sgf", LINES_SUFFIX)
+_MEGABYTES = 256  # of one file: some 100,000 games
 _ZIP_MAGIC = b"PK\x03\x04"
 _NO_GAME = UserError(Phrase("error.noGame"))
 
@@ -26,6 +26,7 @@ _NO_GAME = UserError(Phrase("error.noGame"))
 def read_sgf(
     source: str | os.PathLike[str] | bytes,
     *,
+    name: str = SGF_DATA,
     game: int = 0,
     variation: Sequence[int] = (),
     most_nodes: int | None = None,
@@ -34,6 +35,7 @@ def read_sgf(
 
     Args:
         source: The file, or its content.
+        name: The name of the content in messages, if the source is bytes.
         game: The game's index in a collection.
         variation: The index of the child to follow at each branching in turn, which becomes the main line.
         most_nodes: The most nodes that a game may have; 300,000 if None.
@@ -43,7 +45,7 @@ def read_sgf(
             names the file and the reason.
         OSError: The file cannot be opened.
     """
-    data, name = (source, SGF_DATA) if isinstance(source, bytes) else (_read_data(source), str(source))
+    data, name = (source, name) if isinstance(source, bytes) else (read_data(source), str(source))
     games = parse_games(data, most_nodes)
     found = 0
     try:
@@ -60,11 +62,16 @@ def read_sgf(
     raise error_at(name, _NO_GAME)
 
 
-def _read_data(path: str | os.PathLike[str]) -> bytes:
-    """Returns a file's content; raises SgfError for what is no name of an SGF file, but the content or an archive."""
+def read_data(path: str | os.PathLike[str]) -> bytes:
+    """Returns a file's content.
+
+    Raises:
+        UserError: It is an archive, larger than any file of games, or the content instead of a name.
+        OSError: It cannot be opened.
+    """
     if str(path).lstrip().startswith("(") and not os.path.exists(path):
         raise SgfError("SGF text instead of the name of a file: pass the content as bytes, text.encode()")
-    data = Path(path).read_bytes()
+    data = read_whole(Path(path), _MEGABYTES)
     if data.startswith(_ZIP_MAGIC):
         raise SgfError(f"{path}: a zip archive; unpack it first (`gtp_engine learn` reads archives)")
     return data
@@ -108,7 +115,7 @@ def _records(source: str | os.PathLike[str] | bytes, name: str) -> Iterator[Game
     if isinstance(source, bytes):
         yield from _lines(source.splitlines(), name) if _has_lines(name) else _collection(source, name)
     elif not _has_lines(str(source)):
-        yield from _collection(_read_data(source), str(source))
+        yield from _collection(read_data(source), str(source))
     else:
         with open(source, "rb") as lines:
             yield from _lines(lines, str(source))
@@ -192,12 +199,4 @@ def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bo
     if not hasattr(record, "to_sgf"):
         raise invalid("record", record, "a GameRecord; that of a game is GameRecord.from_game(game)")
     content = record.to_sgf().encode("utf-8", "replace")
-
-    def write(temporary: Path) -> None:
-        temporary.write_bytes(content)
-        if not overwrite:
-            path.touch(exist_ok=False)  # fails if another process has created it in the meantime
-
-    if not overwrite and path.exists():
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    write_atomically(path, write)
+    write_atomically(path, lambda temporary: temporary.write_bytes(content), overwrite=overwrite)
