@@ -257,17 +257,21 @@ def _prepare_cache() -> tuple[list[CodeFolder], str]:
     """Makes this version's cache folder and removes the oldest others.
 
     Returns:
-        This folder, and those that remain of other versions on this machine, the newest first; or no folder and the
-        reason if it cannot be written.
+        This folder, and those that remain of other versions on this machine, the newest first; if it cannot be written,
+        the folder alone if it is complete, as in the image of a container, otherwise none, and the reason.
     """
     try:
         parent = folders.cache_dir() / COMPILED
-        folder = parent / _fingerprint(target.target())
+    except (OSError, UserError) as error:
+        return [], error_text(error)
+    folder = parent / _fingerprint(target.target())
+    try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "writable").touch()
         os.utime(folder)  # the least recently used ones are removed
-    except (OSError, UserError) as error:
-        return [], error_text(error)
+    except OSError as error:
+        prepared = CodeFolder(folder, is_kept=True)
+        return [prepared] if prepared.is_complete else [], error_text(error)
     others = []
     with contextlib.suppress(OSError):  # another process may be removing them too
         others = [other for other in parent.iterdir() if other != folder]

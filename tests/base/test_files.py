@@ -89,7 +89,7 @@ def test_a_file_that_exists_is_kept(tmp_path: Path, has_links: bool, monkeypatch
         temporary.write_text("ours")
         file.write_text("theirs")
 
-    with pytest.raises(FileExistsError, match="game.sgf"):
+    with pytest.raises(FileExistsError, match=r"game\.sgf"):
         write_atomically(file, write, overwrite=False)
     assert file.read_text() == "theirs"
     file.unlink()

@@ -44,6 +44,18 @@ def test_a_cache_that_cannot_be_written_is_none(tmp_path: Path) -> None:
     assert cache_folder(tmp_path / "file") == ["None", "True"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_complete_cache_that_cannot_be_written_is_read(tmp_path: Path) -> None:
+    """As in the image of a container, or one that an administrator has prepared."""
+    folder = Path(cache_folder(tmp_path)[0])
+    (folder / "writable").unlink()
+    (folder / "writable").symlink_to(tmp_path / "nowhere" / "file")  # root may write to any folder, but not through it
+    assert cache_folder(tmp_path) == ["None", "True"]
+    (folder / "any.code").touch()
+    CodeFolder(folder).mark_complete()
+    assert cache_folder(tmp_path) == [str(folder), "False"]
+
+
 PACKAGE = Path(jit.__file__).parents[1]
 DECORATORS = {"njit", "inline", "borrowing", "intrinsic"}
 
