@@ -1,9 +1,11 @@
 """Lines and responses as GTP version 2 has them."""
 
+import threading
 import time
 
 import pytest
 
+from gtp_engine.clients.gtp import lines
 from gtp_engine.clients.gtp.lines import Command, Inbox, parse_line, response
 
 
@@ -46,7 +48,7 @@ def test_urgent_lines(line: bytes, is_urgent: bool) -> None:
 
 def test_a_long_script_does_not_slow_down_its_commands() -> None:
     inbox = Inbox()
-    for _ in range(100_000):
+    for _ in range(lines._MOST_WAITING - 1):
         inbox.post_line(b"undo")
     inbox.receive()
     start = time.perf_counter()
@@ -55,6 +57,26 @@ def test_a_long_script_does_not_slow_down_its_commands() -> None:
     inbox.post_line(b"quit")
     inbox.receive()
     assert inbox.is_in_a_hurry
+
+
+def test_a_client_that_never_stops_waits_for_the_answers() -> None:
+    inbox = Inbox()
+    posted: list[int] = []
+
+    def post() -> None:
+        for number in range(lines._MOST_WAITING + 2):
+            inbox.post_line(b"undo")
+            posted.append(number)
+
+    threading.Thread(target=post, daemon=True).start()
+    while len(posted) < lines._MOST_WAITING:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    assert len(posted) == lines._MOST_WAITING
+    for more in (1, 2):
+        assert inbox.next_line() is not None
+        while len(posted) < lines._MOST_WAITING + more:
+            time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

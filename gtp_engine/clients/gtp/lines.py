@@ -26,6 +26,8 @@ from ...base.system import WAIT_SECONDS
 _MAX_ID = 2**31 - 1  # section 2.3: an unsigned integer that fits 31 bits
 _ID = re.compile(r"0*(\d{1,10})", re.ASCII)
 _INTERRUPT = "# interrupt"  # GoGui's comment line that stops the running command
+# Bytes of a line, and lines that wait: far more than any client sends, so that one that never stops fills no memory.
+_LONGEST_LINE, _MOST_WAITING = 1 << 20, 100_000
 _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n")
 
 
@@ -144,13 +146,15 @@ class Inbox:
         # SimpleQueue.put is reentrant, so that a signal handler may call it in the middle of a get.
         self._events: queue.SimpleQueue[Line | _Event] = queue.SimpleQueue()
         self._lines: deque[Line] = deque()
+        self._places = threading.Semaphore(_MOST_WAITING)  # for lines that wait
         self._urgent = 0  # number of waiting lines that are urgent; of a script many thousands may wait
         self.ended = False  # whether the input has ended
         self.signalled = False  # whether SIGINT has come
         self.signal_ends = True  # SIGINT ends the program; after `gogui-sigint` only the running command
 
     def post_line(self, line: bytes) -> Line:
-        """Adds a line, and returns what it is."""
+        """Adds a line, and returns what it is; waits while too many have not been answered yet."""
+        self._places.acquire()
         parsed = parse_line(line)
         self._events.put(parsed)
         return parsed
@@ -182,6 +186,7 @@ class Inbox:
                 return None
             self.receive()
         line = self._lines.popleft()
+        self._places.release()
         self._urgent -= line.is_urgent
         return line
 
@@ -215,7 +220,7 @@ class Inbox:
     def _read_pipe(self) -> None:
         """Reads descriptor 0 to its end, including a last line without a line feed."""
         make_blocking(0)
-        for line in read_lines(0):
+        for line in read_lines(0, _LONGEST_LINE):
             self.post_line(line)
         self._events.put(_Event.END)
 
