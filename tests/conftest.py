@@ -1,6 +1,7 @@
 """Fixtures for all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ configure_process()  # before torch is imported: its threads wait quietly, as te
 os.environ["GTP_ENGINE_CONFIG"] = os.devnull
 for name in COMMON_SETTINGS:
     os.environ.pop(variable(name), None)
+
+# In the background of a script Ctrl-C is ignored, also by the programs that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

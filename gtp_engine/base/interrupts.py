@@ -4,7 +4,8 @@ Python raises KeyboardInterrupt wherever the main thread happens to be. In a cal
 compiled code is loaded, imports have others) it is printed and forgotten, and while numba converts an argument or a
 result it becomes a SystemError. So Ctrl-C ends the process at once while a command starts, and in commands that have
 nothing to save. A command that has finished work to keep calls `note`: from then on Ctrl-C sets a flag, and the loops
-of the command look at it between their steps (`check`). Only a prompt needs the exception (`raise_again`).
+of the command look at it between their steps (`check`). Only a prompt needs the exception (`raise_again`). Where the
+program was started to ignore Ctrl-C, as a shell script starts its background jobs, it does so.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from types import FrameType
+from typing import Protocol, TypeAlias
 
 from .system import EXIT_INTERRUPTED
 
@@ -36,7 +38,8 @@ def end_at_once() -> Iterator[None]:
         yield
         return
     _noted = False
-    before = signal.signal(signal.SIGINT, _end)
+    before = signal.getsignal(signal.SIGINT)
+    _set_handler(_end)
     try:
         with _watched():
             yield
@@ -76,19 +79,33 @@ def _watch(reader: int, over: threading.Event) -> None:
     os.close(reader)
 
 
-def note(stop: Callable[[], object] = lambda: None) -> None:
+Handler: TypeAlias = Callable[[int, FrameType | None], object]
+
+
+def is_ignored() -> bool:
+    """Returns whether Ctrl-C is ignored, which the main process never asks for itself."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def _set_handler(handler: Handler) -> None:
+    if not is_ignored():
+        signal.signal(signal.SIGINT, handler)
+
+
+def note(stop: Callable[[], object] = lambda: None) -> Handler:
     """From now on the first Ctrl-C sets the flag, for `check`; a second one raises KeyboardInterrupt.
 
-    The first one calls `stop` as well, which must only set a flag.
+    The first one calls `stop` as well, which must only set a flag. Returns the handler, for signals that mean the same.
     """
 
-    def handle(number: int, frame: object) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         global _noted
         _noted = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        raise_again()
         stop()
 
-    signal.signal(signal.SIGINT, handle)
+    _set_handler(handle)
+    return handle
 
 
 class Stoppable(Protocol):
@@ -109,7 +126,7 @@ def end_on_signals(work: Stoppable) -> None:
 
 def raise_again() -> None:
     """From now on Ctrl-C raises KeyboardInterrupt, as it does in Python: for a command that waits at a prompt."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _set_handler(signal.default_int_handler)
 
 
 def check() -> None:

@@ -88,6 +88,30 @@ def test_work_looks_at_a_flag() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+IGNORED = """
+import os, signal
+from gtp_engine.__main__ import run
+from gtp_engine.base import interrupts
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+def main(**_):
+    with interrupts.end_at_once():
+        for step in (interrupts.note, interrupts.raise_again, lambda: None):
+            step()
+            os.kill(os.getpid(), signal.SIGINT)
+        interrupts.check()
+        print("alive")
+import gtp_engine.clients.cli
+gtp_engine.clients.cli.main = main
+run()
+"""
+
+
+def test_a_signal_that_was_ignored_at_the_start_stays_so() -> None:
+    """As that of a background job of a script is: Ctrl-C is for the program in the foreground."""
+    done = subprocess.run([sys.executable, "-c", IGNORED], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
+
+
 def test_each_command_begins_without_a_flag() -> None:
     for _ in range(2):
         with interrupts.end_at_once():

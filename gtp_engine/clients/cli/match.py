@@ -171,8 +171,7 @@ def _run(options: MatchOptions) -> None:
     check_folder(options.sgf_dir or games_dir())
     if options.networks:
         compile_ahead()  # before Ctrl-C is only noted, because nothing interrupts the compiler
-    interrupts.note()
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, interrupts.note())
     folder = options.sgf_dir or new_folder(games_dir(), "match")
     display = MatchDisplay(folder)
     try:

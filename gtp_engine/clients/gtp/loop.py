@@ -4,7 +4,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from ...base import VERSION
+from ...base import VERSION, interrupts
 from ...base.log import NOTICE, log_to_stderr
 from ...base.system import EXIT_INTERRUPTED
 from . import program_commands  # noqa: F401  (which registers its commands, and those about the game)
@@ -25,7 +25,8 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -
     log_to_stderr()  # a client that merges it into standard output must find no tracebacks there
     output = take_standard_output()
     inbox = Inbox()
-    inbox.heed_sigint()
+    if not interrupts.is_ignored():
+        inbox.heed_sigint()
     restore_terminal = terminal_keeper() if is_terminal() else (lambda: None)
     if is_terminal():
         logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")

@@ -154,6 +154,7 @@ def gogui_interrupt(session: Session, arguments: list[str]) -> None:
 def gogui_sigint(session: Session, arguments: list[str]) -> str:
     """Returns the process id; from now on SIGINT stops the running command instead of the program."""
     session.inbox.signal_ends = False
+    session.inbox.heed_sigint()  # also if it was ignored until now
     return str(os.getpid())
 
 
