@@ -40,6 +40,10 @@ from gtp_engine.clients.terminal.words import ALIASES, COMMANDS, choices, parse_
         ("d 3", ("play", "d3")),
         ("new 13 white", ("new", "13 white")),
         ("give up", ("resign", "")),
+        ("\uff24\uff14", ("play", "D4")),
+        ("\uff50\uff4c\uff41\uff59\u3000\uff24\uff14", ("play", "D4")),
+        ("\uff48\uff49\uff4e\uff54", ("hint", "")),
+        ("\uff53\uff41\uff56\uff45 \uff27\uff4f.sgf", ("save", "\uff27\uff4f.sgf")),
     ],
 )
 def test_moves_commands_and_other_words_for_them(line: str, meaning: tuple[str, str]) -> None:

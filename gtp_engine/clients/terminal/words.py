@@ -84,12 +84,17 @@ def parse_count(name: str, text: str, most: int | None = None) -> int:
     return int(accepted.parse(name, text))
 
 
+# The wide letters, digits and space of Japanese and Chinese keyboards (Unicode's halfwidth and fullwidth forms).
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: " "}
+
+
 def parse_line(line: str, width: int, height: int, advice: str = "") -> tuple[str, str]:
     """Returns the command of a typed line, which is stripped, and its argument; for a move "play" and the vertex.
 
     Raises UserError if it is not understood; the message names what to type instead: `advice`, or `choices` if that is
     empty, if it resembles nothing.
     """
+    typed_line, line = line, line.translate(_NARROW)
     if counted := _with_count(line):
         return counted
     if match := _VERTEX.fullmatch(line):
@@ -99,8 +104,8 @@ def parse_line(line: str, width: int, height: int, advice: str = "") -> tuple[st
         return "rank", typed
     if typed in _COMMAND_OF:
         return _COMMAND_OF[typed], ""
-    word = line.split()[0]  # before any space, such as the wide one of a Japanese keyboard
-    argument = line[len(word) :].strip()
+    word = line.split()[0]
+    argument = typed_line[len(word) :].strip()  # as typed: it may be the name of a file
     command = _COMMAND_OF.get(word.lower(), word.lower())
     usage = command if command in RANK_STEPS else _USAGES.get(command)
     if usage is None:
