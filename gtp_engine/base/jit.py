@@ -22,6 +22,7 @@ import re
 import shutil
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -297,6 +298,8 @@ _folder, _earlier_folders = (_cached[0], _cached[1:]) if _cached else (None, [])
 _wheel_folder = _find_wheel_code()
 CODE_FOLDERS = [folder for folder in (_wheel_folder, _folder) if folder]
 # Complete code was compiled with the same numba, which needs no trial.
+if config.DISABLE_JIT:
+    warnings.filterwarnings("ignore", "overflow encountered in scalar", RuntimeWarning)  # hashes wrap around
 _is_known = config.DISABLE_JIT or any(folder.is_complete for folder in CODE_FOLDERS)
 _problem = numba_internals.install({} if _is_known else _OPTIONS)
 if _problem:

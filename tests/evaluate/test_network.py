@@ -1,6 +1,7 @@
 """The evaluator by a network: from moves to KataGo's outputs, and what the batch must not change."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -300,6 +301,31 @@ def test_no_network_on_a_cpu_needs_torch() -> None:
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("kind", ["b1c8", "b1c32nbt", "b1c16h1tfrs"])
+def test_a_move_without_compiled_code(kind: str, tmp_path: Path) -> None:
+    """`NUMBA_DISABLE_JIT=1` is for a debugger, which steps through the same search."""
+    write_katago_file(
+        Model(parse_config(kind)).initialise(torch.Generator().manual_seed(1)).stored(), tmp_path / "n.bin.gz"
+    )
+    script = (
+        "from gtp_engine import Engine, EngineSettings\n"
+        f"settings = EngineSettings(network={str(tmp_path / 'n.bin.gz')!r}, visits=4, threads=1, seed=1, device='cpu', "
+        "precision='float32')\n"
+        "with Engine(settings, width=5) as engine:\n"
+        "    found = engine.analyze().result()\n"
+        "print(found.visits, f'{found.winrate:.4f}', [(move.point, move.visits) for move in found.moves])\n"
+    )
+
+    def run(without: str) -> "subprocess.CompletedProcess[str]":
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": without}
+        return subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True
+        )
+
+    plain = run("1")
+    assert (plain.stdout, plain.stderr) == (run("0").stdout, "")
 
 
 @pytest.mark.parametrize("version", [8, 9, 10, 13, 14])

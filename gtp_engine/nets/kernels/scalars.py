@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ...base.jit import njit
+from ...base.jit import config, njit
 from ...base.numba_internals import ir
 from ..schema import IDENTITY, MISH, RELU, SILU
 from .emit import I32, int32, llvm_function
@@ -28,7 +28,8 @@ F0, F1, F2, F3 = (np.float32(c) for c in (0.99992524, 0.69583344, 0.22606721, 0.
 HIGH, LOW = np.float32(20.0), np.float32(-80.0)
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 
-
+# Whether nothing is compiled, so that a debugger can step through.
+_IS_PLAIN = bool(config.DISABLE_JIT)
 _F32 = ir.FloatType()
 
 
@@ -64,6 +65,8 @@ def fast_max(builder: Any, x: Any, y: Any) -> Any:
 @njit
 def exp(x: Any) -> Any:
     """Returns e^x for a float32, as if it were at least -80 and at most 20."""
+    if _IS_PLAIN:
+        return np.exp(min(max(x, LOW), HIGH))
     x = min(max(x, LOW), HIGH) * LOG2_E
     # Horner's scheme, innermost term first.
     n = _round(x)
