@@ -5,6 +5,7 @@ glicko.net/glicko/glicko2.pdf), whose steps and constants are named below. A ran
 ranks, and 1k is 0.
 """
 
+import itertools
 import json
 import math
 import os
@@ -127,6 +128,7 @@ class RatingFile:
         self.rating: PlayerRating | None = None  # None if the person has not been asked, or prefers full strength
         self.is_asked = False  # and the file exists
         self.notice = ""  # what was wrong with the file, or why it cannot be written, in one line
+        self._is_newer = False  # whether a newer version has written it: then it stays as it is
         try:
             self._read(path.read_bytes())
         except FileNotFoundError:
@@ -138,12 +140,20 @@ class RatingFile:
         try:
             document = parse_json(data)
             version, rating = document["version"], document["rating"]
+            if version > _VERSION:
+                self._is_newer = True
+                self.notice = (
+                    f"{self.path} was written by a newer version of gtp_engine ({version}, this one reads {_VERSION}): "
+                    "your rank is not saved; update gtp_engine, or move the file away"
+                )
+                return
             if version != _VERSION:
-                raise ValueError("another version")
+                raise ValueError("an older version")
             self.rating = None if rating is None else _checked(PlayerRating(**rating))
             self.is_asked = True
         except (ValueError, KeyError, TypeError):
-            aside = self.path.with_stem(f"{self.path.stem}-damaged")
+            names = (f"{self.path.stem}-damaged{number or ''}" for number in itertools.count())
+            aside = next(path for name in names if not (path := self.path.with_stem(name)).exists())
             self.notice = f"{self.path} is damaged"
             with suppress(OSError):
                 os.replace(self.path, aside)
@@ -151,7 +161,10 @@ class RatingFile:
 
     def keep(self, rating: PlayerRating | None) -> None:
         """Keeps a rating, None for full strength, and writes the file; if that fails, `notice` says why."""
-        self.rating, self.is_asked, self.notice = rating, True, ""
+        self.rating, self.is_asked = rating, True
+        if self._is_newer:
+            return
+        self.notice = ""
         content = {"version": _VERSION, "rating": None if rating is None else asdict(rating)}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

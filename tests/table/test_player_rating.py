@@ -71,7 +71,7 @@ def test_the_file_keeps_the_rating(tmp_path: Path) -> None:
         json.dumps({"version": 2, "rating": {"rating": 0, "deviation": 0}}),
         json.dumps({"version": 2, "rating": {"rating": 0, "deviation": 9, "games": 1.5}}),
         json.dumps({"version": 1, "rating": None}),
-        json.dumps({"version": 99, "rating": None}),
+        json.dumps({"version": "99", "rating": None}),
     ],
 )
 def test_a_damaged_file_is_kept_aside_and_said_in_one_line(tmp_path: Path, content: str) -> None:
@@ -83,6 +83,25 @@ def test_a_damaged_file_is_kept_aside_and_said_in_one_line(tmp_path: Path, conte
     assert (tmp_path / "rating-damaged.json").read_text(encoding="latin-1") == content
     file.keep(KNOWN)
     assert RatingFile(path).rating == KNOWN and file.notice == ""
+
+
+def test_a_second_damaged_file_leaves_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "rating.json"
+    for content in ("first", "second", "third"):
+        path.write_text(content)
+        RatingFile(path)
+    kept = [(tmp_path / f"rating-damaged{number}.json").read_text() for number in ("", "1", "2")]
+    assert kept == ["first", "second", "third"]
+
+
+def test_the_file_of_a_newer_version_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "rating.json"
+    path.write_text(content := json.dumps({"version": 99, "rating": {"stars": 5}}))
+    file = RatingFile(path)
+    file.keep(KNOWN)
+    assert file.rating == KNOWN
+    assert path.read_text() == content and list(tmp_path.iterdir()) == [path]
+    assert file.notice.startswith(f"{path} was written by a newer version of gtp_engine (99, this one reads 2): ")
 
 
 def test_a_rating_that_cannot_be_saved_goes_on_in_this_program(tmp_path: Path) -> None:
