@@ -106,7 +106,8 @@ def selfplay(options: SelfPlayOptions) -> None:
         click.echo("stopped")
         raise
     except resource_errors() as error:
-        raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
+        kept = "; the saved games are kept" if run.saved.games else ""
+        raise click.ClickException(f"{error_text(error)}{kept}") from error
     finally:
         if not (run.saved.games or options.sgf_dir):
             with suppress(OSError):  # not empty: the lock file of a shard that could not be written, or games after all
