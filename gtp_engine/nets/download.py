@@ -14,12 +14,13 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from ..base import VERSION
 from ..base.errors import UserError, error_text
@@ -35,7 +36,11 @@ _ATTEMPTS = 5  # in a row that bring nothing
 _FIRST_ATTEMPTS = 2  # if nothing has come at all: then the address or the connection is wrong, rather than disturbed
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
 _PIECE = 1 << 17
+# A server that sends so few bytes in so many seconds would take weeks: it is given up.
+_LEAST_BYTES, _SPAN = 10_000, 60.0
+_LARGEST_RATIO = 20  # of a content to its compressed file: weights hardly shrink, and a bomb does a thousandfold
 _LASTING = (408, 429, 500, 502, 503, 504)  # statuses that may pass: timeout, too many requests, the server's errors
+_KEPT = "%/:=&?~#+!$,;'@()*[]"  # what an address may have besides letters and digits
 # Called with the bytes that there are and those that there will be, None if the server does not say; it may raise.
 Watch: TypeAlias = Callable[[int, int | None], object]
 
@@ -49,8 +54,17 @@ class Source:
     largest: int = LARGEST  # the most bytes that are accepted
 
     def __post_init__(self) -> None:
-        if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).netloc:
+        if not _is_address(self.url):
             raise UserError(f"{self.url[:200]!r} is not an address: expected https://SERVER/.../NAME.bin.gz")
+
+
+def _is_address(url: str) -> bool:
+    """Whether a URL names a file that can be had by http or https."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def listed_size(megabytes: float) -> int:
@@ -124,8 +138,11 @@ def _checksums(path: Path) -> list[str]:
     """Returns the SHA-256 of a file, and of its content if it is compressed."""
     with open(path, "rb") as file:
         found = [hashlib.file_digest(file, "sha256").hexdigest()]
-    with suppress(OSError, EOFError), gzip.open(path) as content:
-        found.append(hashlib.file_digest(content, "sha256").hexdigest())
+    digest, most = hashlib.sha256(), _LARGEST_RATIO * path.stat().st_size
+    with suppress(OSError, EOFError, zlib.error), gzip.open(path) as content:
+        while (piece := content.read(_PIECE)) and content.tell() <= most:
+            digest.update(piece)
+        found.append(digest.hexdigest())
     return found
 
 
@@ -163,7 +180,10 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Pat
     if start:
         headers["Range"] = f"bytes={start}-"
     try:
-        answer = opener.open(urllib.request.Request(source.url, headers=headers), timeout=_SILENCE)
+        # A name may have letters that the request may not have.
+        answer = opener.open(urllib.request.Request(quote(source.url, _KEPT), headers=headers), timeout=_SILENCE)
+    except ValueError as error:  # of urllib, about where it is led
+        raise UserError(f"{source.url}: the server leads to an invalid address ({error})") from error
     except urllib.error.HTTPError as error:
         if error.code == 416:  # nothing is left to send: the part is complete, or belongs to another file
             return
@@ -179,7 +199,14 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Pat
 
 def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | None, watch: Watch) -> None:
     """Appends what comes to the part."""
+    since, before = time.monotonic(), done
     while True:
+        if time.monotonic() >= since + _SPAN:
+            if done < before + _LEAST_BYTES:
+                problem = f"the server sent {done - before:,} bytes in {_SPAN:.0f} seconds"
+                kept = f"{size_text(done)} are kept: run the same command again to resume"
+                raise UserError(f"{source.url}: {problem}; {kept}")
+            since, before = time.monotonic(), done
         if max(done, total or 0) > source.largest:
             raise NetworkFileError(f"it has more than {size_text(source.largest)}: this is not the network")
         watch(done, total)
@@ -209,6 +236,8 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     max_redirections = 5
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if not _is_address(newurl):
+            raise UserError(f"{req.full_url}: the server leads to {newurl[:200]!r}, which is not an address")
         if urlsplit(newurl).scheme != "https" and urlsplit(req.full_url).scheme == "https":
             raise UserError(f"{req.full_url}: the server leads to an address without encryption, {newurl[:200]}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

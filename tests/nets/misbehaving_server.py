@@ -1,5 +1,6 @@
 """A server of one network that misbehaves as the address says."""
 
+import gzip
 import hashlib
 import threading
 import time
@@ -96,6 +97,28 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(302)
         self.send_header("Location", self.server.url("good"))
         self.end_headers()
+
+    def send_astray(self, start: int) -> None:
+        self.send_response(302)
+        self.send_header("Location", "http://[31m/net.bin.gz")
+        self.end_headers()
+
+    def send_ftp(self, start: int) -> None:
+        self.send_response(302)
+        self.send_header("Location", "ftp://127.0.0.1/net.bin.gz")
+        self.end_headers()
+
+    def send_drops(self, start: int) -> None:
+        self.head(0, len(NETWORK))
+        for byte in NETWORK:
+            self.wfile.write(bytes([byte]))
+            self.wfile.flush()
+            time.sleep(0.02)
+
+    def send_bomb(self, start: int) -> None:
+        content = gzip.compress(bytes(30_000_000))
+        self.head(0, len(content))
+        self.wfile.write(content)
 
     def send_circle(self, start: int) -> None:
         self.send_response(302)

@@ -111,6 +111,9 @@ def test_what_nothing_could_check_is_not_resumed(server: Server, path: Path) -> 
         ("huge", r"it has more than 1.0 MB: this is not the network"),
         ("endless", r"it has more than 1.0 MB: this is not the network"),
         ("circle", "the server answers 302"),
+        ("astray", "the server leads to an invalid address"),
+        ("ftp", r"the server leads to 'ftp://127\.0\.0\.1/net\.bin\.gz', which is not an address"),
+        ("bomb", "the checksum is [0-9a-f]{64} instead of"),
     ],
 )
 def test_what_is_no_network_leaves_nothing(server: Server, path: Path, kind: str, problem: str) -> None:
@@ -124,6 +127,43 @@ def test_without_a_checksum_the_network_is_read(server: Server, path: Path) -> N
     with pytest.raises(UserError, match=r"net\.bin\.gz: the file is (damaged|cut short)"):
         download(Source(server.url("damaged")), path)
     assert left(path) == set()
+
+
+def test_a_server_that_sends_drops_is_given_up(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "_SPAN", 0.3)
+    with pytest.raises(
+        UserError, match=r"the server sent \d+ bytes in 0 seconds; 0 kB are kept: run the same command"
+    ):
+        download(Source(server.url("drops"), SHA256), path)
+    assert len(server.asked) == 1 and left(path) == {"net.bin.gz.part"}
+
+
+def test_no_more_of_a_bomb_is_unpacked_than_a_network_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "bomb.bin.gz"
+    file.write_bytes(gzip.compress(bytes(30_000_000)))
+    read = []
+    digest = hashlib.sha256
+
+    class Counting:
+        def __init__(self) -> None:
+            self._digest = digest()
+
+        def update(self, data: bytes) -> None:
+            read.append(len(data))
+            self._digest.update(data)
+
+        def hexdigest(self) -> str:
+            return self._digest.hexdigest()
+
+    monkeypatch.setattr(downloads.hashlib, "sha256", Counting)
+    downloads._checksums(file)
+    assert 0 < sum(read) <= 20 * file.stat().st_size
+
+
+def test_letters_of_other_scripts_are_asked_for(server: Server, path: Path) -> None:
+    url = server.url("good").replace("net.bin.gz", "\u56f2 1.bin.gz")
+    download(Source(url, SHA256), path)
+    assert path.is_file() and server.asked[0][0].endswith("/%E5%9B%B2%201.bin.gz")
 
 
 def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) -> None:
@@ -205,7 +245,18 @@ def test_a_file_is_taken_once_it_is_checked(tmp_path: Path, path: Path) -> None:
     assert read_katago_file(path).config.version and left(path) == {path.name}
 
 
-@pytest.mark.parametrize("url", ["ftp://a/b.bin.gz", "file:///etc/passwd", "b.bin.gz", "https:///b.bin.gz"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://a/b.bin.gz",
+        "file:///etc/passwd",
+        "b.bin.gz",
+        "https:///b.bin.gz",
+        "https://[::1/x.bin.gz",
+        "https://a:99999/x.bin.gz",
+        "://x.bin.gz",
+    ],
+)
 def test_other_addresses_are_refused(url: str) -> None:
     with pytest.raises(UserError, match="is not an address"):
         Source(url)

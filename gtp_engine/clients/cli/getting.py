@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from ...base import folders, interrupts
 from ...base.errors import UserError
-from ...base.files import write_text
+from ...base.files import is_same_file, write_text
 from ...base.log import NOTICE
 from ...base.messages import plural, printable, size_text
 from ...base.system import available_cpus
@@ -73,18 +73,24 @@ def get(name: str | None, source: str | None, default_on: Boards | None) -> None
     take it from, None for where KataGo publishes it; `default_on` are the boards, the longer side's least and most
     points.
     """
-    from ...nets.download import check_file_name, file_name_of
+    from ...nets.download import Source, check_file_name, file_name_of
 
+    if source and "://" in source:
+        Source(source)  # refuses what is not an address
     network = find_published(name) if name is not None else None
     if network is not None:
         file_name = network.file_name
     else:
         assert source is not None
         file_name = file_name_of(source) if "://" in source else check_file_name(Path(source).name, source)
+    if source and "://" not in source and not Path(source).is_file():
+        raise UserError(f"--from {source}: there is no such file; an address begins with https://")
     path = folders.networks_dir() / file_name
     if (found := network.find() if network and not source else path if path.exists() else None) is not None:
         is_rounded = found.name != file_name
         what = "; it is this network with its weights rounded to 8-bit integers" if is_rounded else ""
+        if source and not is_same_file(Path(source), found):
+            what = "; to take another file of this name, move it away"
         click.echo(f"{found} is here already{what}")
         path = found
     else:
@@ -114,8 +120,6 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
         click.echo(f"{title:<9} {printable(text)}")
     click.echo(f"licence   {licence}\nchecksum  {checksum}")
     if "://" not in url:
-        if not Path(url).is_file():
-            raise UserError(f"--from {url}: there is no such file; an address begins with https://")
         take(Path(url), path, sha256)
     else:
         wanted = Source(url, sha256)
