@@ -131,9 +131,7 @@ def test_without_a_checksum_the_network_is_read(server: Server, path: Path) -> N
 
 def test_a_server_that_sends_drops_is_given_up(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "_SPAN", 0.3)
-    with pytest.raises(
-        UserError, match=r"the server sent \d+ bytes in 0 seconds; 0 kB are kept: run the same command"
-    ):
+    with pytest.raises(UserError, match=r"the server sent \d+ bytes in 0 seconds; 0 kB are kept: run the same command"):
         download(Source(server.url("drops"), SHA256), path)
     assert len(server.asked) == 1 and left(path) == {"net.bin.gz.part"}
 
