@@ -11,6 +11,7 @@ from ...base.errors import UserError
 from ...base.fields import invalid
 from ...base.files import read_whole, write_atomically
 from ...base.languages.texts import Phrase
+from .dialects import in_sgf
 from .node import split
 from .record import GameRecord
 from .syntax import parse_games
@@ -150,7 +151,7 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
 
 def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = ()) -> GameRecord:
     """Returns the record of a game; the message of a UserError has the reason, but not the source's name."""
-    root, *following = split(tree.sequence[0], is_root=True)
+    root, *following = split(in_sgf(tree.sequence[0]), is_root=True)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
         raise UserError(Phrase("error.otherKind", {"kind": f"GM[{kind[:20]}]"}))

@@ -27,6 +27,9 @@ _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-z
 # How longer texts in RU begin ("Japanese rules", "Chinese, 3.75 zi").
 _RULES_BY_START = {"jap": "japanese", "chin": "chinese", "kor": "korean", "aga": "aga", "new zealand": "new-zealand"}
 _RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "tromp-taylor", "bga": "bga"}
+_RULES_BY_START |= {"jp": "japanese", "cn": "chinese", "kr": "korean", "ko": "korean", "coré": "korean"}
+_RULES_BY_START |= {"日": "japanese", "中": "chinese", "韩": "korean", "韓": "korean"}
+_RULES_BY_START |= {"일본": "japanese", "중국": "chinese", "한국": "korean"}
 # What Chinese servers write for 7.5 points: 3.75, which are zi, or 375, hundredths of them, which CGoban saves as
 # 375.00. In our own files a komi of 3.75 or 375 points and a margin of 3.75 points have one more digit: 3.750, 375.0.
 _ZI = re.compile(r"[-+]?[0-9]*[.,](25|75)")
