@@ -6,6 +6,7 @@ from itertools import repeat
 from typing import Any
 
 from ..base import interrupts
+from ..base.fields import invalid
 from ..base.system import WAIT_SECONDS
 from ..engine.clock import NO_LIMIT, gtp_settings
 from ..go.sgf import GameRecord
@@ -34,10 +35,13 @@ def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, *
 
     Raises:
         EngineError: An engine does not start, or refuses the board size, the komi or the rules.
-        UserError: The settings make no sense, or the folder holds another match.
+        UserError: An engine is not a command line, the settings make no sense, or the folder holds another match.
         OSError: A game cannot be saved.
         KeyboardInterrupt: The match was interrupted; the engines have been ended, finished games are saved.
     """
+    for engine in (engine_a, engine_b):
+        if not isinstance(engine, str):
+            raise invalid("engine", engine, "a command line, such as 'gtp_engine gtp'; play_networks is for networks")
     commands, chosen = {"A": engine_a, "B": engine_b}, EngineMatchSettings.of_call("play_match", settings)
     openings = Openings(repeat(())) if chosen.handicap else choose_openings(chosen)
     with open_book(commands, chosen, on_game) as book:

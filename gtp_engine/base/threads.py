@@ -14,6 +14,14 @@ _END: Any = object()
 _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]"
 
 
+class NotCopied:
+    """Something that threads of this process work for: it can neither be copied nor sent to another process."""
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        name = type(self).__name__
+        raise TypeError(f"this {name} works with threads of this process: make another {name} instead of a copy")
+
+
 def in_background(name: str, work: Callable[[], T]) -> Future[T]:
     """Begins some work on a daemon thread, for which a program that ends does not wait, and returns its future."""
     future = Future[T]()

@@ -20,6 +20,7 @@ from ..base.errors import UserError
 from ..base.fields import Range, check_keywords, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
+from ..base.threads import NotCopied
 from ..go.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..nets.library import RANK_PLAY, network_name
@@ -90,7 +91,7 @@ class Decision:
         return f"<Decision: {colour_name(self.colour)} {self.vertex}{searched}>"
 
 
-class Engine:
+class Engine(NotCopied):
     """One game against or by the engine.
 
     Methods that change the state take effect at once and end pondering; `genmove`, `analyze` and the other searches

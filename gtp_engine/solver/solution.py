@@ -121,9 +121,11 @@ def solve(
         within: The only points that are read, as if the group were enclosed in them: `Solution.within`.
 
     Raises:
-        UserError: A point is empty or not on the board, the stones are of both colours, the group is too large, or the
-            time is negative.
+        UserError: It is not a Game, a point is empty or not on the board, the stones are of both colours, the group is
+            too large, or the time is negative.
     """
+    if not isinstance(game, Game):
+        raise invalid("game", game, "a Game, as GameRecord.to_game() returns it")
     only = None if first is None else as_colour(first)
     if not seconds >= 0:
         raise invalid("number of seconds", seconds, "a number of 0 or more")

@@ -11,6 +11,7 @@ from gtp_engine.arena.elo import Sprt, Tally
 from gtp_engine.arena.gtp_client import EngineError, EngineStartError
 from gtp_engine.arena.match import play_match
 from gtp_engine.arena.results import GameResult, MatchResult, append_result
+from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
 
@@ -150,6 +151,12 @@ def test_result_as_json(scripted: Script) -> None:
     assert report["elo_interval"][0] is None
     assert report["sprt"]["verdict"] is None
     assert json.loads(json.dumps(report))["games"][0]["reason"] == "resignation"
+
+
+def test_what_is_no_command_line_is_refused(scripted: Script) -> None:
+    message = "invalid engine .*: expected a command line, such as 'gtp_engine gtp'; play_networks is for networks"
+    with pytest.raises(UserError, match=message):
+        play_match(scripted(), object())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

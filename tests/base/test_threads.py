@@ -1,10 +1,13 @@
 """Work on threads of its own, and shared with others."""
 
+import copy
+import pickle
 import threading
 from collections.abc import Generator
 
 import pytest
 
+from gtp_engine import Engine, EngineSettings
 from gtp_engine.base.threads import Helpers, on_own_thread
 
 
@@ -16,6 +19,13 @@ def names(count: int, closed: list[str]) -> Generator[str | None, None, None]:
         raise ValueError("no more")
     finally:
         closed.append(threading.current_thread().name)
+
+
+def test_what_threads_work_for_is_not_copied() -> None:
+    with Engine(EngineSettings(network="none")) as engine:
+        for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="this Engine works with threads of this process: make another Engine"):
+                attempt(engine)
 
 
 def test_it_runs_on_another_thread_and_raises_here() -> None:

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from reference_solver import ATTACKER, DEFENDER, BruteForce, Problem, around, random_problem
 
-from gtp_engine import Branch, Engine, EngineSettings, Game, Outcome, UserError, read_sgf_games, solve
+from gtp_engine import Branch, Engine, EngineSettings, Game, GameRecord, Outcome, UserError, read_sgf_games, solve
 from gtp_engine.clients.cli import main
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.solver import solution
@@ -391,6 +391,11 @@ def test_what_cannot_be_read_is_refused_at_once(
     monkeypatch.setattr(solution, "prepare", lambda *arguments: pytest.fail("it compiles"))
     with pytest.raises(UserError, match=message):
         solve(position(SHAPES["bulky five"][0]), points, seconds=seconds)
+
+
+def test_a_record_is_not_a_position() -> None:
+    with pytest.raises(UserError, match=r"invalid game .*: expected a Game, as GameRecord.to_game\(\) returns it"):
+        solve(GameRecord(9, 9), "D7")  # type: ignore[arg-type]
 
 
 RECORD = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab];B[ba])"

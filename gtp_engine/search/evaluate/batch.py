@@ -16,6 +16,7 @@ import numpy as np
 from ...base.errors import UserError
 from ...base.fields import Range, invalid
 from ...base.system import available_cpus
+from ...base.threads import NotCopied
 from ...go.coords import BLACK, as_colour, colour_name
 from ...go.drawing import DrawingOptions
 from ...go.game import Game, as_game
@@ -171,7 +172,7 @@ def _batches(evaluator: Evaluator, games: Sequence[Game]) -> Iterator[list[int]]
             yield batch
 
 
-class Network:
+class Network(NotCopied):
     """A network that is loaded; `load_network` makes it.
 
     It computes on a thread of its own, so that every thread may call it and torch's settings elsewhere stay as they
