@@ -1,12 +1,15 @@
 """Work on a thread of its own."""
 
 import contextlib
+import os
 import queue
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
+
+from .errors import UserError
 
 T = TypeVar("T")
 _END: Any = object()
@@ -15,7 +18,23 @@ _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | No
 
 
 class NotCopied:
-    """Something that threads of this process work for: it can neither be copied nor sent to another process."""
+    """Something that threads of this process work for: it can neither be copied nor used by another process."""
+
+    _process: int
+
+    def __new__(cls, *arguments: object, **named: object) -> Self:
+        made = super().__new__(cls)
+        made._process = os.getpid()
+        return made
+
+    def _check_process(self) -> None:
+        """Raises UserError in a process that was forked later: it has none of the threads, and would wait for ever."""
+        if os.getpid() != self._process:
+            name = type(self).__name__
+            raise UserError(
+                f"this {name} belongs to the process that made it, and this one was forked from it: make another "
+                f"{name} here, or start processes with multiprocessing.get_context('spawn')"
+            )
 
     def __reduce_ex__(self, protocol: object) -> Any:
         name = type(self).__name__

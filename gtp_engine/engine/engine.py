@@ -622,7 +622,8 @@ class Engine(NotCopied):
         self._thread.stop_pondering()
 
     def _check_thread(self) -> None:
-        """Raises UserError if the engine is closed, or in another thread than its own."""
+        """Raises UserError if the engine is closed, or in another thread or process than its own."""
+        self._check_process()
         if self._thread.is_closed:
             raise UserError("the engine is closed")
         if threading.get_ident() != self._owner:
@@ -647,6 +648,7 @@ class Engine(NotCopied):
         Returns:
             Whether the thread has ended.
         """
+        self._check_process()
         return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
     def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:

@@ -1,9 +1,13 @@
 """Work on threads of its own, and shared with others."""
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +30,38 @@ def test_what_threads_work_for_is_not_copied() -> None:
         for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match="this Engine works with threads of this process: make another Engine"):
                 attempt(engine)
+
+
+FORKED = """
+import multiprocessing
+from gtp_engine import Engine, EngineSettings, Game, UserError, load_network
+engine, network = Engine(EngineSettings(network="none", visits=2)), load_network({network!r})
+def use():
+    for call in (engine.genmove, engine.analyze, engine.close, lambda: network.evaluate([Game(5)]), network.close):
+        try:
+            call()
+        except UserError as error:
+            print(error, flush=True)
+engine.genmove().result()
+process = multiprocessing.get_context("fork").Process(target=use)
+process.start()
+process.join(60)
+print(process.exitcode, flush=True)
+network.evaluate([Game(5)])
+network.close()
+engine.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_is_refused(tmp_path: Path) -> None:
+    """It has none of the threads: what it asked them for would never come."""
+    network = Path(__file__).parents[1] / "data" / "networks" / "tiny.bin.gz"
+    script = FORKED.format(network=str(network))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    *lines, status = done.stdout.splitlines()
+    assert (status, done.returncode) == ("0", 0), done.stderr
+    assert len(lines) == 5 and all(" belongs to the process that made it" in line for line in lines)
 
 
 def test_it_runs_on_another_thread_and_raises_here() -> None:

@@ -239,6 +239,7 @@ class Network(NotCopied):
 
     def close(self) -> None:
         """Frees the memory of the network, which cannot be used afterwards."""
+        self._check_process()
         with self._lock:
             if self._is_closed:
                 return
@@ -248,6 +249,7 @@ class Network(NotCopied):
         self._thread.shutdown()
 
     def _check_open(self) -> None:
+        self._check_process()
         if self._is_closed:
             raise UserError(f"the network {self.name} is closed")
 
