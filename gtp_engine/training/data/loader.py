@@ -76,7 +76,10 @@ def parts_of(batch: Tensors, most_points: int | None = None) -> list[Tensors]:
 
 
 def _cut(batch: Tensors, rows: Tensor, width: int, height: int) -> Tensors:
-    """Returns some rows of a batch, in tensors of a width and a height that contain their boards."""
+    """Returns some rows of a batch, in tensors of a width and a height that contain their boards.
+
+    What has a number for each point, or for each move, is known by its shape.
+    """
     part: Tensors = Batch._make((*(tensor[rows] for tensor in batch[:-1]), False))
     on_board, (rows_of_all, columns) = part.planes[:, 0] > 0, part.planes.shape[2:]
     # A board under a symmetry can lie in any corner.
@@ -87,13 +90,12 @@ def _cut(batch: Tensors, rows: Tensor, width: int, height: int) -> Tensors:
     moves = functional.pad(points, (0, 1), value=rows_of_all * columns)  # the pass is the last
     sequences = part.planes.permute(0, 2, 3, 1).flatten(1, 2)
     planes = sequences[torch.arange(len(rows), device=rows.device)[:, None], points].unflatten(1, (height, width))
-    return part._replace(
-        planes=planes.permute(0, 3, 1, 2),
-        policy=part.policy.gather(1, moves),
-        opponent=part.opponent.gather(1, moves),
-        ownership=part.ownership.gather(1, points),
-        full_board=bool(planes[..., 0].all()),
+    kept: dict[tuple[int, ...], Tensor] = {(rows_of_all * columns,): points, (rows_of_all * columns + 1,): moves}
+    targets = (
+        tensor if (places := kept.get(tuple(tensor.shape[1:]))) is None else tensor.gather(1, places)
+        for tensor in part[1:-1]
     )
+    return Batch._make((planes.permute(0, 3, 1, 2), *targets, bool(planes[..., 0].all())))
 
 
 class Samples:
