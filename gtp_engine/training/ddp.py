@@ -1,9 +1,10 @@
 """Distributed data-parallel training: several processes train one network, one for each GPU or several on CPUs.
 
-`torchrun` starts them. The first one (rank 0) runs the whole program: it runs self-play, makes decisions and writes all
-files and output. The others only train (`learner.run_follower`). Each process uses its part of every batch, and the
-gradients are summed, so that weights, averages and optimizers are the same everywhere. Batch norms use the statistics
-of the whole batch. The result therefore equals that of one process with the same batches, up to rounding.
+`processes` or `torchrun` starts them. The first one (rank 0) runs the whole program: it runs self-play, makes decisions
+and writes all files and output. The others only train (`learner.run_follower`). Each process uses its part of every
+batch, and the gradients are summed, so that weights, averages and optimizers are the same everywhere. Batch norms use
+the statistics of the whole batch. The result therefore equals that of one process with the same batches, up to
+rounding.
 
 Rank 0 controls the others through a group on the CPU (gloo). Its next message may be hours away; they sleep until then.
 """
@@ -11,7 +12,11 @@ Rank 0 controls the others through a group on the CPU (gloo). Its next message m
 import contextlib
 import datetime
 import io
+import os
 import signal
+import socket
+import struct
+import sys
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -21,12 +26,15 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from ..base.errors import UserError, error_text
+from ..base.system import available_cpus
 from ..nets.layers import BatchNorm
+from .processes import LAUNCHED
 from .progress import ProcessLostError
 
 _CONTROL_TIMEOUT = datetime.timedelta(days=365)
 _TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation
-_TORCHRUN = "TORCHELASTIC_RUN_ID"  # a variable that nothing else sets
+_INTERFACE = "GLOO_SOCKET_IFNAME"  # a variable of torch
+_SIOCGIFADDR = 0x8915  # asks Linux for the address of an interface (netdevice(7))
 _LOST = "another training process was lost; its own output names the reason"
 _END, _STEP = 0, -1  # control messages; a positive number is the length of the data that follow
 
@@ -46,7 +54,7 @@ class ProcessGroup:
     """
 
     def __init__(self, environment: Mapping[str, str] = MappingProxyType({})) -> None:
-        ours = environment if _TORCHRUN in environment else {}
+        ours = environment if LAUNCHED in environment else {}
         self.rank, self.count, self._local_rank, self._local_count = (
             int(ours.get(name, default))
             for name, default in (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1))
@@ -65,10 +73,14 @@ class ProcessGroup:
 
     def _connect(self) -> None:
         """Waits until all processes are connected; ConnectionError if one is missing, or if the port is in use."""
-        before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would only run after torch returns
+        before = signal.getsignal(signal.SIGINT)
+        if before is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would only run after torch returns
+        if self.count > self._local_count:
+            _choose_interface()
         try:
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_TIMEOUT)
-        except dist.DistError as error:
+        except RuntimeError as error:
             raise ConnectionError(f"cannot connect all {self.count} processes: {error_text(error)}") from error
         finally:
             signal.signal(signal.SIGINT, before)
@@ -87,8 +99,8 @@ class ProcessGroup:
             return kind
         if self._local_count > torch.cuda.device_count():
             raise UserError(
-                f"{self._local_count} processes for {torch.cuda.device_count()} GPUs: start torchrun with "
-                f"--nproc-per-node={torch.cuda.device_count()}"
+                f"{self._local_count} processes for {torch.cuda.device_count()} GPUs: start one for each GPU "
+                "(--processes, or torchrun's --nproc-per-node)"
             )
         device = torch.device("cuda", self._local_rank)
         torch.cuda.set_device(device)
@@ -103,8 +115,8 @@ class ProcessGroup:
             )
 
     def thread_share(self, threads: int) -> int:
-        """Returns this process's share of a machine's threads, at least one."""
-        return max(1, threads // self._local_count)
+        """Returns this process's share of so many threads of its machine, of all if it is 0; at least one."""
+        return max(1, (threads or available_cpus()) // self._local_count)
 
     def broadcast(self, content: object) -> None:
         """Sends an object from rank 0 to the other processes, which get it from `receive`."""
@@ -174,6 +186,24 @@ class ProcessGroup:
         whole = counts.sum()
         mean = (counts * means).sum(0) / whole
         return whole, mean, (counts * (variances + (means - mean).square())).sum(0) / whole
+
+
+def _choose_interface() -> None:
+    """Makes gloo use the network interface by which rank 0 is reached, unless the user has chosen one.
+
+    By itself it takes the one of this machine's name, which on many machines is that of 127.0.0.1.
+    """
+    if sys.platform != "linux" or _INTERFACE in os.environ or "MASTER_ADDR" not in os.environ:
+        return
+    import fcntl
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        probe.connect((os.environ["MASTER_ADDR"], 1))  # sends nothing, but decides on an address
+        own = socket.inet_aton(probe.getsockname()[0])
+        for _, name in socket.if_nameindex():
+            with contextlib.suppress(OSError):  # one without an address
+                if fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", name.encode()))[20:24] == own:
+                    os.environ[_INTERFACE] = name
 
 
 class _AllReduce(torch.autograd.Function):

@@ -5,7 +5,7 @@ The network that plays is an average of the recent ones (Polyak and Juditsky 199
 The statistics of its batch norms are measured again on some batches, because the average of the statistics of several
 networks is not the statistics of their average.
 
-Under torchrun each process has a learner (`ddp`). That of rank 0 is the run's; `run_follower` is what the others do.
+In a group of processes each has a learner (`ddp`). That of rank 0 is the run's; `run_follower` is what the others do.
 """
 
 import copy
@@ -345,15 +345,19 @@ class _Task(NamedTuple):
     state: dict[str, Any]
     samples: Samples
     batch_size: int
-    draws: dict[str, int]  # seed, drawn and threads of `Loader`
+    draws: dict[str, int]  # seed and drawn of `Loader`
+    threads: int  # of each machine; 0 for all
 
 
-def start_followers(group: ProcessGroup, learner: Learner, loader: Loader) -> None:
-    """Makes the processes of rank 1 and above train `learner` on the batches of `loader`; called by rank 0."""
+def start_followers(group: ProcessGroup, learner: Learner, loader: Loader, threads: int) -> None:
+    """Makes the processes of rank 1 and above train `learner` on the batches of `loader`; called by rank 0.
+
+    `threads` are those of each machine, 0 for all that it has (`ProcessGroup.thread_share`).
+    """
     if group.count > 1:
         what = learner.device.type, learner.model.config, learner.settings, learner.state()
-        draws = {"seed": loader.seed, "drawn": loader.drawn, "threads": torch.get_num_threads()}
-        group.broadcast(_Task(*what, loader.samples, loader.batch_size, draws))
+        draws = {"seed": loader.seed, "drawn": loader.drawn}
+        group.broadcast(_Task(*what, loader.samples, loader.batch_size, draws, threads))
 
 
 def run_follower(group: ProcessGroup) -> bool:
@@ -383,10 +387,11 @@ def run_follower(group: ProcessGroup) -> bool:
 
 
 def _begin(group: ProcessGroup, task: _Task) -> tuple[Learner, Loader]:
-    configure_torch(task.draws["threads"])
+    threads = group.thread_share(task.threads)
+    configure_torch(threads)
     device = group.device(torch.device(task.device))
     learner = Learner(Model(task.config), task.settings, device, group)
     learner.load_state(task.state)
     part, is_pinned = (group.rank, group.count), device.type == "cuda"
-    loader = Loader(task.samples, task.batch_size, **task.draws, pinned=is_pinned, part=part)
+    loader = Loader(task.samples, task.batch_size, **task.draws, threads=threads, pinned=is_pinned, part=part)
     return learner, loader

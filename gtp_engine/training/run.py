@@ -169,7 +169,7 @@ class Run(ABC):
             pinned=self._device.type == "cuda",
             part=(self._group.rank, self._group.count),
         )
-        start_followers(self._group, self.learner, loader)
+        start_followers(self._group, self.learner, loader, self.settings.machine.threads)
         self._learned, self._learning_seconds = 0, 0.0
         saved = reported = started = time.monotonic()
         is_warm = False  # the first step compiles, and waits for the first batches

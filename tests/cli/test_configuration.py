@@ -185,7 +185,7 @@ def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch:
     file.write_text('[train]\npreset = "mini"\nfrom = "any"\n[learn]\nfrom = "any"\nlabels = "mine"\n')
     seen: list[tuple[Any, ...]] = []
     for name in ("train", "learn"):
-        monkeypatch.setattr(f"gtp_engine.clients.cli.{name}.in_process_group", lambda work: seen.append(work.args))
+        monkeypatch.setattr(f"gtp_engine.clients.cli.{name}.in_process_group", lambda work, _: seen.append(work.args))
     old = RunFolder(tmp_path / "old")
     old.create(RunSettings())
     for arguments in (["new"], ["old"], ["old", "--preset", "mini"], ["old", "--from", "other"]):
@@ -211,7 +211,7 @@ def test_an_option_switches_off_a_default_that_it_excludes(
     settings.write_text(to_toml(RunSettings()))
     seen: list[tuple[Any, ...]] = []
 
-    def keep(work: Any) -> None:
+    def keep(work: Any, _: Any) -> None:
         seen.append((work.args, logging.getLogger("gtp_engine").level))
 
     for name in ("train", "learn"):

@@ -38,7 +38,7 @@ def learn(network: str, group: ProcessGroup) -> Learner:
     for samples in sets():
         # With the seed 2 an activation lies at the bend of relu, up to rounding, so that rounding decides its gradient.
         loader = Loader(samples, BATCH, seed=3, drawn=learner.samples, part=(group.rank, group.count))
-        start_followers(group, learner, loader)
+        start_followers(group, learner, loader, threads=1)
         for _ in range(STEPS):
             learner.step(next(loader))
         loader.close()

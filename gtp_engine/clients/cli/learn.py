@@ -24,7 +24,7 @@ from .command import command
 from .common_options import BOARD_SIZE, MINUTES
 from .defaults import is_given
 from .options import EXISTING_PATH, FOLDER
-from .run_command import ReportOptions, carry_out, in_process_group, report_end, resumable, show_instead
+from .run_command import ProcessOptions, ReportOptions, carry_out, in_process_group, report_end, resumable, show_instead
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
@@ -154,10 +154,10 @@ def _declared(word: str) -> list[str]:
 @command(
     common=("out", "config", "from", "minutes"),
     exclusive=(("start", "network"),),
-    groups={"options": LearnOptions, "report": ReportOptions},
+    groups={"options": LearnOptions, "processes": ProcessOptions, "report": ReportOptions},
 )
 @click.pass_context
-def learn(context: click.Context, options: LearnOptions, report: ReportOptions) -> None:
+def learn(context: click.Context, options: LearnOptions, processes: ProcessOptions, report: ReportOptions) -> None:
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
 
     The network learns to predict the moves, the winner, the score and the ownership of the points. With --teacher it
@@ -181,7 +181,11 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
     given, start, limit = options.given(), options.start, Limit(options.minutes)
     report.check()
     if options.label_only:
-        _refuse(context, [*_declared("of_run"), "file", "compare", "show_samples"], "--label-only trains no network")
+        _refuse(
+            context,
+            [*_declared("of_run"), "processes", "machine", "file", "compare", "show_samples"],
+            "--label-only trains no network",
+        )
         if not given.keys() >= {"teacher", "labels"}:
             raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
@@ -204,7 +208,7 @@ def learn(context: click.Context, options: LearnOptions, report: ReportOptions) 
         if folder.state_file.exists() or (folder.exists and not new.records.has_source):
             # The run resumes, and the user's defaults are for new runs.
             settings, start = new, start if is_given(context, "start") else None
-        in_process_group(partial(_learn, settings, typed, folder, start, limit))
+        in_process_group(partial(_learn, settings, typed, folder, start, limit), processes)
 
 
 def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:

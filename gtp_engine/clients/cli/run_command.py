@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...base.errors import error_text
+from ...base.fields import Text
 from ...base.interrupts import end_on_signals
 from ...base.settings import setting
 from ...engine.settings import COUNT
+from ...training.processes import LAUNCHED, Machine, launch
 from ...training.progress import Limit, Observer, resource_errors
 from .options import EXISTING_FOLDER, FILE
 from .outputs import check_place, report_written
@@ -65,8 +67,26 @@ def show_instead(folder: "RunFolder", options: ReportOptions) -> bool:
     return bool(options.file or options.show_samples)
 
 
-def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
-    """Does the work in the first of the processes that train together, while the others follow it."""
+@dataclass(frozen=True)
+class ProcessOptions:
+    """The processes that train together.
+
+    Attributes:
+        processes: Train in N processes on this machine, one for each GPU.
+        machine: Train on COUNT machines with as many processes each; this one is NUMBER, from 0, and 0 is at HOST.
+    """
+
+    processes: int | None = setting(None, accepts=COUNT, metavar="N", heading="Machine", shown="1")
+    machine: Any = setting(None, accepts=Text(Machine.parse, "machine"), metavar="NUMBER/COUNT@HOST:PORT")
+
+
+def in_process_group(work: "Callable[[ProcessGroup], None]", options: ProcessOptions) -> None:
+    """Does the work in the first of the processes that train together, while the others follow it.
+
+    If the options ask for several, this process starts them with the same command line and waits for them.
+    """
+    if LAUNCHED not in os.environ and (options.machine or (options.processes or 1) > 1):
+        raise click.exceptions.Exit(launch(options.processes or 1, options.machine))
     from ...training.ddp import ProcessGroup
     from ...training.learner import run_follower
 

@@ -15,7 +15,7 @@ from .command import command
 from .common_options import MINUTES
 from .defaults import is_given
 from .options import EXISTING_FILE, FOLDER
-from .run_command import ReportOptions, carry_out, in_process_group, show_instead
+from .run_command import ProcessOptions, ReportOptions, carry_out, in_process_group, show_instead
 
 if TYPE_CHECKING:
     from ...training.ddp import ProcessGroup
@@ -45,10 +45,10 @@ class TrainOptions:
 @command(
     common=("preset", "minutes", "from", "report"),
     exclusive=(("preset", "settings_file"),),
-    groups={"options": TrainOptions, "report": ReportOptions},
+    groups={"options": TrainOptions, "processes": ProcessOptions, "report": ReportOptions},
 )
 @click.pass_context
-def train(context: click.Context, options: TrainOptions, report: ReportOptions) -> None:
+def train(context: click.Context, options: TrainOptions, processes: ProcessOptions, report: ReportOptions) -> None:
     """Train a network on its own games, in the folder RUN.
 
     Each cycle plays games, trains on the most recent ones and saves a network. The folder contains everything: the
@@ -66,7 +66,7 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
       gtp_engine train run --show-samples 3     positions with their targets
       gtp_engine train other --preset mini      searches as AlphaGo Zero did
       gtp_engine gtp --network run/networks/0030.bin.gz
-      torchrun --nproc-per-node=4 -m gtp_engine train run      trains on four GPUs
+      gtp_engine train run --processes 4        trains on four GPUs
     """
     from ...training.new_run import given_settings
     from ...training.run_folder import RunFolder
@@ -80,7 +80,7 @@ def train(context: click.Context, options: TrainOptions, report: ReportOptions) 
             value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
         )
     settings = given_settings(preset, options.settings_file)
-    in_process_group(partial(_train, folder, settings, start, options.minutes))
+    in_process_group(partial(_train, folder, settings, start, options.minutes), processes)
 
 
 def _train(
