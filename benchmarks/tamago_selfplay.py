@@ -135,7 +135,7 @@ class Ours:
     def _take(self, games: Iterable[FinishedGame]) -> None:
         for game in games:
             self._writer.add(game)
-            self._moves += len(game.sample.moves)
+            self._moves += game.sample.positions
 
 
 def measure(player: TamaGo | Ours, warm_up: float, seconds: float) -> tuple[float, float, float]:

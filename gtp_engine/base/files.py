@@ -166,13 +166,20 @@ def is_same_file(path: Path, other: Path) -> bool:
     return False
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Writes arrays by name atomically, as a compressed archive of numpy (`.npz`), whatever the file's suffix."""
+def write_arrays(path: Path, arrays: Mapping[str, Any], level: int = 6) -> None:
+    """Writes arrays by name atomically, as a compressed archive of numpy (`.npz`), whatever the file's suffix.
+
+    The `level` of compression is zlib's, from 1, the fastest, to 9.
+    """
+    import zipfile
+
     import numpy as np
 
-    def write(temporary: Path) -> None:
-        with open(temporary, "wb") as file:  # numpy would add its suffix to a path
-            np.savez_compressed(file, **arrays)
+    def write(temporary: Path) -> None:  # as np.savez_compressed, which has no choice of a level
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
     write_atomically(path, write)
 

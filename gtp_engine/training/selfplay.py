@@ -31,7 +31,7 @@ from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
 from .data.random_games import new_game
-from .data.samples import SampleGame
+from .data.samples import GameSet, SampleGame, pack
 from .run_settings import RunSettings
 
 # Searches whose visits fit into a tree: it keeps those of earlier searches that are still below the root.
@@ -47,9 +47,12 @@ BoardSize = tuple[int, int]  # width, height
 
 @dataclass(frozen=True)
 class FinishedGame:
-    """A finished game, as a sample and as SGF text."""
+    """A finished game, as a sample and as SGF text.
 
-    sample: SampleGame
+    The process that has played it packs it: a process that writes the games of many has no time for that.
+    """
+
+    sample: GameSet  # of this game alone
     sgf: str
     is_decided: bool  # whether one side reached `GameSettings.resign_winrate` for long enough
     is_checked: bool  # whether the game was decided but continued with full searches, to check the decision
@@ -264,7 +267,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         is_decided = game.decided_for != EMPTY
         is_upset = is_decided and game.decided_for != score.winner
         is_checked = is_decided and game.is_checked
-        self._finished.append(FinishedGame(sample, record.to_sgf(), is_decided, is_checked, is_upset))
+        self._finished.append(FinishedGame(pack([sample]), record.to_sgf(), is_decided, is_checked, is_upset))
 
 
 def score_game(game: Game) -> tuple[Score, np.ndarray]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..base.files import claim, write_text
 from ..go.coords import BLACK
-from .data.samples import GameSet, pack
+from .data.samples import GameSet, join
 from .data.shards import SUFFIX, ShardError, read_notes, shard_files, write_shard
 from .selfplay import FinishedGame
 
@@ -106,7 +106,7 @@ class GameWriter:
     def _write(self, path: Path) -> None:
         collection = self._records / f"{path.stem}.sgf"
         write_text(collection, "".join(game.sgf.strip() + "\n" for game in self._waiting))
-        games = pack([game.sample for game in self._waiting])
+        games = join([game.sample for game in self._waiting])
         facts = replace(
             ShardFacts.of(games, self.cycle),
             decided=sum(game.is_decided for game in self._waiting),

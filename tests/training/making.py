@@ -9,7 +9,7 @@ from gtp_engine.go.coords import BLACK, point_of_index
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import GameRecord
-from gtp_engine.training.data.samples import SampleGame
+from gtp_engine.training.data.samples import FULL_SHARE, GameSet, SampleGame, pack, rule_codes
 from gtp_engine.training.progress import Observer
 from gtp_engine.training.selfplay import FinishedGame
 
@@ -49,7 +49,28 @@ def sample_game(game: Game, number: int = 0, **known: object) -> SampleGame:
 def finished_game(number: int) -> FinishedGame:
     """Returns a short game of self-play."""
     sample = sample_game(random_game(number, 5, moves=10), number)
-    return FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
+    return FinishedGame(pack([sample]), f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
+
+
+def unpacked(games: GameSet) -> SampleGame:
+    """Returns the only game of a set, which began on an empty board, with the targets of all positions."""
+    (record,) = games.games
+    ends = games.target_starts[1:]
+    targets = [
+        (games.target_moves[start:end], games.target_shares[start:end] / FULL_SHARE) if end > start else None
+        for start, end in zip(games.target_starts, ends, strict=False)
+    ]
+    codes = {name: int(record[name]) for name in rule_codes(RULESETS["chinese"])}
+    return SampleGame(
+        **{name: record[name].item() for name in ("width", "height", "komi", "to_move", "winner", "margin", "number")},
+        rules=next(rules for rules in RULESETS.values() if rule_codes(rules) == codes),
+        setup=games.setup,
+        moves=games.moves,
+        ownership=games.ownership,
+        weights=games.weights,
+        policies=targets,
+        values=games.values,
+    )
 
 
 def record_of(seed: int, size: int = 5, *, moves: int = 16) -> str:

@@ -21,7 +21,17 @@ from gtp_engine.training.data import rows as columns_
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, draws, fixed_batches
 from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, find_illegal
 from gtp_engine.training.data.rows import new_workspace as new_replay_workspace
-from gtp_engine.training.data.samples import DRAW, NO_RESULT, UNKNOWN, GameSet, SampleGame, game_set, join, pack
+from gtp_engine.training.data.samples import (
+    COLUMNS,
+    DRAW,
+    NO_RESULT,
+    UNKNOWN,
+    GameSet,
+    SampleGame,
+    game_set,
+    join,
+    pack,
+)
 from gtp_engine.training.data.shards import ShardError, read_notes, read_shard, write_shard
 
 
@@ -237,6 +247,16 @@ def test_round_trip(tmp_path: Path) -> None:
     assert_equal(read_shard(tmp_path / "a.shard"), games)
     assert read_notes(tmp_path / "a.shard") == {"portion": "x"}
     assert [file.name for file in tmp_path.iterdir()] == ["a.shard"]
+
+
+@pytest.mark.parametrize("games", [searched(1), recorded(2), join([searched(1), recorded(2)]), pack([])])
+def test_a_set_travels_to_another_process_as_it_is_stored(games: GameSet) -> None:
+    pickled = pickle.dumps(games)
+    there = pickle.loads(pickled)
+    assert_equal(there, games)
+    assert all(column.flags.writeable for column in there), "compiled code would be compiled again"
+    stored = sum(column.size * COLUMNS[name].stored.itemsize for name, column in games.columns().items())
+    assert len(pickled) < stored + 400
 
 
 def test_choosing_undoes_joining() -> None:

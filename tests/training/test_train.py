@@ -32,7 +32,7 @@ from gtp_engine.nets.model import Model
 from gtp_engine.training import run as training_run
 from gtp_engine.training import selfplay_run
 from gtp_engine.training.data.loader import Samples, Tensors
-from gtp_engine.training.data.samples import pack
+from gtp_engine.training.data.samples import join
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.progress import Limit, Observer
@@ -309,18 +309,18 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeyp
 @pytest.mark.usefixtures("one_process")
 def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = new_run(tmp_path, games="48")
-    write = np.savez_compressed
+    write = np.lib.format.write_array
 
     def refuse(*arguments: Any, **arrays: Any) -> None:
         if (folder.shards / "000001.shard").exists():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(*arguments, **arrays)
 
-    monkeypatch.setattr(np, "savez_compressed", refuse)
+    monkeypatch.setattr(np.lib.format, "write_array", refuse)
     with pytest.raises(OSError, match="No space left on device") as error:
         SelfPlayRun(folder, Kept()).go()
     assert str(error.value.filename).endswith("000002.shard")
-    monkeypatch.setattr(np, "savez_compressed", write)
+    monkeypatch.setattr(np.lib.format, "write_array", write)
     assert SelfPlayRun(folder, Kept()).go()
     check_whole(folder, folder.settings())
 
@@ -408,7 +408,7 @@ def test_the_first_step_does_not_count_into_the_speed_of_learning(
     monkeypatch.setattr(observer, "progress", lambda phase, done, total, facts="": seen.append(facts))
     folder = new_run(tmp_path, games="12")
     run = SelfPlayRun(folder, observer)
-    run._learn(Samples(pack([finished_game(number).sample for number in range(8)])), 64 * 9, "learning")
+    run._learn(Samples(join([finished_game(number).sample for number in range(8)])), 64 * 9, "learning")
     assert seen[0] == "" and set(seen[1:]) == {"128 samples/s"}
 
 

@@ -131,6 +131,11 @@ class GameSet(NamedTuple):
             return np.flatnonzero(self.weights > 0).astype(np.uint32)
         return np.arange(self.positions, dtype=np.uint32)
 
+    def __reduce__(self) -> Any:
+        """Pickles what is stored on disk, without numpy's descriptions, which outweigh the columns of a single game."""
+        stored = {name: column.astype(COLUMNS[name].stored) for name, column in self.columns().items() if len(column)}
+        return _unpickled, ({name: bytearray(column.data) for name, column in stored.items()},)
+
     def columns(self) -> dict[str, np.ndarray]:
         """Returns the columns by their names in `COLUMNS`."""
         return {name: getattr(self, name) for name in COLUMNS}
@@ -192,6 +197,11 @@ def game_set(**columns: np.ndarray) -> GameSet:
         ownership_starts=_starts(areas_of(games) * (games["ownership_unit"] > 0)),
         target_starts=_starts(counts) if len(counts) else np.zeros(0, np.int64),
     )
+
+
+def _unpickled(stored: Mapping[str, bytearray]) -> GameSet:
+    columns = {name: np.frombuffer(data, COLUMNS[name].stored) for name, data in stored.items()}
+    return game_set(**{name: column.reshape(-1, *COLUMNS[name].shape) for name, column in columns.items()})
 
 
 def _starts(counts: np.ndarray) -> np.ndarray:
