@@ -12,9 +12,10 @@ from ..base.folders import data_dir
 from ..base.settings import settings_of
 from ..engine.compile_ahead import compile_ahead
 from ..nets.library import find_network, load_network, network_name
-from ..search.evaluate.devices import check_device
+from ..search.evaluate.choices import AUTO
+from ..search.evaluate.devices import check_device, find_device
 from .distillation.labels import FACTS, check_labels, facts_of
-from .presets import DEFAULT_PRESET, preset_file
+from .presets import DEFAULT_PRESET, GPU_PRESET, preset_file
 from .run_folder import RunFolder
 from .run_settings import DECAYS, OF_RECORDS, RATES, RunSettings
 from .settings_toml import read_settings
@@ -29,9 +30,17 @@ class RunConflictError(UserError):
 
 
 def given_settings(preset: str | None, file: Path | None) -> RunSettings | None:
-    """Returns the settings of a preset or of a file for self-play; None if neither is given."""
+    """Returns the settings of a preset or of a file for self-play; None if neither is given.
+
+    UserError for the preset for a GPU on a machine without one; a copy of its file is accepted, which may be changed.
+    """
     if not preset and not file:
         return None
+    if preset == GPU_PRESET and find_device(AUTO) == "cpu":
+        raise UserError(
+            f"the preset {GPU_PRESET} is made for a GPU, and none is found on this machine: choose --preset "
+            f"{DEFAULT_PRESET}, or adapt a copy of its file and name that with --settings"
+        )
     settings = read_settings(file or preset_file(preset or DEFAULT_PRESET))
     if settings.command != "train":
         raise UserError(f"{file}: settings of a run from records; `learn` makes its own from its options")

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from gtp_engine.base.settings import comment_of, settings_of
 from gtp_engine.clients.cli import main
 from gtp_engine.search.evaluate import devices
-from gtp_engine.training.new_run import settings_from_options
+from gtp_engine.training import new_run
+from gtp_engine.training.new_run import given_settings, settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
 from gtp_engine.training.run_settings import RunSettings, SearchSettings, WindowSettings, sections_of
 from gtp_engine.training.settings_toml import parse_settings, read_settings, to_toml
@@ -159,6 +160,21 @@ def test_cheap_searches_have_no_noise_whatever_the_parameters_say(root: str) -> 
     noisy = {"root_noise": 0.3, "forced_playouts": 1.0, "gumbel_noise": 0.5, "c_puct": 1.7}
     _, cheap = SearchSettings(root=root, parameters=noisy).cheap()
     assert (cheap.root_noise, cheap.forced_playouts, cheap.gumbel_noise, cheap.c_puct) == (0.0, 0.0, 0.0, 1.7)
+
+
+def test_the_preset_for_a_gpu_needs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "may_have_gpu", lambda: False)
+    begun = CliRunner().invoke(main, ["train", str(tmp_path / "run"), "--preset", "gpu"])
+    assert begun.exit_code == 1 and not (tmp_path / "run").exists()
+    assert begun.stderr == (
+        "Error: the preset gpu is made for a GPU, and none is found on this machine: choose --preset laptop, or adapt "
+        "a copy of its file and name that with --settings\n"
+    )
+    copy = tmp_path / "gpu.toml"
+    copy.write_text(preset_file("gpu").read_text())
+    assert given_settings(None, copy) == read_settings(copy)
+    monkeypatch.setattr(new_run, "find_device", lambda name: "cuda")
+    assert given_settings("gpu", None) == read_settings(copy)
 
 
 def test_a_gpu_is_asked_for_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from ...base.errors import UserError
 
 FOLDER = Path(__file__).parent
-DEFAULT_PRESET = "laptop"
+DEFAULT_PRESET, GPU_PRESET = "laptop", "gpu"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
