@@ -33,6 +33,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from gtp_engine.base.processes import Processes
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.model import Model
@@ -112,13 +113,14 @@ class Ours:
         self._temporary = TemporaryDirectory()
         folder = Path(self._temporary.name)
         self._writer = GameWriter(folder, folder, self._settings.cycle.shard_games, cycle=0)
-        self._workers = SelfPlayPool(self._settings, seed=time.time_ns())
+        self._pool = Processes()
+        self._workers = SelfPlayPool(self._pool, self._settings, seed=time.time_ns())
         self._workers.play(self._network, 0)
         self._moves = 0
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._workers.close()
+        self._pool.close()
         self._temporary.cleanup()
 
     def play(self, seconds: float) -> None:

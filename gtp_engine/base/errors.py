@@ -28,6 +28,10 @@ class UserError(ValueError):
         super().__init__(message)
 
 
+class ProcessLostError(UserError):
+    """A process that the work needs has ended: a worker, or another training process."""
+
+
 # What a user did wrong, and what the system refuses.
 EXPECTED = (UserError, OSError, MemoryError)
 

@@ -25,11 +25,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from ..base.errors import UserError, error_text
+from ..base.errors import ProcessLostError, UserError, error_text
 from ..base.system import available_cpus
 from ..nets.layers import BatchNorm
 from .processes import LAUNCHED
-from .progress import ProcessLostError
 
 _CONTROL_TIMEOUT = datetime.timedelta(days=365)
 _TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation

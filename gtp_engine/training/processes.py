@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..base.errors import UserError
 from ..base.system import EXIT_INTERRUPTED
-from .progress import ProcessLostError
+from ..base.errors import ProcessLostError
 
 LAUNCHED = "TORCHELASTIC_RUN_ID"  # a variable of torchrun that nothing else sets
 

@@ -6,11 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from ..base.errors import UserError
-
-
-class ProcessLostError(UserError):
-    """A process that the run needs has ended: a self-play worker, or another training process."""
+from ..base.errors import ProcessLostError
 
 
 def resource_errors() -> tuple[type[Exception], ...]:

@@ -240,7 +240,7 @@ class MachineSettings(Section):
     """The machine. These settings may be changed at any time.
 
     Attributes:
-        workers: Number of self-play processes; 0 starts one for each CPU.
+        workers: Number of self-play processes, on a cluster of each machine; 0 starts one for each CPU.
         concurrency: Games at a time in each self-play process. More fill larger batches, which are faster, and take
             more memory.
         threads: CPU threads for learning and matches; 0 uses all.

@@ -134,13 +134,16 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         self._free_searches: dict[BoardSize, list[Search]] = {}
         self._cheap = settings.search.cheap()
 
-    def play(self, network: str, cycle: int = 0) -> Played:
+    def play(self, network: str, cycle: int = 0, more: int = 0) -> Played:
         """Begins or resumes the games, and plays for a moment.
 
         Args:
             network: The network's file, or "none" for rollouts; another one takes over the games in progress too.
             cycle: The cycle of the run, which decides the visits of a full search.
+            more: Games to add to the total.
         """
+        if self._left is not None:
+            self._left += more
         self._full = self.settings.search.full(cycle)
         if network != self._network:
             self._change_network(network)

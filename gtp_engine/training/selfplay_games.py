@@ -1,6 +1,5 @@
 """Games of self-play that belong to no run: those of `gtp_engine selfplay`, and those of Python programs."""
 
-import contextlib
 import os
 import time
 from collections.abc import Generator, Iterator
@@ -9,7 +8,8 @@ from pathlib import Path
 
 from ..base.fields import Range
 from ..base.messages import plural
-from ..base.system import available_cpus
+from ..base.pool import Pool
+from ..base.processes import own_unless
 from ..base.threads import on_own_thread
 from ..go.coords import check_board_size
 from ..go.rules import Rules, as_rules, check_komi
@@ -28,18 +28,15 @@ _CYCLE = 0  # in the notes of the shards
 class SelfPlayGames:
     """Plays games in worker processes and writes records to `folder` and samples to `shards`.
 
-    `network` is a file, or the name of an evaluator without a network. The concurrency is lowered for few games.
+    `network` is a file, or the name of an evaluator without a network.
 
     Attributes:
         limit: Stops the work.
     """
 
     def __init__(self, settings: RunSettings, network: str, games: int, folder: Path, shards: Path) -> None:
-        machine = settings.machine
-        games_per_worker = -(-games // (machine.workers or available_cpus()))
-        machine = replace(machine, concurrency=min(machine.concurrency, games_per_worker))
         self.limit = Limit()
-        self._settings = replace(settings, machine=machine)
+        self._settings = settings
         self._network, self._games, self._folder = network, games, folder
         self._writer = GameWriter(shards, folder, settings.cycle.shard_games, _CYCLE)
 
@@ -48,8 +45,11 @@ class SelfPlayGames:
         """Facts about the games that are written."""
         return total(self._writer.written)
 
-    def play(self, seed: int | None, observer: Observer) -> None:
-        """Plays until all games are finished or the limit stops it; without a seed, different ones each time."""
+    def play(self, seed: int | None, observer: Observer, pool: Pool | None = None) -> None:
+        """Plays until all games are finished or the limit stops it; without a seed, different ones each time.
+
+        The games are played by a pool, by default one of this machine. The concurrency is lowered for few games.
+        """
         start = time.monotonic()
 
         def report() -> None:
@@ -58,7 +58,12 @@ class SelfPlayGames:
             observer.progress("self-play", self._writer.games, self._games, f"{speed}{self._results()}")
 
         seed = time.time_ns() if seed is None else seed
-        with contextlib.closing(SelfPlayPool(self._settings, seed, self._games)) as workers:
+        machine = self._settings.machine
+        with own_unless(pool) as pool:
+            pool.prepare(machine.workers)
+            concurrency = min(machine.concurrency, -(-self._games // pool.size))
+            settings = replace(self._settings, machine=replace(machine, concurrency=concurrency))
+            workers = SelfPlayPool(pool, settings, seed, self._games)
             play_games(workers, self._network, self._writer, self._games, self.limit, observer, report)
 
     def summary(self) -> str:

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 from making import write_records
+from pool_here import PoolHere
 
-from gtp_engine.training import selfplay_run
+from gtp_engine.training import selfplay, selfplay_run
 from gtp_engine.training.distillation import labels
-from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
-from gtp_engine.training.workers import SelfPlayPool
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -36,29 +35,8 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labels, "TASK_POSITIONS", 60)
 
 
-class PoolHere(SelfPlayPool):
-    """Plays in this process: another one takes longer to start than a short run to play."""
-
-    player: SelfPlay | None = None
-
-    @property
-    def counts(self) -> Counts:
-        return self.player.counts if self.player else Counts()
-
-    def play(self, network: str, cycle: int) -> None:
-        self._order = network, cycle
-        self.player = self.player or SelfPlay(self.settings, (self._seed, 0), self._total)
-
-    def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        assert self.player and self._order
-        yield from self.player.play(*self._order)[0]
-
-    def close(self) -> None:
-        if self.player:
-            self.player.close()
-
-
 @pytest.fixture
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs play in the tests' own process."""
-    monkeypatch.setattr(selfplay_run, "SelfPlayPool", PoolHere)
+    monkeypatch.setattr(selfplay_run, "own_unless", lambda pool: PoolHere())
+    monkeypatch.setattr(selfplay, "_CALL_SECONDS", 0.1)

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import miniature
 import numpy as np
@@ -18,8 +18,10 @@ import pytest
 import torch
 from drawn_positions import game_of
 from making import finished_game, unpacked
+from pool_here import PoolHere
 
-from gtp_engine.base.errors import UserError
+from gtp_engine.base.errors import ProcessLostError, UserError
+from gtp_engine.base.processes import Processes
 from gtp_engine.go.coords import BLACK, WHITE, point_of_index
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import GameRecord, read_sgf_games
@@ -32,7 +34,6 @@ from gtp_engine.training.data.random_games import random_games
 from gtp_engine.training.data.rows import LOSS, WIN
 from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, SampleGame, pack, pack_moves, rule_codes
 from gtp_engine.training.data.shards import read_shard, shard_files
-from gtp_engine.training.progress import ProcessLostError
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game
 from gtp_engine.training.selfplay_games import selfplay as iterate
@@ -271,18 +272,25 @@ SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSett
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process has no signals there")
-def test_a_lost_process_is_reported() -> None:
-    with closing(SelfPlayPool(SETTINGS, seed=1)) as workers:
+def test_a_killed_process_is_replaced_and_its_games_are_played_again(caplog: pytest.LogCaptureFixture) -> None:
+    games: list[FinishedGame] = []
+    with Processes() as pool:
+        workers = SelfPlayPool(pool, SETTINGS, seed=1, total=12)
         workers.play("none", 1)
-        (process,) = workers._workers[0]._processes
-        os.kill(process, signal.SIGKILL)
-        with pytest.raises(ProcessLostError, match="self-play worker lost: it has crashed, or was killed by "):
-            while True:
-                list(workers.collect(60.0))
+        while len(games) < 12:
+            games += workers.collect(60.0)
+            if len(games) in range(1, 8) and not caplog.records:
+                (executor,) = pool._executors.values()
+                os.kill(*executor._processes, signal.SIGKILL)
+        assert not list(workers.collect(1.0)) and not list(workers.pause())
+    assert len({game.sample.number for game in games}) == len(games) == 12
+    (record,) = caplog.records
+    assert record.getMessage().startswith("worker lost, another one replaces it: it has crashed, or was killed by ")
 
 
 def test_an_error_of_a_worker_is_raised_here() -> None:
-    with closing(SelfPlayPool(SETTINGS, seed=1)) as workers:
+    with Processes() as pool:
+        workers = SelfPlayPool(pool, SETTINGS, seed=1)
         workers.play("nosuch.bin.gz", 1)
         with pytest.raises(UserError, match=r"nosuch\.bin\.gz"):
             while True:
@@ -290,24 +298,38 @@ def test_an_error_of_a_worker_is_raised_here() -> None:
 
 
 def test_processes_end_with_the_pool_even_while_they_play() -> None:
-    with closing(SelfPlayPool(SETTINGS, seed=1)) as workers:
-        workers.play("none", 1)
-        (process,) = workers._workers[0]._processes.values()
+    with Processes() as pool:
+        SelfPlayPool(pool, SETTINGS, seed=1).play("none", 1)
+        (executor,) = pool._executors.values()
+        (process,) = executor._processes.values()
     process.join(60)
     assert process.exitcode is not None
+
+
+class ThreeWorkers(PoolHere):
+    """One worker fails, one is lost, one does not answer, and the last one has finished a game."""
+
+    def _ready(self) -> list[int]:
+        return [0, 1, 2, 3]
+
+    def _receive(self, seconds: float) -> Iterator[tuple[int, Any]]:
+        if self._waiting:
+            self._waiting.clear()
+            yield 0, UserError("failed")
+        elif len(self.under_way) > 1:
+            yield 1, ProcessLostError("killed")
+            yield 3, ([finished_game(1)], Counts())
 
 
 def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(selfplay_workers, "_PATIENCE_SECONDS", 0.1)
-    workers = SelfPlayPool(SETTINGS, seed=1)
-    lost, silent, playing = (selfplay_workers._Call() for _ in range(3))
-    workers._calls = {lost: 0, silent: 1, playing: 2}
-    lost.set_exception(BrokenProcessPool())
-    playing.set_result(([finished_game(1)], Counts(), False))
+    pool = ThreeWorkers()
+    workers = SelfPlayPool(pool, SETTINGS, seed=1)
+    workers.play("none", 1)
     assert [unpacked(game.sample).number for game in workers.stop()] == [1]
-    assert list(workers._calls) == [silent], "the others are not called again"
+    assert len(pool.under_way) == 1, "the others are not called again"
 
 
 def test_games_are_finished_and_come_again_with_the_same_seed() -> None:

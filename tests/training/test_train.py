@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from gtp_engine.arena.elo import elo_difference
 from gtp_engine.arena.network_match import play_networks
 from gtp_engine.base import interrupts
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.processes import Processes
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
@@ -251,9 +253,6 @@ class EndingPool(SelfPlayPool):
     def stop(self) -> Iterator[FinishedGame]:
         yield from map(finished_game, range(3))
 
-    def close(self) -> None:
-        pass
-
 
 def stopping_run(
     folder: RunFolder, observer: Observer, limit: Limit, monkeypatch: pytest.MonkeyPatch, pool: type = EndingPool
@@ -286,8 +285,11 @@ def test_a_piece_is_measured_on_its_own_games(tmp_path: Path, monkeypatch: pytes
 def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take seconds, in which a second Ctrl-C may come."""
 
-    class Interrupted(EndingPool):
-        def close(self) -> None:
+    @contextmanager
+    def interrupted(pool: None) -> Iterator[Processes]:
+        try:
+            yield Processes()
+        finally:
             raise KeyboardInterrupt
 
     class SoonStopped(Limit):
@@ -298,9 +300,10 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeyp
             self.stopped = self.asked > 4
             super().check()
 
+    monkeypatch.setattr(selfplay_run, "own_unless", interrupted)
     folder, limit, observer = new_run(tmp_path, random_games="20"), SoonStopped(), Kept()
     with pytest.raises(KeyboardInterrupt):
-        stopping_run(folder, observer, limit, monkeypatch, Interrupted).go()
+        stopping_run(folder, observer, limit, monkeypatch).go()
     monkeypatch.undo()
     assert SelfPlayRun(folder, Kept()).learner.samples == 4 * 64
     assert observer.messages[-1] == "stopping: the state is being saved"

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ...base.cluster import parse_address
 from ...base.errors import UserError
 from ...base.fields import Range, Text, parse_board_size
 from ...base.settings import setting, settings_of
@@ -53,6 +54,17 @@ class GameOptions:
     def height(self) -> int:
         """The height of the board."""
         return self.board_size[1]
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where worker processes are.
+
+    Attributes:
+        cluster: Work on a Ray cluster: auto (the one this machine belongs to), HOST:PORT, or local (this machine only).
+    """
+
+    cluster: str | None = setting(None, accepts=Text(parse_address, "address"), metavar="ADDRESS", heading="Machine")
 
 
 def parameters(**more: Any) -> Any:

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...base.cluster import cluster_at
 from ...base.fields import Text
 from ...base.interrupts import end_on_signals
-from ...base.settings import setting
+from ...base.settings import like, setting
 from ...base.system import available_cpus
 from ...training.presets import NAMES
 from ...training.progress import Limit, Stopped
 from .command import command
-from .common_options import MINUTES
+from .common_options import MINUTES, ClusterOptions
 from .options import FOLDER
 from .run_command import carry_out, report_end, resumable
 
 if TYPE_CHECKING:
     from ...arena.elo import Tally
+    from ...base.pool import Pool
     from ...training.experiment import Experiment, Side
 
 _SOURCE = Text(str, "settings", lambda: NAMES, True)
@@ -43,6 +45,7 @@ class ExperimentOptions:
     seeds: int = setting(3, 1, 1000)
     games: int = setting(200, 2)
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
+    cluster: str | None = like(ClusterOptions, "cluster")
 
 
 @command(common=("seeds", "games", "minutes"), groups={"options": ExperimentOptions})
@@ -67,19 +70,20 @@ def experiment(options: ExperimentOptions) -> None:
     limit = Limit(options.minutes)
     tallies: dict[int, Tally] = {}
     try:
-        for seed in range(1, options.seeds + 1):
-            if not all(_train(compared, side, seed, limit) for side in compared.sides):
-                return
-            tally = _play(compared, seed, options.games, limit)
-            if tally is None:
-                return
-            tallies[seed] = tally
+        with cluster_at(options.cluster) as pool:
+            for seed in range(1, options.seeds + 1):
+                if not all(_train(compared, side, seed, limit, pool) for side in compared.sides):
+                    return
+                tally = _play(compared, seed, options.games, limit)
+                if tally is None:
+                    return
+                tallies[seed] = tally
     finally:
         if tallies:
             click.echo("\n".join(summary(tallies)))
 
 
-def _train(compared: "Experiment", side: "Side", seed: int, limit: Limit) -> bool:
+def _train(compared: "Experiment", side: "Side", seed: int, limit: Limit, pool: "Pool | None") -> bool:
     """Trains the network of a side with a seed, unless it is there; returns whether it is there now."""
     from ...training.new_run import begin_self_play
     from ...training.selfplay_run import SelfPlayRun
@@ -93,7 +97,7 @@ def _train(compared: "Experiment", side: "Side", seed: int, limit: Limit) -> boo
         folder,
         part,
         lambda: begin_self_play(folder, side.of_seed(seed)),
-        lambda observer: SelfPlayRun(folder, observer, limit=part),
+        lambda observer: SelfPlayRun(folder, observer, limit=part, pool=pool),
         about,
     )
 

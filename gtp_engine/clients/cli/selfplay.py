@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ...base.cluster import cluster_at
 from ...base.errors import UserError, error_text
 from ...base.fields import Range, Text
 from ...base.folders import games_dir
@@ -19,7 +20,7 @@ from ...search.evaluate.devices import check_device
 from ...training.progress import resource_errors
 from ...training.run_settings import GameSettings, MachineSettings, RunSettings, SearchSettings
 from .command import command
-from .common_options import BOARD_SIZE, GameOptions, network_file, parameters
+from .common_options import BOARD_SIZE, ClusterOptions, GameOptions, network_file, parameters
 from .options import ANY_PATH, EXISTING_FILE, FOLDER
 from .outputs import check_folder, new_folder
 
@@ -64,6 +65,7 @@ class SelfPlayOptions:
     concurrency: int | None = setting(None, accepts=COUNT, shown=str(_MACHINE.concurrency))
     device: str | None = like(EngineSettings, "device", default=None)
     precision: str | None = like(EngineSettings, "precision", default=None)
+    cluster: str | None = like(ClusterOptions, "cluster")
     sgf_dir: Path | None = setting(None, accepts=FOLDER, shown="a new folder", heading="Output")
     shards: Path | None = setting(None, accepts=ANY_PATH, metavar="FOLDER", shown="that of the games")
     comments: bool = setting(False)
@@ -98,8 +100,8 @@ def selfplay(options: SelfPlayOptions) -> None:
     run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
     try:
         end_on_signals(run.limit)
-        with RunDisplay() as display:
-            run.play(options.seed, display)
+        with cluster_at(options.cluster) as pool, RunDisplay() as display:
+            run.play(options.seed, display, pool)
         if run.limit.stopped:
             raise KeyboardInterrupt
     except KeyboardInterrupt:

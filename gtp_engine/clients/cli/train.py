@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...base.settings import setting
+from ...base.cluster import cluster_at
+from ...base.settings import like, setting
 from ...engine.settings import NETWORK
 from ...training.presets import DEFAULT_PRESET, NAMES
 from ...training.progress import Limit
 from .command import command
-from .common_options import MINUTES
+from .common_options import MINUTES, ClusterOptions
 from .defaults import is_given
 from .options import EXISTING_FILE, FOLDER
 from .run_command import ProcessOptions, ReportOptions, carry_out, in_process_group, show_instead
@@ -40,6 +41,7 @@ class TrainOptions:
     settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"], together="settings")
     start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
+    cluster: str | None = like(ClusterOptions, "cluster")
 
 
 @command(
@@ -61,6 +63,7 @@ def train(context: click.Context, options: TrainOptions, processes: ProcessOptio
       gtp_engine train demo --preset demo       the loop in three minutes
       gtp_engine train run                      9x9 from random weights
       gtp_engine train run --minutes 30         the next half hour
+      gtp_engine train run --cluster auto       plays on a Ray cluster
       gtp_engine train run --report curves.html  the progress so far
       gtp_engine train run --report both.html --compare other
       gtp_engine train run --show-samples 3     positions with their targets
@@ -80,21 +83,22 @@ def train(context: click.Context, options: TrainOptions, processes: ProcessOptio
             value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
         )
     settings = given_settings(preset, options.settings_file)
-    in_process_group(partial(_train, folder, settings, start, options.minutes), processes)
+    in_process_group(partial(_train, folder, settings, start, options), processes)
 
 
 def _train(
-    folder: "RunFolder", settings: "RunSettings | None", start: str | None, minutes: float | None, group: "ProcessGroup"
+    folder: "RunFolder", settings: "RunSettings | None", start: str | None, options: TrainOptions, group: "ProcessGroup"
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
     from ...training.new_run import begin_self_play, starting_network
     from ...training.selfplay_run import SelfPlayRun
 
-    limit = Limit(minutes)
+    limit = Limit(options.minutes)
     network = starting_network(folder, start or (settings.begin.start if settings else ""))
-    carry_out(
-        folder,
-        limit,
-        lambda: begin_self_play(folder, settings, network),
-        lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group),
-    )
+    with cluster_at(options.cluster) as pool:
+        carry_out(
+            folder,
+            limit,
+            lambda: begin_self_play(folder, settings, network),
+            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group, pool=pool),
+        )
