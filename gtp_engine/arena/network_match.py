@@ -1,24 +1,29 @@
-"""A match between networks in one process: all games side by side, their positions in common batches.
+"""A match between networks: all games of a process side by side, their positions in common batches.
 
-Each player searches with its own network and its own tree.
+This process plays them, or the workers of a pool do. Each player searches with its own network and its own tree.
 """
 
 import hashlib
 import os
 import time
-from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..base import interrupts
+from ..base.pool import Pool, Worker
 from ..base.settings import setting
+from ..base.system import WAIT_SECONDS
 from ..engine.settings import EngineSettings
 from ..engine.status import agreed_dead
 from ..go.coords import BLACK, EMPTY, colour_letter
 from ..go.game import Game
+from ..go.sgf import GameRecord
 from ..nets.library import file_or_name, find_network
 from ..search.evaluate.choices import AUTO, names_file, network_on
 from ..search.evaluate.evaluator import Evaluator
@@ -30,7 +35,7 @@ from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
 from .match_settings import MOVES_PER_POINT, MatchSettings, players_by_colour
-from .openings import Openings, choose_openings
+from .openings import Opening, choose_openings
 from .results import EndReason, GameResult, MatchBook, MatchResult, OnGame, match_record, open_book
 from .runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
 
@@ -38,6 +43,7 @@ _END_RULES = EndRules(MOVES_PER_POINT, winrate=0.97, positions=6, earliest=0.25,
 # Searches whose visits fit into a tree: it keeps those of earlier searches that are still below the root.
 _TREE_SEARCHES = 8
 _PROGRESS_SECONDS = 1.0
+_HERE_SECONDS, _WORKER_SECONDS = 0.0, 0.5  # of play between two looks at the results
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,19 @@ class NetworkMatchSettings(MatchSettings):
 class Progress:
     """The state of a match between two results."""
 
-    games: int  # in progress
-    moves: int  # played so far in these games
-    positions: int  # evaluated since the start
-    seconds: float  # since the start
+    games: int = 0  # in progress
+    moves: int = 0  # played so far in these games
+    positions: int = 0  # evaluated since the start
+    seconds: float = 0.0  # since the start
+
+    def __add__(self, other: "Progress") -> "Progress":
+        return Progress(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
+
+
+NumberedOpening: TypeAlias = tuple[int, Opening]
+PlayedGame: TypeAlias = tuple[GameResult, GameRecord]
+_Moment: TypeAlias = tuple[list[PlayedGame], Progress]
+"""The games that were finished in a moment of play, and the state after it."""
 
 
 def play_networks(
@@ -109,15 +124,17 @@ def play_networks(
     *,
     on_game: OnGame | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    pool: Pool | None = None,
     **settings: Any,
 ) -> MatchResult:
-    """Plays a match between two networks in this process and blocks until it is over.
+    """Plays a match between two networks and blocks until it is over.
 
     Args:
         player_a: Player "A", who has Black in the first game, or its network's file or name.
         player_b: Player "B", or its network.
         on_game: Called after each game with all results so far and that game's.
         on_progress: Called about once a second.
+        pool: Workers that play the games, `concurrency` at a time each; by default this process plays them.
         **settings: The fields of `NetworkMatchSettings`: the number of `games`, the `visits` of each move; the board
             (`width`, `height`, `komi`, `rules`); `concurrency`, the number of games at a time; `threads`, `device` and
             `precision`; the `folder` in which games and results are saved; `sprt`, such as (0, 20), to stop as soon as
@@ -139,11 +156,93 @@ def play_networks(
     openings = choose_openings(chosen)
     commands = {name: player.description for name, player in players.items()}
     with ExitStack() as stack:
-        loaded = _load_players(players, chosen, stack)
+        here = stack.enter_context(closing(MatchGames(players, chosen)))
         states = {f"SHA-256 of network {name}": player.state for name, player in players.items()}
         book = stack.enter_context(open_book(commands, chosen, on_game, states))
-        _NetworkMatch(loaded, chosen, openings, book).run(on_progress)
+        games = ((number, openings[number // 2]) for number in book.missing)
+        played = _play_on(pool, players, chosen, games) if pool else _play_here(here, games)
+        _fill(book, played, on_progress)
         return book.result
+
+
+def _fill(book: MatchBook, played: Iterator[_Moment], on_progress: Callable[[Progress], None] | None) -> None:
+    """Adds games to the book as they are played, until the match is over."""
+    started = reported = time.monotonic()
+    while not book.is_over:
+        interrupts.check()
+        games, progress = next(played)
+        for game in games:
+            book.add(*game)
+        now = time.monotonic()
+        if on_progress and now - reported >= _PROGRESS_SECONDS:
+            reported = now
+            on_progress(replace(progress, seconds=now - started))
+
+
+def _play_here(games: "MatchGames", openings: Iterator[NumberedOpening]) -> Iterator[_Moment]:
+    """Plays the games in this process; yields what was played every moment, without end."""
+    games.add(openings)
+    while True:
+        yield games.play(_HERE_SECONDS), games.progress
+
+
+def _play_on(
+    pool: Pool, players: dict[str, NetworkPlayer], settings: NetworkMatchSettings, openings: Iterator[NumberedOpening]
+) -> Iterator[_Moment]:
+    """Plays the games on workers of a pool; yields what was played every moment, without end.
+
+    The games of a lost worker are played again by others.
+    """
+    sides, files = [], []
+    for player in players.values():
+        sides.append(replace(player, parameters=player.parameters or default_parameters(player.network)))
+        is_file = names_file(player.network)
+        files.append(pool.share(find_network(player.network)) if is_file else player.network)
+    settings = replace(settings, threads=1, folder=None, openings=None)
+    waiting, key = deque(openings), time.time_ns()
+    due: defaultdict[int, dict[int, Opening]] = defaultdict(dict)  # what each worker has still to play
+    calls: dict[int, int] = {}  # under way, with their workers
+    progress: dict[int, Progress] = {}
+    while True:
+        for worker in pool.idle():
+            more = {}
+            if len(due[worker]) < settings.concurrency:
+                # Half of its fair share: the rest is for machines that join, and for the fastest.
+                more = dict(waiting.popleft() for _ in range(-(-len(waiting) // (2 * pool.size))))
+                due[worker] |= more
+            if due[worker]:
+                calls[pool.call(worker, _play_some, key, sides, settings, more, *files)] = worker
+        played: list[PlayedGame] = []
+        for answer in pool.wait(WAIT_SECONDS):
+            worker = calls.pop(answer.call, -1)
+            if answer.is_lost:
+                waiting.extendleft(due.pop(worker, {}).items())
+                progress.pop(worker, None)
+            elif worker >= 0:
+                games, progress[worker] = answer.result
+                for result, _ in games:
+                    del due[worker][result.number]
+                played += games
+        yield played, sum(progress.values(), Progress())
+
+
+def _play_some(
+    worker: Worker,
+    key: int,
+    players: list[NetworkPlayer],
+    settings: NetworkMatchSettings,
+    more: dict[int, Opening],
+    *files: str,
+) -> _Moment:
+    """Plays for a moment in a worker's process, with further games; `files` are the players' networks there."""
+
+    def make() -> MatchGames:
+        there = [replace(player, network=file) for player, file in zip(players, files, strict=True)]
+        return MatchGames(dict(zip("AB", there, strict=True)), settings)
+
+    games = worker.kept("match", key, make)
+    games.add(more.items())
+    return games.play(_WORKER_SECONDS), games.progress
 
 
 @dataclass(frozen=True)
@@ -194,47 +293,55 @@ class _MatchGame(GameInProgress):
     searches: dict[str, Search]  # by player
 
 
-class _NetworkMatch(GameRunner[_MatchGame]):
-    """Plays the missing games of a match."""
+class MatchGames(GameRunner[_MatchGame]):
+    """Plays games of a match in this process, those that `add` has given it.
 
-    def __init__(
-        self, players: dict[str, _LoadedPlayer], settings: NetworkMatchSettings, openings: Openings, book: MatchBook
-    ) -> None:
+    Raises:
+        UserError: A network cannot be read, the board is too large for it, or a profile is missing or out of place.
+    """
+
+    def __init__(self, players: dict[str, NetworkPlayer], settings: NetworkMatchSettings) -> None:
         super().__init__(_END_RULES, settings.concurrency)
-        self._players = players
+        self._evaluators = ExitStack()
+        self._players = _load_players(players, settings, self._evaluators)
         self._settings = settings
-        self._openings = openings
-        self._book = book
-        self._waiting = iter(book.missing)
-        self._finished: list[tuple[GameResult, Game]] = []
-        self._schedulers = list(dict.fromkeys(player.scheduler for player in players.values()))
+        self._waiting: Iterator[NumberedOpening] = iter(())
+        self._finished: list[PlayedGame] = []
+        self._schedulers = list(dict.fromkeys(player.scheduler for player in self._players.values()))
 
     @property
     def schedulers(self) -> Collection[Scheduler]:
         return self._schedulers
 
-    def run(self, on_progress: Callable[[Progress], None] | None) -> None:
-        """Plays until the match is over."""
-        started = reported = time.monotonic()
-        while not self._book.is_over:
-            interrupts.check()
+    def close(self) -> None:
+        """Frees the evaluators' memory."""
+        self._evaluators.close()
+
+    def add(self, games: Iterable[NumberedOpening]) -> None:
+        """Adds games to play: their numbers and openings."""
+        self._waiting = chain(self._waiting, games)
+
+    def play(self, seconds: float) -> list[PlayedGame]:
+        """Plays for some seconds, or until all games have been played; returns those that were finished."""
+        end = time.monotonic() + seconds
+        self.step()
+        while self.games and time.monotonic() < end:
             self.step()
-            for result, game in self._finished:
-                self._book.add(result, match_record(game, result))
-            self._finished.clear()
-            now = time.monotonic()
-            if on_progress and now - reported >= _PROGRESS_SECONDS:
-                reported = now
-                moves = sum(len(game.game.moves) for game in self.games)
-                positions = sum(scheduler.positions for scheduler in self._schedulers)
-                on_progress(Progress(len(self.games), moves, positions, now - started))
+        finished, self._finished = self._finished, []
+        return finished
+
+    @property
+    def progress(self) -> Progress:
+        """The games in progress, and the work done so far."""
+        moves = sum(len(game.game.moves) for game in self.games)
+        return Progress(len(self.games), moves, sum(scheduler.positions for scheduler in self._schedulers))
 
     def _begin_game(self) -> _MatchGame | None:
-        number = next(self._waiting, None)
+        number, opening = next(self._waiting, (None, ()))
         if number is None:
             return None
         game = self._settings.empty_game()
-        for move in self._openings[number // 2]:
+        for move in opening:
             game.play(*move)
         searches = {
             name: Search(player.evaluator, player.parameters, self._settings.seed + 2 * number + (name == "B"))
@@ -271,7 +378,7 @@ class _NetworkMatch(GameRunner[_MatchGame]):
             seconds={},
             claims={},
         )
-        self._finished.append((result, game.game))
+        self._finished.append((result, match_record(game.game, result)))
 
     def _ownership(self, game: Game) -> np.ndarray:
         """Returns the mean of both networks' ownership, float [height, width] in -1..1, + for Black."""

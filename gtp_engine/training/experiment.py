@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ..arena.elo import Tally, finite_elo, mean_margin, student_quantile
 from ..base.errors import UserError
 from ..base.messages import plural
+from ..base.pool import Pool
 from ..search.evaluate.choices import AUTO
 from .log import last_cycle
 from .new_run import given_settings
@@ -73,8 +74,12 @@ class Experiment:
         """Whether a run has finished its cycles."""
         return last_cycle(self.run(side, seed).log()) >= side.settings.cycle.cycles
 
-    def play_match(self, seed: int, games: int, show: Callable[[int], None], limit: Limit, threads: int) -> Tally:
+    def play_match(
+        self, seed: int, games: int, show: Callable[[int], None], limit: Limit, threads: int, pool: Pool | None = None
+    ) -> Tally:
         """Plays the games that are missing between the last networks of a seed's runs; returns the result for A.
+
+        Workers of a pool play them, or this process with some threads.
 
         Raises:
             Stopped: The limit is reached; the finished games are kept.
@@ -83,7 +88,7 @@ class Experiment:
         networks = [self.run(side, seed).network(side.settings.cycle.cycles) for side in self.sides]
         folder = self.folder / f"seed-{seed}" / "match"
         settings = self.sides[0].of_seed(seed)
-        match = match_of(settings, games=games, seed=seed, threads=threads, folder=folder)
+        match = match_of(settings, games=games, seed=seed, threads=threads, folder=folder, pool=pool)
         advice = "restore it from a copy, or delete the folder of its run, which is then made anew"
         return play_match_of(networks, match, show, limit, advice)
 

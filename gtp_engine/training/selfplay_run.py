@@ -248,7 +248,8 @@ class SelfPlayRun(Run):
     def _match(self, cycles: tuple[int, int], games: int, purpose: str, limit: Limit) -> Tally:
         """Plays a match between the networks of two cycles, new and old, on the run's most common board."""
         settings = self.settings
-        match = match_of(settings, games=games, seed=settings.cycle.seed + cycles[0], threads=self._threads)
+        seed = settings.cycle.seed + cycles[0]
+        match = match_of(settings, games=games, seed=seed, threads=self._threads, pool=self._pool)
         phase, players = self._phase(f"match for {purpose}"), f"{cycles[0]} against {cycles[1]}"
         networks = [self.folder.network(cycle) for cycle in cycles]
 
@@ -279,7 +280,7 @@ class SelfPlayRun(Run):
 
 
 def match_of(settings: RunSettings, **more: Any) -> dict[str, Any]:
-    """Returns the settings of a match between networks of a run, on its most common board; `more` replaces some."""
+    """Returns arguments of `play_networks` for networks of a run, on its most common board; `more` replaces some."""
     boards, machine = settings.games.boards, settings.machine
     width, height = max(boards, key=lambda board: boards[board])
     given = {

@@ -74,7 +74,7 @@ def experiment(options: ExperimentOptions) -> None:
             for seed in range(1, options.seeds + 1):
                 if not all(_train(compared, side, seed, limit, pool) for side in compared.sides):
                     return
-                tally = _play(compared, seed, options.games, limit)
+                tally = _play(compared, seed, options.games, limit, pool)
                 if tally is None:
                     return
                 tallies[seed] = tally
@@ -102,7 +102,7 @@ def _train(compared: "Experiment", side: "Side", seed: int, limit: Limit, pool: 
     )
 
 
-def _play(compared: "Experiment", seed: int, games: int, limit: Limit) -> "Tally | None":
+def _play(compared: "Experiment", seed: int, games: int, limit: Limit, pool: "Pool | None") -> "Tally | None":
     """Plays the match of a seed, or what is missing of it; None if the time was over before."""
     from ...engine.compile_ahead import compile_ahead
     from .run_display import RunDisplay
@@ -115,7 +115,7 @@ def _play(compared: "Experiment", seed: int, games: int, limit: Limit) -> "Tally
             display.progress("match of A against B", done, games)
 
         try:
-            return compared.play_match(seed, games, show, limit, available_cpus())
+            return compared.play_match(seed, games, show, limit, available_cpus(), pool)
         except Stopped:
             report_end(None, limit)
             return None

@@ -9,6 +9,7 @@ import click
 
 from ...arena.match_settings import EngineMatchSettings, MatchSettings
 from ...base import interrupts
+from ...base.cluster import cluster_at
 from ...base.errors import UserError
 from ...base.fields import Range, Text
 from ...base.files import LOCK
@@ -19,7 +20,7 @@ from ...base.system import available_cpus
 from ...engine.settings import COUNT, NETWORK, EngineSettings
 from ...search.parameters import default_parameters
 from .command import command
-from .common_options import SECONDS, THREADS, GameOptions, parameters
+from .common_options import SECONDS, THREADS, ClusterOptions, GameOptions, parameters
 from .defaults import is_given
 from .options import EXISTING_PATH, FILE, FOLDER
 from .outputs import check_folder, check_outputs, new_folder
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
 FOR_ENGINES = ("clock", "timeout", "handicap")  # options that only matches of GTP engines accept
-FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
+FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision", "cluster")
 # Options that are settings of every match.
 _COMMON = ("games", "width", "height", "komi", "rules", "openings", "opening_moves", "seed", "sprt")
 
@@ -95,6 +96,7 @@ class MatchOptions(GameOptions):
     threads: int | None = like(EngineSettings, "threads", default=None, accepts=THREADS)
     device: str = like(EngineSettings, "device")
     precision: str = like(EngineSettings, "precision")
+    cluster: str | None = like(ClusterOptions, "cluster")
     sgf_dir: Path | None = setting(None, accepts=FOLDER, shown="a new folder", heading="Output")
     json_file: Path | None = setting(None, accepts=FILE, flags=["--json"])
     force: bool = setting(False)
@@ -215,7 +217,9 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         NetworkPlayer(network, default_parameters(network).with_values(values) if values else None)
         for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
     )
-    return play_networks(player_a, player_b, on_game=display.on_game, on_progress=display.on_progress, **common)
+    common |= {"on_game": display.on_game, "on_progress": display.on_progress}
+    with cluster_at(options.cluster) as pool:
+        return play_networks(player_a, player_b, pool=pool, **common)
 
 
 def _remove_unused(folder: Path) -> None:
