@@ -156,6 +156,7 @@ def play_networks(
     openings = choose_openings(chosen)
     commands = {name: player.description for name, player in players.items()}
     with ExitStack() as stack:
+        # Also for a pool: what is wrong with a network is found before the folder becomes that of this match.
         here = stack.enter_context(closing(MatchGames(players, chosen)))
         states = {f"SHA-256 of network {name}": player.state for name, player in players.items()}
         book = stack.enter_context(open_book(commands, chosen, on_game, states))
@@ -302,8 +303,9 @@ class MatchGames(GameRunner[_MatchGame]):
 
     def __init__(self, players: dict[str, NetworkPlayer], settings: NetworkMatchSettings) -> None:
         super().__init__(_END_RULES, settings.concurrency)
-        self._evaluators = ExitStack()
-        self._players = _load_players(players, settings, self._evaluators)
+        with ExitStack() as stack:
+            self._players = _load_players(players, settings, stack)
+            self._evaluators = stack.pop_all()
         self._settings = settings
         self._waiting: Iterator[NumberedOpening] = iter(())
         self._finished: list[PlayedGame] = []

@@ -10,7 +10,6 @@ import itertools
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,13 +146,17 @@ class Pool(ABC):
     ) -> Iterator[tuple[T, Any]]:
         """Yields tasks with their results, as they come; the task of a lost worker is given to another one.
 
-        `call` calls a worker for a task and returns the number of the call; `check` is called several times a second.
+        A task, which is not None, is taken when a worker waits for it. `call` calls a worker for a task and returns the
+        number of the call; `check` is called several times a second.
         """
-        waiting = deque(tasks)
-        begun: dict[int, T] = {}
-        while waiting or begun:
-            for worker in self.idle()[: len(waiting)]:
-                task = waiting.popleft()
+        again: list[T] = []
+        waiting, begun = iter(tasks), dict[int, T]()
+        is_over = False
+        while not is_over or begun:
+            for worker in () if is_over else self.idle():
+                task = again.pop() if again else next(waiting, None)
+                if is_over := task is None:
+                    break
                 begun[call(worker, task)] = task
             check()
             for answer in self.wait(WAIT_SECONDS):
@@ -161,7 +164,8 @@ class Pool(ABC):
                     continue  # somebody else has not waited for it
                 task = begun.pop(answer.call)
                 if answer.is_lost:
-                    waiting.appendleft(task)
+                    again.append(task)
+                    is_over = False
                 else:
                     yield task, answer.result
 

@@ -92,7 +92,7 @@ class RecordRun(Run):
         if records.teacher:
             if Path(records.teacher).exists():  # it is not needed any more if it has labelled everything
                 self._warn_of_size(Path(records.teacher))
-            fill_labels(self.settings, folder, self.observer, self.limit)
+            fill_labels(self.settings, folder, self.observer, self.limit, self._pool)
             configure_torch(self._group.thread_share(self._threads))
         with self.limit.not_counted():
             return read_labels(folder, self.observer.skipped)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import torch
 
 from ..base.errors import UserError
+from ..base.pool import Pool
 from ..base.system import available_cpus, configure_torch
 from ..nets.config import parse_config
 from ..nets.library import load_network
@@ -37,6 +38,8 @@ _MEASURE_SECONDS = 20.0  # the longest measurement: a user waits for its end
 class Run(ABC):
     """A run in an existing folder; `go` continues it. `group` are the processes that train together, this one rank 0.
 
+    Workers of a `pool` play games, or label positions.
+
     Attributes:
         limit: When to pause.
         state: What is saved besides the learner.
@@ -48,13 +51,19 @@ class Run(ABC):
     command: ClassVar[str]  # whose runs these are
 
     def __init__(
-        self, folder: RunFolder, observer: Observer, *, limit: Limit | None = None, group: ProcessGroup | None = None
+        self,
+        folder: RunFolder,
+        observer: Observer,
+        *,
+        limit: Limit | None = None,
+        group: ProcessGroup | None = None,
+        pool: Pool | None = None,
     ) -> None:
         self.folder, self.observer, self.limit = folder, observer, limit or Limit()
         self.settings = folder.settings(self.command)
         folder.make_ready(self.command)
         self._threads = self.settings.machine.threads or available_cpus()
-        self._group = group or ProcessGroup()
+        self._group, self._pool = group or ProcessGroup(), pool
         self._group.check_batch(self.settings.learn.batch_size)
         self._device = self._group.device(torch.device(find_device(self.settings.machine.device)))
         self.state, checkpoint = folder.load()

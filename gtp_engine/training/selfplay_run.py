@@ -16,7 +16,6 @@ from typing import Any
 from ..arena.elo import Tally
 from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
-from ..base.pool import Pool
 from ..base.processes import own_unless
 from ..nets.katago_file import NetworkFileError, write_katago_file
 from ..nets.library import load_network, network_name
@@ -24,12 +23,10 @@ from .data.loader import Samples
 from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
-from .ddp import ProcessGroup
 from .learner import playing_network
 from .log import cycles_left, elo_fields
-from .progress import Limit, Observer, Stopped
+from .progress import Limit, Stopped
 from .run import SAVE_SECONDS, Run
-from .run_folder import RunFolder
 from .run_settings import LearnSettings, RunSettings
 from .selfplay import Counts
 from .storage import GameWriter, ShardFacts, shard_facts, total
@@ -45,24 +42,11 @@ _MATCH_MINUTES = 1.0  # for a match at the end of a piece
 class SelfPlayRun(Run):
     """A run of `train`: each cycle adds games.
 
-    Workers of a `pool` play the games and the matches; without one, processes of this machine play the games and this
-    process the matches.
+    Without a pool, processes of this machine play the games, and this process plays the matches.
     """
 
     command = "train"
     _damaged: set[str]  # messages about damaged shards, each logged once
-
-    def __init__(
-        self,
-        folder: RunFolder,
-        observer: Observer,
-        *,
-        limit: Limit | None = None,
-        group: ProcessGroup | None = None,
-        pool: Pool | None = None,
-    ) -> None:
-        super().__init__(folder, observer, limit=limit, group=group)
-        self._pool = pool
 
     def _learner_settings(self) -> LearnSettings:
         settings, learn = super()._learner_settings(), self.settings.learn

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...base.cluster import cluster_at
 from ...base.errors import UserError
 from ...base.fields import Range, Text
 from ...base.interrupts import end_on_signals
@@ -21,7 +22,7 @@ from ...search.evaluate.devices import check_device
 from ...training.progress import Limit, Stopped
 from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSettings, RecordSettings, parse_size
 from .command import command
-from .common_options import BOARD_SIZE, MINUTES
+from .common_options import BOARD_SIZE, MINUTES, ClusterOptions
 from .defaults import is_given
 from .options import EXISTING_PATH, FOLDER
 from .run_command import ProcessOptions, ReportOptions, carry_out, in_process_group, report_end, resumable, show_instead
@@ -35,6 +36,7 @@ _OWN_FOLDER = "named after the network, in the user's data folder"
 _START = "Start from this network instead: a file or a name."
 _TEACHER = "Learn the outputs of this larger network: a file or a name; auto: the default network."
 _LABELS = "Folder for the teacher's outputs; a run learns all that it contains."
+_CLUSTER = "Have the teacher's outputs made on a Ray cluster: auto, HOST:PORT, or local (this machine only)."
 _SAMPLES = "Positions to learn; a larger number prolongs a run."
 _RATES = "{adamw:g}; sgd: {sgd:g}".format(**RATES)
 _DROP = "Share of the run, at its end, over which the learning rate decays."
@@ -126,13 +128,14 @@ class LearnOptions:
     threads: Any = _setting(MachineSettings, "threads", shown="all", heading="Machine")
     device: Any = _setting(MachineSettings, "device")
     precision: Any = _setting(LearnSettings, "precision", of_run=True)
+    cluster: str | None = like(ClusterOptions, "cluster", help=_CLUSTER)
 
     def given(self) -> dict[str, Any]:
         """Returns the settings that are given, by name; paths are absolute, so that the run resumes from any folder.
 
         Raises UserError if the teacher is not found.
         """
-        own = ("out", "start", "label_only", "minutes")
+        own = ("out", "start", "label_only", "minutes", "cluster")
         given = {name: value for name, value in vars(self).items() if value not in (None, ()) and name not in own}
         if "games" in given:
             given["games"] = [str(path.absolute()) for path in given["games"]]
@@ -201,14 +204,14 @@ def learn(context: click.Context, options: LearnOptions, processes: ProcessOptio
     if show_instead(folder, report):
         return
     if options.label_only:
-        _label(settings, limit)
+        _label(settings, limit, options.cluster)
     else:
         typed = {name: value for name, value in given.items() if is_given(context, name)}
         new = settings_from_options(typed)
         if folder.state_file.exists() or (folder.exists and not new.records.has_source):
             # The run resumes, and the user's defaults are for new runs.
             settings, start = new, start if is_given(context, "start") else None
-        in_process_group(partial(_learn, settings, typed, folder, start, limit), processes)
+        in_process_group(partial(_learn, settings, typed, folder, start, limit, options.cluster), processes)
 
 
 def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
@@ -218,7 +221,7 @@ def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
             raise click.UsageError(f"{reason}: omit {option.opts[0]}")
 
 
-def _label(settings: "RunSettings", limit: Limit) -> None:
+def _label(settings: "RunSettings", limit: Limit, cluster: str | None) -> None:
     """Fills the folder of labels, without training a network."""
     from ...engine.compile_ahead import compile_ahead
     from ...training.data.compile_samples import compile_samples
@@ -229,10 +232,10 @@ def _label(settings: "RunSettings", limit: Limit) -> None:
     check_device(settings.machine.device)
     compile_ahead()
     compile_samples()
-    with RunDisplay() as display:
+    with cluster_at(cluster) as pool, RunDisplay() as display:
         end_on_signals(limit)
         with resumable("the finished labels are kept"), suppress(Stopped):
-            fill_labels(settings, folder, display, limit)
+            fill_labels(settings, folder, display, limit, pool)
             done = folder
     report_end(done, limit)
 
@@ -243,6 +246,7 @@ def _learn(
     folder: "RunFolder",
     start: str | None,
     limit: Limit,
+    cluster: str | None,
     group: "ProcessGroup",
 ) -> None:
     """Trains a network, or resumes training; only the command line may change the settings of a run that exists."""
@@ -255,9 +259,10 @@ def _learn(
     network = starting_network(folder, start or "")
     if network:
         typed, settings = typed | {"start": str(network.absolute())}, settings.starting_from(network)
-    carry_out(
-        folder,
-        limit,
-        lambda: begin_records(folder, settings, typed),
-        lambda observer: RecordRun(folder, observer, limit=limit, group=group),
-    )
+    with cluster_at(cluster) as pool:
+        carry_out(
+            folder,
+            limit,
+            lambda: begin_records(folder, settings, typed),
+            lambda observer: RecordRun(folder, observer, limit=limit, group=group, pool=pool),
+        )

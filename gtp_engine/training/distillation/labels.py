@@ -13,9 +13,11 @@ One game in 20 is held back for validation by its number, as among records (`gam
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,8 +25,9 @@ from ...base.errors import UserError
 from ...base.files import claim, write_text
 from ...base.messages import plural
 from ...base.nesting import parse_json
+from ...base.pool import Pool, Worker
 from ...base.system import available_cpus
-from ...nets.library import network_name
+from ...nets.library import load_network, network_name
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
@@ -58,6 +61,12 @@ class Task(NamedTuple):
         return f"{self.width}x{self.height}-{self.number:05d}"
 
 
+Claimed: TypeAlias = tuple[Task, ExitStack]
+"""A task that this program works on, until the stack is closed."""
+Labelled: TypeAlias = tuple[Task, GameSet, float]
+"""A task, its labels, and how many were made a second."""
+
+
 def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Task]:
     """Returns the tasks for about a number of labels, given the weights of the board sizes.
 
@@ -80,7 +89,9 @@ def facts_of(records: RecordSettings) -> dict[str, Any]:
     return {**teacher, "sources": sources, **records.filters, "seed": records.seed}
 
 
-def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> None:
+def fill_labels(
+    settings: RunSettings, folder: Path, observer: Observer, limit: Limit, pool: Pool | None = None
+) -> None:
     """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`.
 
     If it lacks none, the teacher's file may be gone.
@@ -89,7 +100,7 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: 
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
     if _missing(folder, tasks) or Path(records.teacher).exists():
-        make_labels(settings, folder, tasks, observer, limit)
+        make_labels(settings, folder, tasks, observer, limit, pool)
     count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
     observer.message(
         f"{plural(count, 'label')} in {plural(len(tasks), 'shard')}, {records.positions:,} were asked for: a shard "
@@ -127,17 +138,25 @@ def _refuse_other_shards(folder: Path) -> None:
         )
 
 
-def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], observer: Observer, limit: Limit) -> None:
-    """Makes the missing and damaged shards of some tasks, sharing the work with other processes that do the same.
+def make_labels(
+    settings: RunSettings,
+    folder: Path,
+    tasks: Sequence[Task],
+    observer: Observer,
+    limit: Limit,
+    pool: Pool | None = None,
+) -> None:
+    """Makes the missing and damaged shards of some tasks, sharing the work with other programs that do the same.
 
-    The teacher is loaded only if a shard is missing. The limit ends the work: its minutes, which begin when all files
-    are read and the teacher is loaded, after a shard, and a stop at once.
+    Workers of a pool label the positions, or this process does. The teacher is loaded only if a shard is missing. The
+    limit ends the work: its minutes, which begin when all files are read and the teacher is loaded, after a shard, and
+    a stop at once.
 
     Raises:
         Stopped: The limit is reached, and shards are still missing.
         UserError: The folder contains other labels, or the records contain no games.
     """
-    records, machine = settings.records, settings.machine
+    records = settings.records
     facts = facts_of(records)
     check_labels(folder, facts)
     _remove_damaged(folder, tasks, observer.skipped)
@@ -148,27 +167,26 @@ def make_labels(settings: RunSettings, folder: Path, tasks: Sequence[Task], obse
     games = pack([])
     if records.games:
         games = read_sgf_dataset(records, folder / GAMES, observer, limit, with_ownership=False)
-    teacher = load_teacher(Path(records.teacher), machine.device, machine.threads or available_cpus())
-    try:
+    labeller = _PoolLabeller(settings, games, pool) if pool else _Labeller(settings, games)
+    with closing(labeller):
         if not (folder / FACTS).exists():  # only now: without games or a usable teacher the folder stays as it was
             folder.mkdir(parents=True, exist_ok=True)
             write_text(folder / FACTS, json.dumps(facts, indent=1) + "\n")
         limit.restart()  # else a short piece would only read, and label nothing
         while missing := _missing(folder, tasks):
             is_idle = True
-            for task in missing:
-                with claim(shard_of(folder, task)) as is_mine:  # else another process works on it
-                    if is_mine:
-                        is_idle, description = False, _make(task, folder, records, games, teacher, limit)
-                        done = len(tasks) - len(_missing(folder, tasks))
-                        observer.progress("labels", done, len(tasks))
-                        observer.message(f"{description}; {done} of {len(tasks)} shards")
-                if limit.is_over() and _missing(folder, tasks):  # only now, so that each piece makes one
-                    raise Stopped
+            for task, labels, rate in labeller.label(_claimed(missing, folder, limit), limit):
+                is_idle = False
+                notes = {"teacher": network_name(Path(records.teacher)), "labels": labels.game_count}
+                write_shard(labels, shard_of(folder, task), notes)
+                done = len(tasks) - len(_missing(folder, tasks))
+                observer.progress("labels", done, len(tasks))
+                count = plural(labels.game_count, "label")
+                observer.message(f"{task.name}: {count}, {rate:.1f} positions/s; {done} of {len(tasks)} shards")
+            if limit.is_over() and _missing(folder, tasks):
+                raise Stopped
             if is_idle:
-                time.sleep(WAIT_SECONDS)  # other processes work on all of them
-    finally:
-        teacher.close()
+                time.sleep(WAIT_SECONDS)  # other programs work on all of them
 
 
 def shard_of(folder: Path, task: Task) -> Path:
@@ -192,21 +210,91 @@ def _remove_damaged(folder: Path, tasks: Sequence[Task], on_error: Callable[[str
             path.unlink(missing_ok=True)
 
 
-def _make(task: Task, folder: Path, records: RecordSettings, games: GameSet, teacher: Teacher, limit: Limit) -> str:
-    """Makes the shard of a task and describes it; Stopped if the limit is stopped."""
+def _claimed(tasks: Iterable[Task], folder: Path, limit: Limit) -> Iterator[Claimed]:
+    """Yields the tasks that no other program works on; once the limit is over, none but the first."""
+    for number, task in enumerate(tasks):
+        if number and limit.is_over():
+            return
+        with ExitStack() as stack:
+            if stack.enter_context(claim(shard_of(folder, task))):
+                yield task, stack.pop_all()
+
+
+class _Labeller:
+    """Labels tasks in this process."""
+
+    def __init__(self, settings: RunSettings, games: GameSet) -> None:
+        machine, records = settings.machine, settings.records
+        self._teacher = load_teacher(Path(records.teacher), machine.device, machine.threads or available_cpus())
+        self._games, self._seed = games, records.seed
+
+    def close(self) -> None:
+        """Frees the teacher's memory."""
+        self._teacher.close()
+
+    def label(self, tasks: Iterator[Claimed], limit: Limit) -> Iterator[Labelled]:
+        """Yields tasks with their labels, which are to be written at once; Stopped if the limit is stopped."""
+        for task, claimed in tasks:
+            with claimed:
+                places = _places_of(task, self._games, self._seed)
+                yield task, *_label(self._teacher, _walks(task, self._games, places, self._seed), limit.is_stopped)
+
+
+class _PoolLabeller:
+    """Has workers of a pool label tasks, each with the records of its task."""
+
+    def __init__(self, settings: RunSettings, games: GameSet, pool: Pool) -> None:
+        records, self._device = settings.records, settings.machine.device
+        load_network(Path(records.teacher))  # raises its errors
+        pool.prepare(with_gpus=self._device != "cpu")
+        self._pool, self._teacher = pool, pool.share(Path(records.teacher))
+        self._games, self._seed = games, records.seed
+        self._claims = ExitStack()
+
+    def close(self) -> None:
+        """Gives up what is under way."""
+        self._claims.close()
+
+    def label(self, tasks: Iterator[Claimed], limit: Limit) -> Iterator[Labelled]:
+        """Yields tasks with their labels, which are to be written at once; Stopped if the limit is stopped."""
+        for (task, claimed), (labels, rate) in self._pool.results(tasks, self._call, partial(_check_stop, limit)):
+            yield task, labels, rate
+            claimed.close()
+
+    def _call(self, worker: int, claimed: Claimed) -> int:
+        task, until_written = claimed
+        self._claims.push(until_written)  # which may be closed before
+        chosen = np.zeros(self._games.game_count, np.bool_)
+        chosen[_places_of(task, self._games, self._seed)] = True
+        arguments = task, self._games.choose(chosen), self._seed, self._device, self._teacher
+        return self._pool.call(worker, _label_there, *arguments)
+
+
+def _check_stop(limit: Limit) -> None:
+    if limit.is_stopped():
+        raise Stopped
+
+
+def _label_there(
+    worker: Worker, task: Task, games: GameSet, seed: int, device: str, path: str
+) -> tuple[GameSet, float]:
+    """Labels a task in a worker's process, given its own games; returns the labels, and how many a second."""
+    teacher = worker.kept("teacher", path, lambda: load_teacher(Path(path), device))
+    places = _places_of(task._replace(number=0), games, seed)
+    return _label(teacher, _walks(task, games, places, seed), lambda: False)
+
+
+def _label(teacher: Teacher, walks: Iterator[Walk], is_stopped: Callable[[], bool]) -> tuple[GameSet, float]:
+    """Returns the labels of walks, and how many a second; Stopped if it is stopped."""
     start = time.perf_counter()
-    labels = teacher.label(_walks(task, games, records.seed), limit.is_stopped)
+    labels = teacher.label(walks, is_stopped)
     if labels is None:
         raise Stopped
-    rate = len(labels) / (time.perf_counter() - start)
-    notes = {"teacher": network_name(Path(records.teacher)), "labels": len(labels)}
-    write_shard(pack(labels), shard_of(folder, task), notes)
-    return f"{task.name}: {plural(len(labels), 'label')}, {rate:.1f} positions/s"
+    return pack(labels), len(labels) / (time.perf_counter() - start)
 
 
-def _walks(task: Task, games: GameSet, seed: int) -> Iterator[Walk]:
-    """Yields walks along the records of a task; if there are none, through games that the teacher plays."""
-    places = _places_of(task, games, seed)
+def _walks(task: Task, games: GameSet, places: list[int], seed: int) -> Iterator[Walk]:
+    """Yields walks along the records of a task, by their indices; if there are none, through games of the teacher."""
     for place in places:
         yield RecordWalk(games, place, np.random.default_rng((seed, int(games.games["number"][place]))))
     if places:
