@@ -212,6 +212,7 @@ class Cluster(Pool):
             return number, pickle.loads(content)
         if word == "lost":
             del self._members[number]
+            self._tell("stop", number)  # it may only be unreachable, and must not go on
             return number, ProcessLostError(f"{content} (machine {member.node.address})")
         if word == "ready" and content == versions():
             member.is_ready = True

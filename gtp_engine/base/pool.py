@@ -132,7 +132,7 @@ class Pool(ABC):
         for worker, result in self._receive(seconds):
             call = self._calls.pop(worker, None)
             if is_lost := isinstance(result, ProcessLostError):
-                self._lose(worker, str(result))
+                self._lose(worker, str(result), is_working=call is not None)
             elif isinstance(result, BaseException):
                 raise result
             else:
@@ -169,17 +169,17 @@ class Pool(ABC):
                 else:
                     yield task, answer.result
 
-    def _lose(self, worker: int, why: str) -> None:
-        """Reports a lost worker. Raises ProcessLostError if that happens too often."""
+    def _lose(self, worker: int, why: str, *, is_working: bool) -> None:
+        """Reports a lost worker if work is lost with it. Raises ProcessLostError if workers are lost too often."""
         self._losses += worker not in self._proven
         self._proven.discard(worker)
         if self._losses > _MOST_LOSSES * self.size:
             raise ProcessLostError(f"workers end before they have done anything: {why}")
         last, when = self._last_loss
         now = time.monotonic()
-        if why != last or now - when > _SAME_LOSS_SECONDS:
+        if is_working and (why != last or now - when > _SAME_LOSS_SECONDS):
             logger.warning(f"worker lost, another one replaces it: {why}")
-        self._last_loss = why, now
+            self._last_loss = why, now
 
     @abstractmethod
     def _fill(self) -> None:

@@ -33,6 +33,7 @@ _END_SECONDS = 5.0  # for Ray to leave a cluster
 _STORE_BYTES = 256 << 20  # of a cluster of this machine alone: networks, and results of about a second
 _KEPT_FILES = 4  # a match needs two; calls under way hold what they need themselves
 _KEPT_SECONDS = 24 * 3600.0  # files of a machine that no call has needed for so long are removed
+_GONE = ray.exceptions.RayActorError, ray.exceptions.ActorUnschedulableError, ray.exceptions.NodeDiedError
 
 
 class RayWorker:
@@ -142,14 +143,14 @@ class Driver:
 
     def stop(self, number: int) -> None:
         """Ends a worker."""
-        if actor := self._actors.pop(number, None):
-            ray.kill(actor)
+        with contextlib.suppress(ray.exceptions.RayError):
+            ray.kill(self._actors.pop(number))
 
     def _follow(self, word: str, number: int, result: "ray.ObjectRef") -> None:
         result.future().add_done_callback(partial(self._report, word, number))
 
     def _report(self, word: str, number: int, future: "Future[Any]") -> None:
-        """Tells the result of a call, or that its worker is lost; called on a thread of Ray."""
+        """Tells the result of a call, or that its worker is lost; on a thread of Ray, which Ray's calls would block."""
         try:
             self.tell(word, number, future.result())
         except OSError:
@@ -160,12 +161,14 @@ class Driver:
                 self.tell("refused", number, "gtp_engine is missing there, or another version; install the same one")
             else:
                 self.tell("lost", number, _reason(error))
-            with contextlib.suppress(Exception):  # it may only be unreachable, and must not play on
-                self.stop(number)
 
 
 def _reason(error: Exception) -> str:
-    """Returns why Ray failed, in a line: the first sentence of the last paragraph, without its lists of causes."""
+    """Returns why Ray failed, in a line: of its own texts the first sentence of the last line."""
+    if isinstance(error, ray.exceptions.OutOfMemoryError):
+        return "Ray has ended it because its machine was out of memory"
+    if isinstance(error, _GONE):
+        return "it has ended, or cannot be reached"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[-1] if lines else repr(error)).split(". ")[0].removesuffix(".")
 

@@ -108,8 +108,8 @@ def match(context: click.Context, options: MatchOptions) -> None:
     """Play two GTP engines, given by their command lines, or two networks against each other.
 
     Each opening is played twice, with either side as black. An engine that crashes, stops answering, plays an illegal
-    move or exceeds its time loses the game. Networks play many games at the same time in one process, or on a
-    cluster, which takes minutes instead of hours. Ctrl-C stops the match and keeps the finished games; the same command with the
+    move or exceeds its time loses the game. Networks play many games at the same time in one process, or on a cluster,
+    which takes minutes instead of hours. Ctrl-C stops the match and keeps the finished games; the same command with the
     same --sgf-dir resumes it.
 
     After two passes, a stone is dead if its own side's engine considers it dead. A stone that only the opponent
