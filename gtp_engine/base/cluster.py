@@ -39,6 +39,7 @@ LOCAL, AUTO = "local", "auto"
 _NEWEST_PYTHON = (3, 14)  # that Ray has wheels for, by its package index
 _CONNECT_SECONDS = 90.0  # Ray itself gives up after a minute
 _END_SECONDS = 10.0  # for Ray to end
+_RETRY_SECONDS = 10.0  # after a worker that did not start; Ray takes some to notice that a machine is gone
 _GPU_PARTS = 1000  # shares of a GPU are rounded down to 1/1000; Ray counts in steps of 1/10000
 _DRIVER = "from gtp_engine.base.ray_driver import main; main()"
 
@@ -101,7 +102,7 @@ class Cluster(Pool):
         self._members: dict[int, _Member] = {}
         self._nodes: list[Node] = []
         self._refused: dict[str, str] = {}  # why no worker starts on a machine, by its name
-        self._keys: dict[Path, str] = {}  # of the files as they were stored last
+        self._pauses: dict[str, float] = {}  # until when no worker is started on a machine, by its name
         self._inbox: queue.Queue[tuple[Any, ...]] = queue.Queue()
         self._driver = subprocess.Popen(
             [sys.executable, "-c", _DRIVER, address],
@@ -175,6 +176,8 @@ class Cluster(Pool):
                 del self._members[number]
                 self._tell("stop", number)
         for name, gpu in (wanted - there).elements():
+            if time.monotonic() < self._pauses.get(name, 0.0):
+                continue
             number = next(self._worker_numbers)
             self._members[number] = _Member(nodes[name], gpu)
             self._tell("start", number, name, gpu)
@@ -212,6 +215,8 @@ class Cluster(Pool):
             return number, pickle.loads(content)
         if word == "lost":
             del self._members[number]
+            if not member.is_ready:
+                self._pauses[member.node.name] = time.monotonic() + _RETRY_SECONDS
             self._tell("stop", number)  # it may only be unreachable, and must not go on
             return number, ProcessLostError(f"{content} (machine {member.node.address})")
         if word == "ready" and content == versions():

@@ -133,7 +133,7 @@ class Silent(Cluster):
     def __init__(self, *nodes: Node) -> None:
         self.told: list[tuple[object, ...]] = []
         super(Cluster, self).__init__()
-        self._members, self._refused, self._nodes, self._address = {}, {}, list(nodes), "here"
+        self._members, self._refused, self._pauses, self._nodes = {}, {}, {}, list(nodes)
 
     def _tell(self, *message: object) -> None:
         self.told.append(message)

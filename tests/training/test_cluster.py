@@ -15,6 +15,7 @@ from ray_machines import Machines, needs_ray
 from running import check_whole
 
 from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.storage import shard_facts
 
 LIMIT = 600  # seconds; the first start may compile the core
 PROGRAM = [sys.executable, "-m", "gtp_engine"]
@@ -87,12 +88,13 @@ def test_a_killed_machine_and_a_killed_worker_are_replaced_and_nothing_counts_tw
     assert run.errors[0].startswith(
         "gtp_engine: worker lost, another one replaces it: it has ended, or cannot be reached (machine "
     )
+    machines.start()  # plays within a cycle
+    run.wait_for(lambda: bool(machines.workers(3)))
     run.wait_for(run.folder.network(1).exists)
+    run.wait_for(lambda: any(facts.cycle == 2 for facts in shard_facts(run.folder.shards).values()))
     (worker,) = machines.workers(1)
     os.kill(worker, signal.SIGKILL)
     run.wait_for(lambda: len(run.errors) == 2)
-    machines.start()  # plays within a cycle
-    run.wait_for(lambda: bool(machines.workers(3)))
     run.finish()
     assert len(run.errors) == 2
 
@@ -108,7 +110,7 @@ def test_a_lost_head_is_one_line_and_the_run_resumes_with_or_without_a_cluster(
     machines.kill(0)
     run.end()
     assert run.process.returncode == 1
-    (line,) = run.errors
+    line = run.errors[-1]  # after those of lost workers, if these were noticed before
     address = re.escape(machines.address)
     assert re.match(rf"Error: the Ray cluster at {address} is gone; nothing saved is lost: run the same", line)
     ran = subprocess.run(
