@@ -46,6 +46,7 @@ class Machines:
         head = ["--head", "--port", self.address.split(":")[1], "--temp-dir", str(self._folder)]
         place = ["--address", self.address] if self._nodes else [*head, "--include-dashboard", "false"]
         resources = ["--num-cpus", "1", "--num-gpus", "0", "--object-store-memory", str(self._store)]
+        path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])  # of `worker_calls`
         log = self._folder / f"node{len(self._nodes)}"
         with log.open("wb") as output:
             node = subprocess.Popen(
@@ -53,7 +54,8 @@ class Machines:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env=os.environ | {"RAY_worker_niceness": "0"} | environment,  # else tests beside these slow it down
+                # With Ray's niceness tests beside these would slow the workers down.
+                env=os.environ | {"RAY_worker_niceness": "0", "PYTHONPATH": path} | environment,
                 start_new_session=True,
             )
         self._nodes.append(node)
