@@ -196,7 +196,7 @@ def test_a_machine_with_another_version_is_left_out(
 def test_a_match_is_played_by_all_machines_and_one_may_go(machines: Machines, tmp_path: Path) -> None:
     machines.start()
     command = [*PROGRAM, "match", "--network", str(TINY), "--network", "none", "--cluster", machines.address]
-    options = ["--board-size", "5", "--games", "200", "--visits", "40", "--sgf-dir", str(tmp_path)]
+    options = ["--board-size", "5", "--games", "80", "--visits", "20", "--sgf-dir", str(tmp_path)]
     process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     results = tmp_path / "results.jsonl"
     while not (results.exists() and results.read_text().count("\n") > 20):
@@ -207,8 +207,8 @@ def test_a_match_is_played_by_all_machines_and_one_may_go(machines: Machines, tm
     assert process.returncode == 0, errors
     assert all(OURS.match(line) for line in errors.splitlines()), errors
     numbers = [json.loads(line)["number"] for line in results.read_text().splitlines()]
-    assert sorted(numbers) == list(range(200)) and "200 of 200 games: " in output
-    assert len(list(tmp_path.glob("game-*.sgf"))) == 200
+    assert sorted(numbers) == list(range(80)) and "80 of 80 games: " in output
+    assert len(list(tmp_path.glob("game-*.sgf"))) == 80
 
 
 @needs_ray

@@ -201,6 +201,8 @@ def learn(context: click.Context, options: LearnOptions, processes: ProcessOptio
         records = folder.settings().records if folder.state_file.exists() else settings.records
         if records.labels and not records.teacher:
             _refuse(context, _declared("chooses"), "without --teacher all the --labels are learned")
+        if not records.teacher:
+            _refuse(context, ["cluster"], "a cluster only labels positions with a --teacher")
     if show_instead(folder, report):
         return
     if options.label_only:
