@@ -14,9 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..base.errors import UserError
+from ..base.errors import ProcessLostError, UserError
 from ..base.system import EXIT_INTERRUPTED
-from ..base.errors import ProcessLostError
 
 LAUNCHED = "TORCHELASTIC_RUN_ID"  # a variable of torchrun that nothing else sets
 
