@@ -241,9 +241,14 @@ class Engine(NotCopied):
         self._use(self.settings.network_on(width, height))
 
     def _use(self, network: str) -> None:
-        """Loads this evaluator on the search thread, unless it is in use already."""
-        if network == self._network:
-            return
+        """Loads this evaluator on the search thread, unless it is in use already, and prepares it for the board."""
+        if network != self._network:
+            self._load(network)
+        player, width, height = self._player, self._width, self._height
+        self._thread.submit(lambda worker: worker.player(player).prepare(width, height))
+
+    def _load(self, network: str) -> None:
+        """Loads this evaluator on the search thread."""
         self._network = network
         # Not the engine, which the thread must not keep.
         parameters, thread, player = self.parameters, self._thread, self._player

@@ -82,6 +82,12 @@ class SearchWorker:
             made.collect(made.submit(Game(19).board.copy(), np.arange(1), profile=profile))
         return self._evaluator
 
+    def prepare(self, width: int, height: int) -> None:
+        """Does what the first search on such a board would take its time for (`Evaluator.prepare`)."""
+        evaluator = self.evaluator()
+        if max(width, height) <= evaluator.largest_board:
+            evaluator.prepare(width, height)
+
     def change_network(self, network: str) -> None:
         """Switches to another evaluator (`make_evaluator`) and frees the memory of the last one."""
         self.close()

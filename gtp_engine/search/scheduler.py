@@ -267,9 +267,10 @@ class Scheduler:
         self._changed.clear()
 
     @property
-    def _share(self) -> tuple[int, int]:
-        """The evaluator's batch size, and the number of batches that a search shares its leaves out to: 0 for any."""
-        return self.evaluator.batch_size, self.evaluator.portions if len(self._running) == 1 else 0
+    def _share(self) -> tuple[int, int, int]:
+        """The arguments of `survey` that the evaluator decides."""
+        evaluator = self.evaluator
+        return evaluator.batch_size, evaluator.portions if len(self._running) == 1 else 0, evaluator.early_leaves
 
     # Batches.
 

@@ -9,6 +9,7 @@ import pytest
 from drawn_positions import played
 
 from gtp_engine.engine import worker as worker_module
+from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, PASS, WHITE
@@ -51,6 +52,24 @@ def test_another_network_has_been_used_before_its_first_search(monkeypatch: pyte
     for _ in range(2):
         other.evaluator()
         assert evaluated == [1]
+
+
+def test_what_plays_is_prepared_for_each_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[tuple[int, int]] = []
+
+    class Noted(UniformEvaluator):
+        largest_board = 19
+
+        def prepare(self, width: int, height: int) -> None:
+            prepared.append((width, height))
+
+    monkeypatch.setattr(worker_module, "make_evaluator", lambda *_, **__: Noted())
+    with Engine(EngineSettings("uniform", threads=1), width=9) as engine:
+        engine.set_board_size(7, 5)
+        engine.load(Game(13))
+        engine.set_board_size(21)
+        engine.prepare().result()
+    assert prepared == [(9, 9), (7, 5), (13, 13)]
 
 
 def test_a_search_that_needs_ownership_continues_from_one_that_did_not(worker: SearchWorker) -> None:

@@ -55,6 +55,14 @@ def test_halves_of_a_batch_keep_their_outputs_though_graphs_share_memory() -> No
         assert np.abs(one - other).max() < 1e-5
 
 
+def test_every_size_of_a_batch_is_recorded_ahead() -> None:
+    runner = new_runner("cpu")
+    runner.prepare(runner.new_inputs(8, 9, 9))  # nothing without graphs
+    runner._graphs = Mock(side_effect=lambda tensors: _evaluate(runner.model, tensors))
+    runner.prepare(runner.new_inputs(8, 9, 9))
+    assert [len(call.args[0][0]) for call in runner._graphs.call_args_list] == [1, 2, 3, 4, 6, 8]
+
+
 @needs_gpu
 def test_graphs_compute_what_the_network_does() -> None:
     runner, plain = new_runner(), new_runner()

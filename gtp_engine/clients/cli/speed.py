@@ -84,6 +84,7 @@ def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings)
     batches = (parameters.batch_size,) if parameters.batch_size else CPU_BATCHES if on_cpu else GPU_BATCHES
     for threads in thread_counts(settings.threads) if on_cpu else [settings.threads]:
         used = NetworkEvaluator(path, threads=threads, device=device, precision=precision)
+        used.prepare(game.width, game.height)
         for batch in batches:
             search = Search(used, replace(parameters, batch_size=batch), settings.seed)
             # Before and after the search: the machine may have become faster or slower.

@@ -270,7 +270,7 @@ def load_network(
         threads: CPU threads; None for all.
         device: "auto", "cpu", "cuda" or "mps".
         precision: "auto", "float32", "bfloat16", "float16" or "int8".
-        batch_size: Positions evaluated together; None for 64 on a GPU, and on a CPU 4, or half of the threads if
+        batch_size: Positions evaluated together; None for 128 on a GPU, and on a CPU 4, or half of the threads if
             that is more.
 
     Raises:

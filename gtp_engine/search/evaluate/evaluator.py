@@ -1,5 +1,6 @@
 """The interface between search and evaluators."""
 
+import sys
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -18,8 +19,10 @@ class Evaluator(ABC):
         largest_board: The largest width or height of a board that it evaluates, in points.
         overlap: The number of batches that are best in flight at once: half of them are evaluated side by side, the
             others wait; 1 if `submit` returns only when its work is done.
-        portions: In how many batches the leaves of one search are best evaluated while they are few: 1 for a device
-            that takes as long for a few positions as for many.
+        portions: In how many batches the leaves of one search are best evaluated while they are few; 1 if
+            nothing is prepared while a batch is evaluated.
+        early_leaves: How many leaves of a search may be in flight as soon as they are a quarter of its visits, and
+            more once they are only a sixteenth.
         least_visits: How many evaluations it takes until their mean tells the lead and the owners of the points; 1 if
             a single one does.
         has_amaf: Whether its rows have AMAF statistics.
@@ -34,6 +37,7 @@ class Evaluator(ABC):
     largest_board: int
     overlap: int = 1
     portions: int = 1
+    early_leaves: int = sys.maxsize
     least_visits: int = 1
     has_amaf: bool = False
     reads_ladders: bool = False
@@ -79,6 +83,10 @@ class Evaluator(ABC):
             C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`. The
             search overwrites AMAF statistics when it backs them up.
         """
+
+    def prepare(self, width: int, height: int) -> None:
+        """Does what the first batches on such a board would have to do first; by default there is nothing to do."""
+        return
 
     def clear_cache(self) -> None:
         """Forgets the evaluations of earlier positions; by default there are none."""

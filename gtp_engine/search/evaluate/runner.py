@@ -63,6 +63,10 @@ class Runner(Protocol):
         """Returns a function that waits until the work begun so far is done; by default it is when `run` returns."""
         return lambda: None
 
+    def prepare(self, inputs: Inputs) -> None:
+        """Does what the first batches with such inputs would have to do first; by default there is nothing to do."""
+        return
+
     def prepare_thread(self) -> None:
         """Makes the settings of a thread that is going to call `run`; by default there are none."""
         return
