@@ -35,7 +35,6 @@ from . import VERSION
 from .errors import ProcessLostError, UserError
 from .pool import Pool, SharedFile, logger
 
-LOCAL, AUTO = "local", "auto"
 _NEWEST_PYTHON = (3, 14)  # that Ray has wheels for, by its package index
 _CONNECT_SECONDS = 90.0  # Ray itself gives up after a minute
 _END_SECONDS = 10.0  # for Ray to end
@@ -64,14 +63,6 @@ class _Member:
     @property
     def place(self) -> tuple[str, float]:
         return self.node.name, self.gpu
-
-
-def parse_address(text: str) -> str:
-    """Returns an address of a cluster; UserError if it is not one of auto, local or HOST:PORT."""
-    host, _, port = text.rpartition(":")
-    if text not in (LOCAL, AUTO) and not (host and port.isdecimal() and 0 < int(port) < 1 << 16):
-        raise UserError(f"invalid address {text!r}: expected auto, local or HOST:PORT, such as 10.0.0.1:6379")
-    return text
 
 
 def versions() -> str:

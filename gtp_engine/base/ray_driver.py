@@ -20,7 +20,8 @@ from typing import Any, BinaryIO
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from .cluster import AUTO, LOCAL, Node, versions
+from .cluster import Node, versions
+from .cluster_address import AUTO, LOCAL
 from .errors import EXPECTED, error_text
 from .files import write_atomically
 from .folders import cache_dir

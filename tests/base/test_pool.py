@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base import cluster
-from gtp_engine.base.cluster import Cluster, Node, parse_address, versions
+from gtp_engine.base.cluster import Cluster, Node, versions
+from gtp_engine.base.cluster_address import parse_address
 from gtp_engine.base.errors import ProcessLostError, UserError
 from gtp_engine.base.pool import Worker
 from gtp_engine.base.processes import Processes

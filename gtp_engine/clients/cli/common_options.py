@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ...base.cluster import parse_address
+from ...base.cluster_address import parse_address
 from ...base.errors import UserError
 from ...base.fields import Range, Text, parse_board_size
 from ...base.settings import setting, settings_of

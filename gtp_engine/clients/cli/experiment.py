@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...base.cluster import cluster_at
 from ...base.fields import Text
 from ...base.interrupts import end_on_signals
 from ...base.settings import like, setting
@@ -64,6 +63,7 @@ def experiment(options: ExperimentOptions) -> None:
       gtp_engine experiment chance trial trial --seeds 6
       gtp_engine train ownership/seed-1/a --report curves.html --compare ownership/seed-1/b
     """
+    from ...base.cluster import cluster_at
     from ...training.experiment import Experiment, side_of, summary
 
     compared = Experiment(options.folder, (side_of("A", options.a), side_of("B", options.b)))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...base.cluster import cluster_at
 from ...base.errors import UserError
 from ...base.fields import Range, Text
 from ...base.interrupts import end_on_signals
@@ -225,6 +224,7 @@ def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
 
 def _label(settings: "RunSettings", limit: Limit, cluster: str | None) -> None:
     """Fills the folder of labels, without training a network."""
+    from ...base.cluster import cluster_at
     from ...engine.compile_ahead import compile_ahead
     from ...training.data.compile_samples import compile_samples
     from ...training.distillation.labels import fill_labels
@@ -252,6 +252,7 @@ def _learn(
     group: "ProcessGroup",
 ) -> None:
     """Trains a network, or resumes training; only the command line may change the settings of a run that exists."""
+    from ...base.cluster import cluster_at
     from ...training.new_run import begin_records, starting_network
     from ...training.record_run import RecordRun
 

@@ -9,7 +9,6 @@ import click
 
 from ...arena.match_settings import EngineMatchSettings, MatchSettings
 from ...base import interrupts
-from ...base.cluster import cluster_at
 from ...base.errors import UserError
 from ...base.fields import Range, Text
 from ...base.files import LOCK
@@ -207,6 +206,7 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         common |= {"concurrency": options.concurrency or 1}
         return play_match(engine_a, engine_b, on_game=display.on_game, **common)
     from ...arena.network_match import NetworkPlayer, play_networks
+    from ...base.cluster import cluster_at
 
     common |= {name: getattr(options, name) for name in ("visits", "device", "precision")}
     common |= {

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from ...base.cluster import cluster_at
 from ...base.errors import UserError, error_text
 from ...base.fields import Range, Text
 from ...base.folders import games_dir
@@ -85,6 +84,7 @@ def selfplay(options: SelfPlayOptions) -> None:
       gtp_engine selfplay --network run/networks/0030.bin.gz --games 1000 --visits 64
       gtp_engine selfplay --network none --board-size 7 --comments
     """
+    from ...base.cluster import cluster_at
     from ...engine.compile_ahead import compile_ahead
     from ...training.selfplay_games import SelfPlayGames
     from .run_display import RunDisplay

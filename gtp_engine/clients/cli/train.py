@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...base.cluster import cluster_at
 from ...base.settings import like, setting
 from ...engine.settings import NETWORK
 from ...training.presets import DEFAULT_PRESET, NAMES
@@ -90,6 +89,7 @@ def _train(
     folder: "RunFolder", settings: "RunSettings | None", start: str | None, options: TrainOptions, group: "ProcessGroup"
 ) -> None:
     """Runs until all cycles are done or the time limit is reached."""
+    from ...base.cluster import cluster_at
     from ...training.new_run import begin_self_play, starting_network
     from ...training.selfplay_run import SelfPlayRun
 
