@@ -283,7 +283,7 @@ def test_a_killed_process_is_replaced_and_its_games_are_played_again(caplog: pyt
                 (executor,) = pool._executors.values()
                 os.kill(*executor._processes, signal.SIGKILL)
         assert not list(workers.collect(1.0)) and not list(workers.pause())
-    assert len({game.sample.number for game in games}) == len(games) == 12
+    assert len({unpacked(game.sample).number for game in games}) == len(games) == 12
     (record,) = caplog.records
     assert record.getMessage().startswith("worker lost, another one replaces it: it has crashed, or was killed by ")
 
