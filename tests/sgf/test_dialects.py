@@ -24,12 +24,23 @@ def read(root: str) -> GameRecord:
         ("KM[650]AP[foxwq]", 6.5),
         ("KM[0]AP[foxwq]", 0.0),
         ("KM[6.5]AP[foxwq]", 6.5),
+        ("KM[10]AP[foxwq]", 10.0),
+        ("KM[65]AP[foxwq]", 65.0),
+        ("KM[-50]AP[foxwq]", -0.5),
+        ("KM[-650]AP[foxwq]", -6.5),
         ("KM[50]", 50.0),
         ("KM[50]AP[CGoban:3]", 50.0),
     ],
 )
 def test_komi(root: str, komi: float | None) -> None:
     assert read(root).komi == komi
+
+
+@pytest.mark.parametrize("komi", [0.5, 10.0, 12.0, 25.0, 50.0, 75.0, -50.0, 65.0, 375.0, 7.25])
+def test_a_komi_that_was_set_is_read_again(komi: float) -> None:
+    record = read("AP[foxwq]KM[375]")
+    record.komi = komi
+    assert read_sgf(record.to_sgf().encode()).komi == komi
 
 
 def test_what_has_another_name_is_saved_under_that_of_sgf() -> None:

@@ -214,6 +214,22 @@ def test_handicap(written: str, stones: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "parts"),
+    [
+        ("koPOSITIONALscoreAREAtaxNONEsui1", ("POSITIONAL", "AREA", "NONE", True, False, "0")),
+        ("koSIMPLEscoreAREAtaxNONEsui0whbN-1", ("SIMPLE", "AREA", "NONE", False, False, "N-1")),
+        ("koSITUATIONALscoreTERRITORYsui0", ("SITUATIONAL", "TERRITORY", "SEKI", False, False, "0")),
+        ("koSIMPLEscoreAREAtaxALLsui1button1whbNfpok1", ("SIMPLE", "AREA", "ALL", True, True, "N")),
+    ],
+)
+def test_rules_as_katago_writes_them(written: str, parts: tuple[object, ...]) -> None:
+    rules = GameRecord(rules=written).game_rules()
+    assert rules is not None
+    found = rules.ko, rules.scoring, rules.tax, rules.suicide, rules.has_button, rules.white_handicap_bonus
+    assert found == parts and rules.friendly_pass_ok == written.endswith("fpok1")
+
+
+@pytest.mark.parametrize(
     ("written", "name"),
     [
         ("Japanese", "japanese"),
@@ -230,6 +246,7 @@ def test_handicap(written: str, stones: int) -> None:
         ("\u97e9\u56fd", "korean"),
         ("\ud55c\uad6d", "korean"),
         ("Calvinball", None),
+        ("Ko: superko", None),
         ("NZ", "new-zealand"),
         ("GOE", "ing"),
         ("AGA rules", "aga"),

@@ -12,7 +12,7 @@ from .values import Properties, read_number, read_text
 _OWN_NAMES = {"KO": "KM", "HD": "HA", "RD": "DT"}
 _NUMBERS = ("KM", "HA")
 _FOX = b"foxwq"
-_HUNDREDTHS = re.compile(r"([0-9]*)([0-9]{2})")
+_HUNDREDTHS = re.compile(r"([-+]?)([0-9]*)(00|25|50|75)")
 
 
 def in_sgf(root: Properties) -> Properties:
@@ -25,5 +25,5 @@ def in_sgf(root: Properties) -> Properties:
             found[name] = found.pop(own)
     is_of_fox = any(_FOX in value for value in found.get("AP", ()))
     if is_of_fox and (hundredths := _HUNDREDTHS.fullmatch(read_text(found, "KM").strip())):
-        found["KM"] = [f"{hundredths[1] or 0}.{hundredths[2]}".encode()]
+        found["KM"] = [f"{hundredths[1]}{hundredths[2] or 0}.{hundredths[3]}".encode()]
     return found

@@ -67,12 +67,15 @@ def read_data(path: str | os.PathLike[str]) -> bytes:
     """Returns a file's content.
 
     Raises:
-        UserError: It is an archive, larger than any file of games, or the content instead of a name.
+        SgfError: It is an archive, larger than any file of games, or the content instead of a name.
         OSError: It cannot be opened.
     """
     if str(path).lstrip().startswith("(") and not os.path.exists(path):
         raise SgfError("SGF text instead of the name of a file: pass the content as bytes, text.encode()")
-    data = read_whole(Path(path), _MEGABYTES)
+    try:
+        data = read_whole(Path(path), _MEGABYTES)
+    except UserError as error:
+        raise SgfError(str(error)) from error
     if data.startswith(_ZIP_MAGIC):
         raise SgfError(f"{path}: a zip archive; unpack it first (`gtp_engine learn` reads archives)")
     return data

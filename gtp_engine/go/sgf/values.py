@@ -27,9 +27,14 @@ _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-z
 # How longer texts in RU begin ("Japanese rules", "Chinese, 3.75 zi").
 _RULES_BY_START = {"jap": "japanese", "chin": "chinese", "kor": "korean", "aga": "aga", "new zealand": "new-zealand"}
 _RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "tromp-taylor", "bga": "bga"}
-_RULES_BY_START |= {"jp": "japanese", "cn": "chinese", "kr": "korean", "ko": "korean", "coré": "korean"}
+_RULES_BY_START |= {"jp": "japanese", "cn": "chinese", "kr": "korean", "coré": "korean"}
 _RULES_BY_START |= {"日": "japanese", "中": "chinese", "韩": "korean", "韓": "korean"}
 _RULES_BY_START |= {"일본": "japanese", "중국": "chinese", "한국": "korean"}
+# KataGo's text, as in koPOSITIONALscoreAREAtaxNONEsui1.
+_KATAGO_RULES = re.compile(
+    r"ko(SIMPLE|POSITIONAL|SITUATIONAL)score(AREA|TERRITORY)(?:tax(NONE|SEKI|ALL))?sui([01])"
+    r"(?:button([01]))?(?:whb(0|N-1|N))?(?:fpok([01]))?"
+)
 # What Chinese servers write for 7.5 points: 3.75, which are zi, or 375, hundredths of them, which CGoban saves as
 # 375.00. In our own files a komi of 3.75 or 375 points and a margin of 3.75 points have one more digit: 3.750, 375.0.
 _ZI = re.compile(r"[-+]?[0-9]*[.,](25|75)")
@@ -150,11 +155,15 @@ def read_player(properties: Properties) -> int | None:
 def read_rules(text: str) -> Rules | None:
     """Parses RU; None if it is empty or unknown."""
     text = text.strip()
+    if found := _KATAGO_RULES.fullmatch(text):
+        ko, scoring, tax, suicide, button, bonus, friendly = found.groups()
+        tax = tax or ("SEKI" if scoring == "TERRITORY" else "NONE")
+        return Rules(ko, scoring, tax, suicide == "1", button == "1", bonus or "0", friendly == "1")
     try:
         return parse_rules(text)
     except UserError:
         known = (name for start, name in _RULES_BY_START.items() if text.lower().startswith(start))
-        return RULESETS.get(next(known, ""))
+        return RULESETS.get("korean" if text.lower() == "ko" else next(known, ""))
 
 
 def rules_text(rules: Rules) -> str:
@@ -171,7 +180,7 @@ def number_text(value: float) -> str:
 def komi_text(komi: float) -> str:
     """Returns the text of KM, with a further digit if `read_komi` would take it for hundredths or zi: 200.0, 7.250."""
     text = number_text(komi)
-    if _HUNDREDTHS.fullmatch(text):
+    if _HUNDREDTHS.fullmatch(text) or text.lstrip("-") in ("25", "50", "75"):  # which Fox writes too
         return f"{text}.0"
     return f"{text}0" if _ZI.fullmatch(text) else text
 
