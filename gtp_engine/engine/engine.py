@@ -245,7 +245,13 @@ class Engine(NotCopied):
         if network != self._network:
             self._load(network)
         player, width, height = self._player, self._width, self._height
-        self._thread.submit(lambda worker: worker.player(player).prepare(width, height))
+        thread, ready = self._thread, self.ready  # not the engine, which the thread must not keep
+
+        def prepare(worker: "SearchWorker") -> None:
+            if not (thread.is_closed or ready.exception()):
+                worker.player(player).prepare(width, height)
+
+        thread.submit(prepare)
 
     def _load(self, network: str) -> None:
         """Loads this evaluator on the search thread."""

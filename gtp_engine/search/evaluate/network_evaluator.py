@@ -168,6 +168,7 @@ class _BoardSize:
         different = COUNT if width == height else COUNT // 2
         self.transformed = np.array([permutation(number % different, width, height) for number in range(COUNT)])
         self.inputs: list[Inputs] = []
+        self.is_prepared = False  # by `NetworkEvaluator.prepare`
         self._metadata: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def metadata(self, profile: str) -> tuple[np.ndarray, np.ndarray]:
@@ -344,9 +345,11 @@ class NetworkEvaluator(Evaluator):
     def prepare(self, width: int, height: int) -> None:
         """Prepares the device for batches of every size, which takes an NVIDIA GPU a second or two."""
         size = self._size(width, height)
-        inputs = self._free_inputs(size, self.batch_size)
-        self.runner.prepare(inputs)
-        size.inputs.append(inputs)
+        if not size.is_prepared:
+            size.is_prepared = True
+            inputs = self._free_inputs(size, self.batch_size)
+            self.runner.prepare(inputs)
+            size.inputs.append(inputs)
 
     def clear_cache(self) -> None:
         """Forgets all evaluations."""
