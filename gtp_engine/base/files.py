@@ -21,8 +21,6 @@ from .system import WAIT_SECONDS
 LOCK = "lock"  # the name of the file that `folder_lock` holds
 _LONGEST_WRITE = 3600.0  # seconds; a temporary file that is older belongs to no program any more
 _MEGABYTE = 1 << 20
-# What an OS answers if a file system, such as that of a memory card, has no hard links.
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EACCES)
 
 
 def read_whole(path: Path, megabytes: int) -> bytes:
@@ -97,9 +95,9 @@ def _take_free_name(temporary: Path, path: Path) -> None:
     """Gives a complete file its name as well; FileExistsError if there is such a file."""
     try:
         os.link(temporary, path)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
+    except FileExistsError:
+        raise
+    except OSError:  # the file system, such as that of a memory card, may have no hard links
         path.touch(exist_ok=False)  # a program that is killed between these two leaves an empty file
         os.replace(temporary, path)
 
