@@ -78,7 +78,7 @@ def parts_of(batch: Tensors, most_points: int | None = None) -> list[Tensors]:
 def _cut(batch: Tensors, rows: Tensor, width: int, height: int) -> Tensors:
     """Returns some rows of a batch, in tensors of a width and a height that contain their boards.
 
-    What has a number for each point, or for each move, is known by its shape.
+    Targets with a number for each point, or for each move, are known by their shapes.
     """
     part: Tensors = Batch._make((*(tensor[rows] for tensor in batch[:-1]), False))
     on_board, (rows_of_all, columns) = part.planes[:, 0] > 0, part.planes.shape[2:]
@@ -91,11 +91,12 @@ def _cut(batch: Tensors, rows: Tensor, width: int, height: int) -> Tensors:
     sequences = part.planes.permute(0, 2, 3, 1).flatten(1, 2)
     planes = sequences[torch.arange(len(rows), device=rows.device)[:, None], points].unflatten(1, (height, width))
     kept: dict[tuple[int, ...], Tensor] = {(rows_of_all * columns,): points, (rows_of_all * columns + 1,): moves}
-    targets = (
-        tensor if (places := kept.get(tuple(tensor.shape[1:]))) is None else tensor.gather(1, places)
-        for tensor in part[1:-1]
+    _, scalars, *targets, weights, _ = part
+    cut = (
+        target if (places := kept.get(tuple(target.shape[1:]))) is None else target.gather(1, places)
+        for target in targets
     )
-    return Batch._make((planes.permute(0, 3, 1, 2), *targets, bool(planes[..., 0].all())))
+    return Batch._make((planes.permute(0, 3, 1, 2), scalars, *cut, weights, bool(planes[..., 0].all())))
 
 
 class Samples:
