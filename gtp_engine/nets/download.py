@@ -182,6 +182,8 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Pat
     try:
         # A name may have letters that the request may not have.
         answer = opener.open(urllib.request.Request(quote(source.url, _KEPT), headers=headers), timeout=_SILENCE)
+    except UserError:
+        raise
     except ValueError as error:  # of urllib, about where it is led
         raise UserError(f"{source.url}: the server leads to an invalid address ({error})") from error
     except urllib.error.HTTPError as error:

@@ -119,7 +119,7 @@ def test_what_nothing_could_check_is_not_resumed(server: Server, path: Path) -> 
 def test_what_is_no_network_leaves_nothing(server: Server, path: Path, kind: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem) as refusal:
         download(Source(server.url(kind), SHA256, 1_000_000), path)
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(refusal.value) and str(refusal.value).count(server.url(kind)) <= 1
     assert left(path) == set()
 
 
