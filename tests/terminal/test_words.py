@@ -43,6 +43,7 @@ from gtp_engine.clients.terminal.words import ALIASES, COMMANDS, choices, parse_
         ("\uff24\uff14", ("play", "D4")),
         ("\uff50\uff4c\uff41\uff59\u3000\uff24\uff14", ("play", "D4")),
         ("\uff48\uff49\uff4e\uff54", ("hint", "")),
+        ("\uff52\uff41\uff4e\uff4b\u3000\uff15\uff4b", ("rank", "5k")),
         ("\uff53\uff41\uff56\uff45 \uff27\uff4f.sgf", ("save", "\uff27\uff4f.sgf")),
     ],
 )

@@ -105,11 +105,11 @@ def parse_line(line: str, width: int, height: int, advice: str = "") -> tuple[st
     if typed in _COMMAND_OF:
         return _COMMAND_OF[typed], ""
     word = line.split()[0]
-    argument = typed_line[len(word) :].strip()  # as typed: it may be the name of a file
     command = _COMMAND_OF.get(word.lower(), word.lower())
     usage = command if command in RANK_STEPS else _USAGES.get(command)
     if usage is None:
         raise _not_understood(line, width, height, advice or choices(width, height))
+    argument = (typed_line if usage.endswith(" FILE") else line)[len(word) :].strip()
     if argument and " " not in usage:
         raise UserError(f"{usage!r} accepts no argument: {argument[:_SHOWN]!r}")
     return command, argument
