@@ -39,13 +39,13 @@ _END, _STEP = 0, -1  # control messages; a positive number is the length of the 
 
 
 class ProcessGroup:
-    """This process among those that train together. Without torchrun it is the only one, and no method does anything.
+    """This process among those that train together. If nothing has started others, no method does anything.
 
     A context manager: when rank 0 leaves it in order, the other processes end too.
 
     Args:
-        environment: The environment variables, among them those that torchrun sets, without which the process trains
-            alone. What other programs have left in variables of the same names is ignored.
+        environment: The environment variables, among them those that `processes` or torchrun sets, without which the
+            process trains alone. What other programs have left in variables of the same names is ignored.
 
     Attributes:
         rank: This process's number, from 0.
@@ -121,7 +121,7 @@ class ProcessGroup:
         """Sends an object from rank 0 to the other processes, which get it from `receive`."""
         if self.count > 1:
             file = io.BytesIO()
-            torch.save(content, file)
+            torch.save(content, file, pickle_protocol=5)  # arrays take a fourth of the time that they take by default
             data = torch.frombuffer(file.getbuffer(), dtype=torch.uint8)
             self._broadcast(torch.tensor([len(data)]))
             self._broadcast(data)

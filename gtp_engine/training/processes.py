@@ -16,9 +16,11 @@ from dataclasses import dataclass
 
 from ..base.errors import ProcessLostError, UserError
 from ..base.system import EXIT_INTERRUPTED
+from ..base.threads import in_background
 
 LAUNCHED = "TORCHELASTIC_RUN_ID"  # a variable of torchrun that nothing else sets
 
+_OURS = "gtp_engine"  # its value if `launch` has set it
 _PATIENCE_SECONDS = 60.0  # for what a run does when it is stopped: collect games, save, measure
 _POLL_SECONDS = 0.1
 _PORT = 29500  # torchrun's default
@@ -44,10 +46,11 @@ class Machine:
     @classmethod
     def parse(cls, text: str) -> "Machine":
         """Reads `NUMBER/COUNT@HOST:PORT`, as in 1/2@10.0.0.1, in which the port may be left out."""
-        found = re.fullmatch(r"(\d+)/(\d+)@([^@]+?)(?::(\d+))?", text)
-        if not found or int(found[1]) >= int(found[2]):
+        found = re.fullmatch(r"(\d+)/(\d+)@(?:\[([^\]@]+)\]|([^@:\[\]]+))(?::(\d+))?", text)
+        port = int(found[5] or _PORT) if found else 0
+        if not found or int(found[1]) >= int(found[2]) or not 0 < port < 1 << 16:
             raise UserError(f"invalid machine {text!r}: expected its number, from 0, as in 0/2@HOST or 1/2@HOST:PORT")
-        return cls(int(found[1]), int(found[2]), found[3], int(found[4] or _PORT))
+        return cls(int(found[1]), int(found[2]), found[3] or found[4], port)
 
 
 def launch(processes: int, machine: Machine | None) -> int:
@@ -64,7 +67,7 @@ def launch(processes: int, machine: Machine | None) -> int:
         subprocess.Popen(
             [sys.executable, *sys.orig_argv[1:]],
             env=os.environ | _variables(rank, processes, machine),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # closed when this process is gone (`end_with_launcher`)
             start_new_session=True,
         )
         for rank in range(processes)
@@ -72,10 +75,21 @@ def launch(processes: int, machine: Machine | None) -> int:
     return _Watch(children, machine.number * processes).wait()
 
 
+def end_with_launcher() -> None:
+    """Stops this process, as SIGTERM does, when the `launch` that has started it is gone; nothing if none has."""
+
+    def wait() -> None:
+        os.read(0, 1)  # not sys.stdin, whose lock would be held at exit
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if os.environ.get(LAUNCHED) == _OURS:
+        in_background("launcher", wait)
+
+
 def _variables(rank: int, processes: int, machine: Machine) -> Mapping[str, str]:
     """Returns the variables that tell a process of this machine, numbered from 0, about its place."""
     values = {
-        LAUNCHED: "gtp_engine",
+        LAUNCHED: _OURS,
         "RANK": machine.number * processes + rank,
         "WORLD_SIZE": machine.count * processes,
         "LOCAL_RANK": rank,

@@ -277,7 +277,7 @@ def test_signals_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_machine_is_a_number_a_count_and_an_address() -> None:
     assert Machine.parse("0/2@10.0.0.1") == Machine(0, 2, "10.0.0.1", 29500)
-    assert Machine.parse("1/2@[::1]:80") == Machine(1, 2, "[::1]", 80)
-    for wrong in ("2/2@host", "0@host", "0/2", "host", "0/2@"):
+    assert Machine.parse("1/2@[::1]:80") == Machine(1, 2, "::1", 80)
+    for wrong in ("2/2@host", "0@host", "0/2", "host", "0/2@", "0/2@::1", "0/2@host:99999", "0/2@host:0"):
         with pytest.raises(ValueError, match=r"invalid machine .*: expected its number, from 0, as in 0/2@HOST"):
             Machine.parse(wrong)

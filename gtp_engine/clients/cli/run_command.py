@@ -14,7 +14,7 @@ from ...base.fields import Text
 from ...base.interrupts import end_on_signals
 from ...base.settings import setting
 from ...engine.settings import COUNT
-from ...training.processes import LAUNCHED, Machine, launch
+from ...training.processes import LAUNCHED, Machine, end_with_launcher, launch
 from ...training.progress import Limit, Observer, resource_errors
 from .options import EXISTING_FOLDER, FILE
 from .outputs import check_place, report_written
@@ -87,6 +87,7 @@ def in_process_group(work: "Callable[[ProcessGroup], None]", options: ProcessOpt
     """
     if LAUNCHED not in os.environ and (options.machine or (options.processes or 1) > 1):
         raise click.exceptions.Exit(launch(options.processes or 1, options.machine))
+    end_with_launcher()
     from ...training.ddp import ProcessGroup
     from ...training.learner import run_follower
 
