@@ -160,6 +160,8 @@ def play_networks(
         here = stack.enter_context(closing(MatchGames(players, chosen)))
         states = {f"SHA-256 of network {name}": player.state for name, player in players.items()}
         book = stack.enter_context(open_book(commands, chosen, on_game, states))
+        if pool:
+            here.close()
         games = ((number, openings[number // 2]) for number in book.missing)
         played = _play_on(pool, players, chosen, games) if pool else _play_here(here, games)
         _fill(book, played, on_progress)

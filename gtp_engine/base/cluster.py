@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 from . import VERSION
 from .errors import ProcessLostError, UserError
-from .pool import Pool, SharedFile, logger
+from .pool import MOST_LOSSES, Pool, SharedFile, logger
 
 _NEWEST_PYTHON = (3, 14)  # that Ray has wheels for, by its package index
 _CONNECT_SECONDS = 90.0  # Ray itself gives up after a minute
@@ -94,6 +94,7 @@ class Cluster(Pool):
         self._nodes: list[Node] = []
         self._refused: dict[str, str] = {}  # why no worker starts on a machine, by its name
         self._pauses: dict[str, float] = {}  # until when no worker is started on a machine, by its name
+        self._failures: Counter[str] = Counter()  # of workers of a machine to start, in a row
         self._inbox: queue.Queue[tuple[Any, ...]] = queue.Queue()
         self._driver = subprocess.Popen(
             [sys.executable, "-c", _DRIVER, address],
@@ -107,9 +108,16 @@ class Cluster(Pool):
         try:
             while not self._nodes:
                 self._handle(*self._inbox.get(timeout=max(0.0, end - time.monotonic())))
-        except (ProcessLostError, queue.Empty) as error:
+        except queue.Empty as error:
             self.close()
-            raise UserError(f"no Ray cluster at {address}: what answers there is not one") from error
+            raise UserError(
+                f"no Ray cluster at {address}: no connection after {_CONNECT_SECONDS:.0f} seconds"
+            ) from error
+        except ProcessLostError as error:
+            self.close()
+            raise UserError(
+                f"no Ray cluster at {address}: Ray has ended; does `python -c 'import ray'` work?"
+            ) from error
         except BaseException:
             self.close()
             raise
@@ -162,7 +170,9 @@ class Cluster(Pool):
         wanted, there = self._wanted(), Counter(member.place for member in self._members.values())
         surplus = there - wanted
         for number, member in list(self._members.items()):
-            if surplus[member.place] > 0 and number not in self._calls:
+            # One that worked on a machine that is gone is found lost at its next call.
+            is_gone = member.is_ready and member.node.name not in nodes
+            if surplus[member.place] > 0 and number not in self._calls and not is_gone:
                 surplus[member.place] -= 1
                 del self._members[number]
                 self._tell("stop", number)
@@ -206,15 +216,23 @@ class Cluster(Pool):
             return number, pickle.loads(content)
         if word == "lost":
             del self._members[number]
-            if not member.is_ready:
-                self._pauses[member.node.name] = time.monotonic() + _RETRY_SECONDS
             self._tell("stop", number)  # it may only be unreachable, and must not go on
+            if not member.is_ready:
+                self._note_failure(member.node, content)
             return number, ProcessLostError(f"{content} (machine {member.node.address})")
         if word == "ready" and content == versions():
             member.is_ready = True
+            self._failures.pop(member.node.name, None)
         else:
             self._refuse(member.node, f"it has {content}, not {versions()}" if word == "ready" else content)
         return None
+
+    def _note_failure(self, node: Node, why: str) -> None:
+        """Waits before workers start again on a machine where one did not start, or has none there any more."""
+        self._pauses[node.name] = time.monotonic() + _RETRY_SECONDS
+        self._failures[node.name] += 1
+        if self._failures[node.name] >= MOST_LOSSES * min(node.cpus, self._per_machine or node.cpus):
+            self._refuse(node, f"its workers do not start: {why}")
 
     def _refuse(self, node: Node, why: str) -> None:
         """Has no workers on a machine any more. Raises UserError if there is no other one."""

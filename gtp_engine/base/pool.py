@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 # For each worker that there should be, losses in a row before the first answer: by judgement. A machine that goes while
 # its workers start costs each of them once.
-_MOST_LOSSES = 3
+MOST_LOSSES = 3
 _SAME_LOSS_SECONDS = 5.0  # in which losses for the same reason are one: those of a whole machine
 
 
@@ -79,7 +79,7 @@ class Pool(ABC):
         self._worker_numbers, self._call_numbers = itertools.count(), itertools.count()
         self._calls: dict[int, int] = {}  # those under way, by their workers
         self._proven: set[int] = set()  # the workers that have answered a call
-        self._losses = 0  # of others, since the last answer
+        self._losses = 0  # of others, since one of them has answered for the first time
         self._last_loss = "", 0.0  # why, and when
         self._per_machine, self._with_gpus = 0, True
 
@@ -135,7 +135,7 @@ class Pool(ABC):
                 self._lose(worker, str(result), is_working=call is not None)
             elif isinstance(result, BaseException):
                 raise result
-            else:
+            elif worker not in self._proven:
                 self._proven.add(worker)
                 self._losses = 0
             if call is not None:
@@ -154,6 +154,7 @@ class Pool(ABC):
         is_over = False
         while not is_over or begun:
             for worker in () if is_over else self.idle():
+                check()  # to make the arguments of many calls may take long
                 task = again.pop() if again else next(waiting, None)
                 if is_over := task is None:
                     break
@@ -173,7 +174,7 @@ class Pool(ABC):
         """Reports a lost worker if work is lost with it. Raises ProcessLostError if workers are lost too often."""
         self._losses += worker not in self._proven
         self._proven.discard(worker)
-        if self._losses > _MOST_LOSSES * self.size:
+        if self._losses > MOST_LOSSES * self.size:
             raise ProcessLostError(f"workers end before they have done anything: {why}")
         last, when = self._last_loss
         now = time.monotonic()

@@ -24,7 +24,7 @@ _PATIENCE_SECONDS = 10.0  # for the last games of all
 class SelfPlayPool:
     """Workers of a pool that play by themselves between `play` and `pause`.
 
-    They play `total` games together, those of lost workers again; None for no end.
+    They play `total` games together, in which others replace those of lost workers; None for no end.
     """
 
     def __init__(self, pool: Pool, settings: RunSettings, seed: int, total: int | None = None) -> None:
@@ -54,29 +54,30 @@ class SelfPlayPool:
             self._call(worker)
 
     def _call(self, worker: int) -> None:
-        more = self._portion(worker)
-        if self._order and (self._total is None or self._due[worker]):
-            arguments = self._key, self.settings, self._seed, *self._order, more
-            self._calls[self._pool.call(worker, _play, *arguments)] = worker
+        if self._order:
+            more = self._portion(worker)
+            if self._total is None or self._due[worker]:
+                arguments = self._key, self.settings, self._seed, *self._order, more
+                self._calls[self._pool.call(worker, _play, *arguments)] = worker
 
     def _portion(self, worker: int) -> int | None:
         """Takes further games of the total for a worker that has few; None if there is no total.
 
-        A single worker takes all of them, so that the same seed plays the same games. Several leave some for machines
-        that join, and for the fastest.
+        A single worker takes all of them, so that the same seed plays the same games. Several take as many as they play
+        at a time, and leave some of the others for machines that join, and for the fastest.
         """
         if self._total is None:
             return None
-        if self._due[worker] >= self.settings.machine.concurrency:
+        room, size = self.settings.machine.concurrency - self._due[worker], self._pool.size
+        if room <= 0:
             return 0
-        size = self._pool.size
-        more = self._total if size == 1 else -(-self._total // (2 * size))
+        more = self._total if size == 1 else min(self._total, max(room, -(-self._total // (2 * size))))
         self._due[worker] += more
         self._total -= more
         return more
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        """Yields finished games, waiting some seconds for one; ProcessLostError, or the error that ended a worker."""
+        """Yields finished games, waiting some seconds for one; ProcessLostError, or the error of a call."""
         self._call_all()
         for answer in self._pool.wait(seconds):
             yield from self._result(answer)
@@ -94,7 +95,7 @@ class SelfPlayPool:
     def stop(self) -> Iterator[FinishedGame]:
         """Yields the games that the workers had finished before they end.
 
-        It takes seconds at most: a user waits. Workers that are lost or do not answer only lack their games.
+        It takes seconds at most: a user waits. The games of workers that are lost or do not answer are missing.
         """
         end = time.monotonic() + _PATIENCE_SECONDS
         self._order = None

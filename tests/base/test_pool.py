@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,7 @@ class Silent(Cluster):
         self.told: list[tuple[object, ...]] = []
         super(Cluster, self).__init__()
         self._members, self._refused, self._pauses, self._nodes = {}, {}, {}, list(nodes)
+        self._failures = Counter()
 
     def _tell(self, *message: object) -> None:
         self.told.append(message)
@@ -192,3 +194,30 @@ def test_without_ray_the_error_names_what_to_do(
 def test_commands_import_ray_only_in_its_own_process() -> None:
     code = "import sys, gtp_engine.clients.cli, gtp_engine.training.selfplay_run; print('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_machine_where_no_worker_starts_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    pool = Silent(Node("a", "10.0.0.1", 1, 0.0), Node("b", "10.0.0.2", 2, 0.0))
+    pool.idle()
+    pool._handle("ready", 0, versions())
+    for _ in range(3):
+        pool._pauses.clear()
+        pool.idle()
+        for number in [number for number, member in pool._members.items() if member.node.name == "b"]:
+            pool._handle("lost", number, "out of memory")
+    assert pool.size == 1
+    assert "machine 10.0.0.2 cannot be used: its workers do not start: out of memory" in caplog.text
+
+
+def test_a_worker_of_a_machine_that_is_gone_is_lost_at_its_next_call() -> None:
+    pool = Silent(Node("a", "10.0.0.1", 1, 0.0), Node("b", "10.0.0.2", 1, 0.0))
+    pool.idle()
+    for number in (0, 1):
+        pool._handle("ready", number, versions())
+    pool._handle("nodes", [Node("a", "10.0.0.1", 1, 0.0)])
+    assert pool.idle() == [0, 1]
+    lost = pool.call(1, number_of)
+    pool._inbox = cluster.queue.Queue()
+    pool._inbox.put(("lost", 1, "it has ended"))
+    (answer,) = pool.wait(0.0)
+    assert (answer.call, answer.is_lost) == (lost, True) and pool.idle() == [0]

@@ -196,7 +196,7 @@ def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch:
     seen.clear()
     for arguments in (["new"], ["old"], ["old", "--from", "other"]):
         assert run("learn", "--out", str(tmp_path / arguments[0]), *arguments[1:]).exit_code == 0
-    assert [(bool(made.records.labels), start) for made, _, _, start, _ in seen] == [
+    assert [(bool(made.records.labels), start) for made, _, _, start, *_ in seen] == [
         (True, "any"),
         (False, None),
         (False, "other"),

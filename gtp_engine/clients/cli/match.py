@@ -219,6 +219,8 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
     )
     common |= {"on_game": display.on_game, "on_progress": display.on_progress}
     with cluster_at(options.cluster) as pool:
+        if pool:
+            pool.prepare(with_gpus=options.device != "cpu")
         return play_networks(player_a, player_b, pool=pool, **common)
 
 
