@@ -92,7 +92,7 @@ def test_a_killed_machine_and_a_killed_worker_are_replaced_and_nothing_counts_tw
 ) -> None:
     for _ in range(2):
         machines.start()
-    run = Started(tmp_path, machines.address, games="96")
+    run = Started(tmp_path, machines.address, games="300")
     run.wait_for(lambda: all(machines.workers(number) for number in range(3)))
     run.wait_for((run.folder.shards / "000001.shard").exists)
     machines.kill(2)
@@ -106,9 +106,9 @@ def test_a_killed_machine_and_a_killed_worker_are_replaced_and_nothing_counts_tw
     run.wait_for(lambda: any(facts.cycle == 2 for facts in shard_facts(run.folder.shards).values()))
     (worker,) = machines.workers(1)
     os.kill(worker, signal.SIGKILL)
-    run.wait_for(lambda: len(run.errors) == 2)
+    run.wait_for(lambda: machines.workers(1) not in ([], [worker]))
     run.finish()
-    assert len(run.errors) == 2
+    assert len(run.errors) in (1, 2)  # one that waits between two cycles is replaced without a line
 
 
 @needs_ray
