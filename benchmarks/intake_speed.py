@@ -33,7 +33,7 @@ PER_THREAD = 8  # threads of a learner for which the loader has one (`Loader`)
 
 
 def real_games(side: int, count: int, network: str) -> list[FinishedGame]:
-    """Plays games, each position of which is a sample."""
+    """Plays games in which every position becomes a sample."""
     base = RunSettings()
     settings = replace(
         base,
@@ -97,7 +97,7 @@ def memory() -> float:
 
 
 def read_back(shards: Path, most: int) -> Samples:
-    """Reads what a cycle reads, and returns the samples of the window, at most so many."""
+    """Reads what a cycle of training reads, and returns the samples of its window, up to a limit."""
     start = time.perf_counter()
     facts = shard_facts(shards)
     print(f"{len(facts):,} shards: their notes in {time.perf_counter() - start:.1f} s")
@@ -120,7 +120,7 @@ def read_back(shards: Path, most: int) -> Samples:
 
 
 def load(samples: Samples, threads: int) -> None:
-    """Prints how many samples a second a loader makes with so many threads."""
+    """Prints how many samples a second a loader makes with a number of threads."""
     loader = Loader(samples, 1024, seed=1, threads=threads * PER_THREAD)
     next(loader)  # compiles, and shuffles
     start, busy, count = time.perf_counter(), time.process_time(), 0

@@ -11,7 +11,7 @@ alone. Those that come back:
 - `ready`: a worker has started, on which version of what
 - `answer`: a worker's result, pickled
 - `lost`, `refused`: a worker was lost, or does not start on its machine
-- `failed`: nothing goes on, and why
+- `failed`: the cluster cannot be used, and why
 """
 
 import contextlib
@@ -228,14 +228,14 @@ class Cluster(Pool):
         return None
 
     def _note_failure(self, node: Node, why: str) -> None:
-        """Waits before workers start again on a machine where one did not start, or has none there any more."""
+        """Pauses a machine on which a worker did not start, and stops using it after too many failures."""
         self._pauses[node.name] = time.monotonic() + _RETRY_SECONDS
         self._failures[node.name] += 1
         if self._failures[node.name] >= MOST_LOSSES * min(node.cpus, self._per_machine or node.cpus):
             self._refuse(node, f"its workers do not start: {why}")
 
     def _refuse(self, node: Node, why: str) -> None:
-        """Has no workers on a machine any more. Raises UserError if there is no other one."""
+        """Stops using a machine. Raises UserError if it is the last one."""
         if node.name in self._refused:
             return
         text = f"machine {node.address} cannot be used: {why}"

@@ -2,8 +2,8 @@
 
 A worker is a process that answers one call at a time. A call is a function of a module, whose first argument is the
 `Worker`; its other arguments and its result are pickled. A worker that is lost is replaced by one with another number;
-the call that it was working on is reported as lost, so that whoever made it decides what to do: nothing is repeated by
-itself. `base.processes` has the pool of this machine, `base.cluster` that of several machines.
+the call that it was working on is reported as lost, and whoever made it decides what to do: nothing is repeated
+automatically. `base.processes` has the pool of this machine, `base.cluster` that of several machines.
 """
 
 import itertools

@@ -131,7 +131,7 @@ class Driver:
         self._follow("answer", number, self._actors[number].work.remote(call, files, contents))
 
     def put(self, key: str, path: str) -> None:
-        """Puts a file into Ray's store; the oldest one that is no longer needed leaves it."""
+        """Puts a file into Ray's store, and drops the oldest one if it holds too many."""
         if (known := self._files.pop(key, None)) is None:
             try:
                 known = ray.put(Path(path).read_bytes())

@@ -36,7 +36,7 @@ _ATTEMPTS = 5  # in a row that bring nothing
 _FIRST_ATTEMPTS = 2  # if nothing has come at all: then the address or the connection is wrong, rather than disturbed
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
 _PIECE = 1 << 17
-# A server that sends so few bytes in so many seconds would take weeks: it is given up.
+# A download that brings fewer bytes than this in so many seconds is given up: it would take weeks.
 _LEAST_BYTES, _SPAN = 10_000, 60.0
 _LARGEST_RATIO = 20  # of a content to its compressed file: weights hardly shrink, and a bomb does a thousandfold
 _LASTING = (408, 429, 500, 502, 503, 504)  # statuses that may pass: timeout, too many requests, the server's errors

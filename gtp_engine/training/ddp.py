@@ -114,7 +114,7 @@ class ProcessGroup:
             )
 
     def thread_share(self, threads: int) -> int:
-        """Returns this process's share of so many threads of its machine, of all if it is 0; at least one."""
+        """Returns this process's share of a number of its machine's threads, or of all for 0; at least one."""
         return max(1, (threads or available_cpus()) // self._local_count)
 
     def broadcast(self, content: object) -> None:

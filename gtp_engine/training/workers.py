@@ -61,7 +61,7 @@ class SelfPlayPool:
                 self._calls[self._pool.call(worker, _play, *arguments)] = worker
 
     def _portion(self, worker: int) -> int | None:
-        """Takes further games of the total for a worker that has few; None if there is no total.
+        """Gives a worker that has few games more of the total; returns how many, or None if there is no total.
 
         A single worker takes all of them, so that the same seed plays the same games. Several take as many as they play
         at a time, and leave some of the others for machines that join, and for the fastest.

@@ -221,7 +221,7 @@ class Inbox:
         """Reads descriptor 0 to its end, including a last line without a line feed."""
         make_blocking(0)
         for line in read_lines(0, _LONGEST_LINE):
-            self.post_line(line if len(line) <= _LONGEST_LINE else b"line-too-long")  # which is no command
+            self.post_line(line if len(line) <= _LONGEST_LINE else b"line-too-long")  # an unknown command
         self._events.put(_Event.END)
 
     def _read_terminal(self) -> None:
