@@ -2,7 +2,7 @@
 import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
-import {button, fillList, find, onPointing, remember, stored} from "./elements.js";
+import {button, fillList, find, onPointing, remember, store, stored} from "./elements.js";
 import {showFace} from "./faces.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
@@ -137,6 +137,7 @@ function send(message) {
   refusal = null;
   showProblem();
   if (strength.holds(message)) return true;
+  if (message.type === "teach") store("teach", message.on ? "on" : "off");
   const isSent = transmit(message);
   if (!isSent) {
     board.refused();
@@ -187,7 +188,7 @@ document.addEventListener("keydown", (event) => {
 });
 find("#analyse").addEventListener("click", () => analyse(state.search.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.search.analysisVisits === null || analyse(true));
-remember(find("#teach"), "teach", () => send({type: "teach", on: find("#teach").checked}));
+find("#teach").addEventListener("change", ({target}) => send({type: "teach", on: target.checked}));
 remember(find("#opinions"), "opinions", () => state && show());
 remember(find("#coordinates"), "coordinates", () => {});  // page.css hides them
 remember(find("#on-stones"), "on stones", () => state && showAgain(state));
