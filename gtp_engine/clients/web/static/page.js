@@ -492,10 +492,10 @@ function statusText() {
   const colour = text(position.toMove);
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
+  if (state.problems.exercise && !now.task) return problemText(state.problems.exercise);
   if (position.place < position.moves) return earlierText();
   if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
-  if (state.problems.exercise) return problemText(state.problems.exercise);
   // After a search that failed it may be the engine's turn.
   return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }
