@@ -22,6 +22,7 @@ from ..drawing import DrawingOptions
 from ..game import Game, Move, count_handicap
 from ..rules import Rules
 from .node import Marks, TreeNode, read_marks
+from .terms import terms_of
 from .values import (
     Properties,
     SgfError,
@@ -100,6 +101,7 @@ class GameRecord:
         source: The name used in error messages.
         is_whole_file: Whether the file that `read_sgf` has read it from has no other game, so that writing the record
             there loses nothing.
+        repairs: What was wrong in the file and could only mean one thing.
     """
 
     komi = _Info("KM", read_komi, komi_text, Range())
@@ -121,6 +123,7 @@ class GameRecord:
         self.height = int(_SIDE.parse("height", height, from_text=False))
         self.source = source
         self.is_whole_file = True
+        self.repairs: tuple[Phrase, ...] = ()
         self.root = TreeNode(0, {})
         self._nodes = [self.root]  # by number, also those that have been removed
         self._setups = 0  # nodes that were added and set up stones
@@ -269,8 +272,9 @@ class GameRecord:
         """Pickles the nodes one after the other: nested in each other, those of a long game are too deep."""
         places = {node: place for place, node in enumerate(self)}
         parents = [0 if node.parent is None else places[node.parent] for node in places]
-        values = self.width, self.height, self.source, self.is_whole_file
-        return _rebuilt, (*values, parents, [node.properties for node in places])
+        attributes = {"is_whole_file": self.is_whole_file, "repairs": self.repairs}
+        record = self.width, self.height, self.source, attributes
+        return _rebuilt, (*record, parents, [node.properties for node in places])
 
     def marks(self, node: TreeNode) -> Marks:
         """Returns the marks of a node."""
@@ -358,7 +362,8 @@ class GameRecord:
     def to_game(self, moves: int | None = None, *, rules: Rules | str | None = None) -> Game:
         """Replays the main line.
 
-        The player to move is the one who makes the next move of the record. Komi is 0 if the record does not state it.
+        The player to move is the one who makes the next move of the record. Komi is 0 if the record has none, and the
+        usual one by its rules if it is empty or no number (`terms_of`).
         Set-up after the first move begins a new game from that position, in which the prisoners taken before still
         count: `Game.moves` has only the moves since then.
 
@@ -462,7 +467,8 @@ class GameRecord:
             size = f"{self.width}x{self.height}"
             phrase = Phrase("error.boardSize", {"size": size, "least": MIN_SIZE, "most": MAX_SIZE})
             raise error_at(self.source, UserError(phrase))
-        return Game(self.width, self.height, rules=rules or self.game_rules() or "chinese", komi=self.komi or 0.0)
+        terms = terms_of(self, rules)
+        return Game(self.width, self.height, rules=terms.rules, komi=terms.komi)
 
     def _replay(self, line: Iterable[TreeNode], game: Game, played: int = 0) -> Iterator[Move | None]:
         """Plays a line in a game after `played` moves; yields each move before it is played, and None at the end."""
@@ -495,11 +501,11 @@ class GameRecord:
 
 
 def _rebuilt(
-    width: int, height: int, source: str, is_whole_file: bool, parents: list[int], properties: list[Properties]
+    width: int, height: int, source: str, attributes: dict[str, Any], parents: list[int], properties: list[Properties]
 ) -> GameRecord:
     """Returns a record from the properties of its nodes and the places of their parents, which come before them."""
     record = GameRecord(width, height, source=source)
-    record.is_whole_file = is_whole_file
+    vars(record).update(attributes)
     record.change(record.root, properties[0])
     nodes = [record.root]
     for parent, of_node in zip(parents[1:], properties[1:], strict=True):

@@ -9,31 +9,49 @@ handle are corrected before:
   would be left of them, and the game would appear to be empty.
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
-Any other damage (a file cut short, brackets that do not match) is an error; nothing is guessed.
+Two kinds of damage are repaired, which the record then says: brackets in a text without the backslash that they need,
+if the text has only one end after which the file goes on as SGF, and punctuation alone between properties. Any other
+damage (a file cut short, brackets that do not match) is an error; nothing is guessed.
 """
 
 import codecs
 import re
+from collections import deque
 from collections.abc import Iterator
-from functools import partial
+from typing import NamedTuple
 
 from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
 from ...base.languages.texts import Phrase
 from .charsets import GAME_START, ROOT_WITHOUT_SEMICOLON, decode_sgf
+from .other_formats import as_sgf
 
 # Nodes of a game, with all its variations. Each takes about 1.4 kB of memory while it is read.
 MOST_NODES = 300_000
 _FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
-# Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end.
-# Possessive quantifiers and atomic groups keep the time linear for any input.
+# What may follow a value, apart from characters that are skipped there.
+_SKIPPED = r"(?> [^A-Za-z0-9()\[\];]*+ )"
+_NAME = r"[A-Za-z][A-Za-z0-9]*+ [\s\u0080-\U0010ffff]*+ \["
+_GOES_ON = rf"""
+    (?= {_SKIPPED} (?: \Z | [\[)] | {_NAME} | \( {_SKIPPED} (?: ; | {_NAME} )
+                      | ; {_SKIPPED} (?: \Z | [;()] | {_NAME} ) ) )
+"""
+# Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end. A
+# value that the file does not go on after has brackets that should be escaped: it extends over pairs of them, or to the
+# first closing bracket after which the file goes on. Possessive quantifiers and atomic groups keep the time linear for
+# any input.
 _VALUE_OR_CORRECTION = re.compile(
     rf"""
-    (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) )
+    (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] {_GOES_ON} | \Z ) )
+    | (?P<unescaped>
+        \[ (?> [^\\\[\]]+ | \\. | \[ (?> [^\\\[\]]+ | \\. )*+ \] )*+ \] {_GOES_ON}
+        | \[ (?> [^\\\]]+ | \\. )*+ \] (?: (?> [^\\\[\]]+ | \\. )*+ \] )+? {_GOES_ON} )
+    | (?P<damaged> \[ (?> [^\\\]]+ | \\. )*+ \] )
     | (?P<root> {ROOT_WITHOUT_SEMICOLON} )
     | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) )
       (?= [\s\u0080-\U0010ffff]*+ \[ )
+    | (?P<stray> (?<=\]) [^!-~]*+ [^A-Za-z0-9\s()\[\];\x7f-\U0010ffff]++ {_SKIPPED} )
     | [^\x00-\x7f]+
     """,
     re.VERBOSE | re.DOTALL,
@@ -42,6 +60,8 @@ _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 _BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", re.VERBOSE | re.DOTALL)  # or a value
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
+_UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
+_MOST_REPAIRS = 10_000  # that are remembered of a file: any more tell nobody anything
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
 
@@ -50,7 +70,7 @@ def split_games(content: bytes) -> list[bytes]:
 
     That takes 0.3 s for 10,000 games of 150 bytes. A game that is not closed extends to the end.
     """
-    text, games, position = decode_sgf(content), list[bytes](), 0
+    text, games, position = _text(content), list[bytes](), 0
     while start := GAME_START.search(text, position):
         depth, position = 0, len(text)
         for bracket in _BRACKET.finditer(text, start.start()):
@@ -64,33 +84,47 @@ def split_games(content: bytes) -> list[bytes]:
     return games
 
 
-def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[sgf_grammar.Coarse_game_tree]:
-    """Yields the games of a file of any charset; text between them is skipped.
+class ParsedGame(NamedTuple):
+    """A game of a file."""
 
-    Values are raw, in UTF-8.
+    tree: sgf_grammar.Coarse_game_tree  # with raw values, in UTF-8
+    repairs: tuple[Phrase, ...]  # what was wrong in the file and could only mean one thing
+
+
+def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[ParsedGame]:
+    """Yields the games of a file of any charset, in SGF or in one of `other_formats`; text between them is skipped.
 
     Raises:
         UserError: A game cannot be read, or has more nodes than `most_nodes` (`MOST_NODES` if None). This ends the
             iteration.
     """
-    corrected, names = _normalised(decode_sgf(content))
+    corrected, corrections = _normalised(_text(content))
     data = corrected.encode("utf-8", "replace")
     most = MOST_NODES if most_nodes is None else most_nodes
     position, is_large = 0, data.count(b";") > most
     while start := _CORRECTED_GAME_START.search(data, position):
         if is_large:
             _check_size(data, start.start(), most)
-        tokens, position = sgf_grammar.tokenise(data, start.start())
+        corrections.pass_over(data[position : start.start()])
+        position = start.start()
+        tokens, end = sgf_grammar.tokenise(data, position)
+        repairs = corrections.pass_over(data[position:end])
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
-            _check_end(tokens, data, position)
+            _check_end(tokens, data, end)
             try:
-                tree = sgf_grammar.parse_sgf_game(data[start.start() : position])
+                tree = sgf_grammar.parse_sgf_game(data[position:end])
             except ValueError as error:
                 raise UserError(str(error)) from error
-            if names:
-                _rename(tree, names)
-            yield tree
+            corrections.rename(tree)
+            yield ParsedGame(tree, repairs)
+        position = end
+
+
+def _text(content: bytes) -> str:
+    """Returns the text of a file, as SGF."""
+    converted = as_sgf(content)
+    return decode_sgf(content) if converted is None else converted
 
 
 def _check_size(data: bytes, start: int, most: int) -> None:
@@ -105,42 +139,80 @@ def _check_size(data: bytes, start: int, most: int) -> None:
             return
 
 
-def _normalised(text: str) -> tuple[str, dict[str, str]]:
-    """Returns the corrected text, and the names in the file by the names that stand in for them."""
+def _normalised(text: str) -> tuple[str, "_Corrections"]:
+    """Returns the corrected text, and what was corrected."""
     text = _FIRST_ROOT_WITHOUT_SEMICOLON.sub("(;", text.replace("\0", ""))
     start = GAME_START.search(text)
     if start is None:
-        return "", {}
+        return "", _Corrections(0)
     # Text before the game may contain an unclosed bracket. Its line breaks stay, so that messages count lines right.
-    lines_before = "\n" * text.count("\n", 0, start.start())
-    stand_ins: dict[str, str] = {}  # by the names in the file
-    corrected = _VALUE_OR_CORRECTION.sub(partial(_correct, stand_ins=stand_ins), text[start.start() :])
-    return lines_before + corrected, {stand_in: name for name, stand_in in stand_ins.items()}
+    lines = text.count("\n", 0, start.start())
+    corrections = _Corrections(lines)
+    return "\n" * lines + _VALUE_OR_CORRECTION.sub(corrections.correct, text[start.start() :]), corrections
 
 
-def _correct(match: re.Match[str], stand_ins: dict[str, str]) -> str:
-    found = match[0]
-    if match.lastgroup == "value":
-        return found
-    if match.lastgroup == "root":
-        return "(;"
-    if match.lastgroup == "lower_case":
-        return found.upper()
-    if match.lastgroup == "with_digits":
-        number = str(len(stand_ins)).translate(_LETTERS)
-        return stand_ins.setdefault(found, f"NAMEWITHDIGITS{number}")
-    return " "
+class _Corrections:
+    """Corrects a text before sgfmill parses it, and knows afterwards which game was repaired."""
+
+    def __init__(self, lines: int) -> None:
+        """Begins with so many lines that the corrected text has before the text."""
+        self._stand_ins: dict[str, str] = {}  # of names with digits, by the names in the file
+        self._found: deque[tuple[int, str]] = deque()  # where the corrected text was repaired, and what
+        self._moved = lines  # by how many characters the corrected text is ahead
+        self._passed = self._lines = 0  # characters and lines of the corrected text before a game
+
+    def correct(self, match: re.Match[str]) -> str:
+        """Returns what takes the place of a match of `_VALUE_OR_CORRECTION`."""
+        made = self._corrected(match)
+        if match.lastgroup in ("unescaped", "stray") and len(self._found) < _MOST_REPAIRS:
+            lines = match[0][: -len(match[0].lstrip())].count("\n")  # before what is left out
+            self._found.append((match.start() + self._moved + lines, f"record.{match.lastgroup}"))
+        self._moved += len(made) - len(match[0])
+        return made
+
+    def _corrected(self, match: re.Match[str]) -> str:
+        found = match[0]
+        match match.lastgroup:
+            case "value" | "damaged":
+                return found
+            case "unescaped":
+                return f"[{_UNESCAPED.sub(_escape, found[1:-1])}]"
+            case "root":
+                return "(;"
+            case "lower_case":
+                return found.upper()
+            case "with_digits":
+                number = str(len(self._stand_ins)).translate(_LETTERS)
+                return self._stand_ins.setdefault(found, f"NAMEWITHDIGITS{number}")
+        return "\n" * found.count("\n") + " "
+
+    def pass_over(self, data: bytes) -> tuple[Phrase, ...]:
+        """Goes on in the corrected text behind a part of it; returns what was repaired there, each kind once."""
+        if not self._found:
+            return ()
+        text, said = data.decode(), dict[str, Phrase]()
+        while self._found and self._found[0][0] < self._passed + len(text):
+            place, name = self._found.popleft()
+            line = self._lines + text.count("\n", 0, place - self._passed) + 1
+            said.setdefault(name, Phrase(name, {"line": str(line)}))
+        self._passed += len(text)
+        self._lines += text.count("\n")
+        return tuple(said.values())
+
+    def rename(self, tree: sgf_grammar.Coarse_game_tree) -> None:
+        """Gives the properties of a tree the names in the file."""
+        names = {stand_in: name for name, stand_in in self._stand_ins.items()}
+        waiting = [tree] if names else []
+        while waiting:
+            branch = waiting.pop()
+            branch.sequence = [
+                {names.get(name, name): values for name, values in properties.items()} for properties in branch.sequence
+            ]
+            waiting.extend(branch.children)
 
 
-def _rename(tree: sgf_grammar.Coarse_game_tree, names: dict[str, str]) -> None:
-    """Gives the properties of a tree the names in the file."""
-    waiting = [tree]
-    while waiting:
-        branch = waiting.pop()
-        branch.sequence = [
-            {names.get(name, name): values for name, values in properties.items()} for properties in branch.sequence
-        ]
-        waiting.extend(branch.children)
+def _escape(match: re.Match[str]) -> str:
+    return "\\]" if match[0] == "]" else match[0]
 
 
 def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> None:
