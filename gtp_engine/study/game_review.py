@@ -47,6 +47,7 @@ class Conditions:
         again: The least visits of the second look at what seemed to be mistakes, if they followed from a budget of
             time; 0 if the review ended before it.
         took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
+        notices: What was repaired in the record, and what it leaves open about rules and komi (`go.sgf.Terms`).
     """
 
     network: str
@@ -57,6 +58,7 @@ class Conditions:
     komi: float
     again: int | None = None
     took: float | None = None
+    notices: tuple[Phrase, ...] = ()
 
     @property
     def search(self) -> str:
@@ -72,7 +74,8 @@ class Conditions:
     @property
     def text(self) -> str:
         """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
-        return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
+        held = f"{self.search}; rules {self.rules}, komi {self.komi:g}"
+        return "; ".join((held, *map(texts().say, self.notices)))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from ..base.fields import Range, invalid
 from ..base.threads import on_own_thread
 from ..engine.settings import EngineSettings, as_settings
 from ..go.game import Game
-from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
-from ..go.sgf import GameRecord, SgfError, read_sgf
+from ..go.rules import Rules, as_rules, check_komi, rules_name
+from ..go.sgf import GameRecord, SgfError, read_sgf, terms_of
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
@@ -241,15 +241,16 @@ class Reviewer:
 
     def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan, moves: Sequence[MoveReview]) -> Conditions:
         """Returns how a record is reviewed: with a budget of time by the visits of the first look at these moves."""
-        used = task.rules or task.record.game_rules() or RULESETS["chinese"]
+        terms = terms_of(task.record, task.rules, task.komi)
         return Conditions(
             network=searches.evaluator.name,
             precision=getattr(searches.evaluator, "precision", ""),
             limits=Limits(round(mean(move.after.visits for move in moves))) if plan.seconds and moves else plan.limits,
             again=0 if plan.seconds else None,
             seed=searches.seed,
-            rules=rules_name(used) or used.to_json(),
-            komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
+            rules=rules_name(terms.rules) or terms.rules.to_json(),
+            komi=terms.komi,
+            notices=terms.notices,
         )
 
     def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
