@@ -127,7 +127,8 @@ class GameRecord:
         self.root = TreeNode(0, {})
         self._nodes = [self.root]  # by number, also those that have been removed
         self._setups = 0  # nodes that were added and set up stones
-        self._latest: tuple[TreeNode, Rules | None, Game] | None = None  # the last position that was asked for
+        # The last position that was asked for: its node, the rules asked for, the position, and the moves before it.
+        self._latest: tuple[TreeNode, Rules | None, Game, int] | None = None
         for name, value in info.items():
             if not isinstance(getattr(type(self), name, None), _Info):
                 raise TypeError(f"GameRecord has no field {name!r}")
@@ -231,7 +232,7 @@ class GameRecord:
         Raises:
             UserError: Stones are set up in more than MOST_SETUPS nodes.
         """
-        node = TreeNode(len(self._nodes), {}, parent)
+        node = TreeNode(len(self._nodes), {}, parent, depth=parent.depth + 1)
         properties = properties or {}
         if move is not None:
             point = sgf_point(move.point, self.width, self.height).encode()
@@ -414,12 +415,11 @@ class GameRecord:
         Raises:
             SgfError: A node that leads there cannot be read, a move is illegal, or the board is too large or small.
         """
-        path = node.path
-        latest, known = self._taken_back(path, rules) or (self._new_game(rules), 0)
+        latest, played, path = self._taken_back(node, rules) or (self._new_game(rules), 0, node.path)
         self._latest = None  # while the game is changed
-        for _ in self._replay(path[known:], latest, sum(each.move is not None for each in path[:known])):
+        for _ in self._replay(path, latest, played):
             pass
-        self._latest = node, rules, latest
+        self._latest = node, rules, latest, played + sum(each.move is not None for each in path)
         game = latest.copy()
         if komi is not None:
             game.set_komi(komi)
@@ -444,23 +444,31 @@ class GameRecord:
             played += node.move is not None
         return None
 
-    def _taken_back(self, path: list[TreeNode], rules: Rules | None) -> tuple[Game, int] | None:
-        """Takes the latest position back to where this path leaves its own, if that is possible.
+    def _taken_back(self, node: TreeNode, rules: Rules | None) -> tuple[Game, int, list[TreeNode]] | None:
+        """Takes the latest position back to where the path of a node leaves its own, if that is possible.
 
-        Returns the game, and how many nodes of the path have led to it.
+        Returns the game, how many moves come before it, and the nodes that then lead to the node.
         """
         if self._latest is None or self._latest[1] != rules:
             return None
-        node, _, game = self._latest
-        latest = node.path
-        known = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(path, latest, strict=False)))
-        left = latest[known:]
+        latest, _, game, played = self._latest
+        ahead, left = list[TreeNode](), list[TreeNode]()
+        while node is not latest:
+            if node.depth >= latest.depth and node.parent is not None:
+                ahead.append(node)
+                node = node.parent
+            elif latest.parent is not None:
+                left.append(latest)
+                latest = latest.parent
+            else:  # it is a node of another record
+                return None
         if any(each.setup or each.to_move is not None for each in left):
             return None
         for each in left:
             if each.move is not None:
                 game.undo()
-        return game, known
+                played -= 1
+        return game, played, ahead[::-1]
 
     def _new_game(self, rules: Rules | str | None) -> Game:
         if not all(MIN_SIZE <= side <= MAX_SIZE for side in (self.width, self.height)):

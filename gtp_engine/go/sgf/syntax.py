@@ -61,6 +61,7 @@ _BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", 
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
+_REPAIRS = {"unescaped": "record.unescaped", "stray": "record.stray"}  # what to say of groups of _VALUE_OR_CORRECTION
 _MOST_REPAIRS = 10_000  # that are remembered of a file: any more tell nobody anything
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
@@ -164,9 +165,9 @@ class _Corrections:
     def correct(self, match: re.Match[str]) -> str:
         """Returns what takes the place of a match of `_VALUE_OR_CORRECTION`."""
         made = self._corrected(match)
-        if match.lastgroup in ("unescaped", "stray") and len(self._found) < _MOST_REPAIRS:
+        if match.lastgroup in _REPAIRS and len(self._found) < _MOST_REPAIRS:
             lines = match[0][: -len(match[0].lstrip())].count("\n")  # before what is left out
-            self._found.append((match.start() + self._moved + lines, f"record.{match.lastgroup}"))
+            self._found.append((match.start() + self._moved + lines, _REPAIRS[match.lastgroup]))
         self._moved += len(made) - len(match[0])
         return made
 

@@ -57,17 +57,19 @@ def terms_of(
         used = usual_rules
         name = rules_name(used) or "other"
         shown: Value = Phrase(f"rules-{name}") if f"rules-{name}" in texts().names else name
-        assumed.append(_assumed("Rules", record.rules, rules=shown))
+        assumed.append(_assumed(("record.noRules", "record.unknownRules"), record.rules, rules=shown))
     komi = record.komi if komi is None else komi
     if komi is None:
         komi = usual_komi
         if "KM" in record.root.properties:
             komi = default_komi(record.width, record.height) - (used.scoring == "TERRITORY")
             komi = komi if record.handicap < 2 else HANDICAP_KOMI
-        assumed.append(_assumed("Komi", record.root.text("KM"), komi=number_text(komi)))
+        names = "record.noKomi", "record.unknownKomi"
+        assumed.append(_assumed(names, record.root.text("KM"), komi=number_text(komi)))
     return Terms(used, komi, (*record.repairs, *([] if record.is_problem else assumed)))
 
 
-def _assumed(what: str, text: str, **value: Value) -> Phrase:
+def _assumed(names: tuple[str, str], text: str, **value: Value) -> Phrase:
+    """Returns the first phrase without a text, and else the second one with it."""
     text = printable(text.strip())[:_SHOWN]
-    return Phrase(f"record.unknown{what}", {"text": text, **value}) if text else Phrase(f"record.no{what}", value)
+    return Phrase(names[1], {"text": text, **value}) if text else Phrase(names[0], value)
