@@ -28,6 +28,7 @@ from ..go.sgf import (
     GameRecord,
     Properties,
     SgfError,
+    Terms,
     TreeNode,
     read_number,
     read_sgf,
@@ -110,9 +111,9 @@ class SavedGame:
     """A saved game, up to the move after which it continues."""
 
     path: Path | None  # its file; None for a record that is in no file
-    game: Game  # the position with its history, komi and rules
     tree: GameRecord  # the whole record, with its variations and comments
     node: TreeNode  # the node of `game`
+    terms: Terms  # its rules and its komi
     humans: frozenset[int]  # the colours that humans play: those of the record, or the player to move if it names none
     opponent: Opponent | None  # the engine that played it; None if `play` did not save it, or for two humans
     # Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the file.
@@ -127,6 +128,11 @@ class SavedGame:
     # What there is to know about the file: the notices of its `Terms`, that it has other games too, or that the game
     # ends before a move that cannot be played, and why not.
     remarks: tuple[Phrase, ...] = ()
+
+    @property
+    def game(self) -> Game:
+        """The position with its history, komi and rules; it is not kept, since that of a long game takes much memory."""
+        return self.tree.position(self.node, self.terms.rules, self.terms.komi)
 
     def as_record(self) -> "SavedGame":
         """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""
@@ -179,13 +185,13 @@ def open_tree(
         node.children.clear()  # the game goes on from there
     refusal, terms = None, terms_of(tree, rules, komi)
     try:
-        game = tree.position(node, rules, komi)
+        game = tree.position(node, terms.rules)
     except SgfError:
         if move is not None:
             raise
-        refusal = tree.end_before_illegal_move(rules)
+        refusal = tree.end_before_illegal_move(terms.rules)
         node = tree.main_line[-1]
-        game = tree.position(node, rules, komi)
+        game = tree.position(node, terms.rules)
     notes = read_notes(tree.root.properties)
     is_ours = path is not None and not notes.is_edited and _is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1] and refusal is None
@@ -197,9 +203,9 @@ def open_tree(
         remarks.append(Phrase("error.recordEnds", {"problem": refusal.phrase.values["problem"]}))
     return SavedGame(
         path=path,
-        game=game,
         tree=tree,
         node=node,
+        terms=terms,
         humans=frozenset(colour for colour, name in names.items() if name == HUMAN) or frozenset((game.to_move,)),
         opponent=saved_opponent(tree, notes),
         is_own=is_ours and not is_finished(tree) and is_whole,

@@ -185,9 +185,7 @@ def test_one_line_for_what_cannot_be_continued(tmp_path: Path, text: str, messag
 
 def test_a_game_ends_before_an_illegal_move(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
-    path.write_text(
-        "(;SZ[9]AP[gtp_engine]RU[AGA]KM[7]PB[human]PW[gtp_engine 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))"
-    )
+    path.write_text("(;SZ[9]AP[gtp_engine]RU[AGA]KM[7]PB[human]PW[gtp_engine 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
     opened = open_game(path)
     assert (len(opened.game.moves), opened.game.to_move, opened.tree.moves) == (2, BLACK, opened.game.moves)
     ending = "move 3: illegal move: C7 is occupied: the game is shown up to there"
