@@ -5,12 +5,14 @@ of Leela Zero, KataGo and CGOS.
 """
 
 import contextlib
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...base.errors import EXPECTED, UserError
+from ...base.languages.texts import texts
 from ...engine.clock import SYSTEMS, TimeSettings, gtp_settings, named_settings
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, all_points
 from ...go.handicap import fixed_handicap_points, free_handicap_points
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from ...engine.engine import Decision
     from ...search.evaluate.batch import Evaluation
     from ...search.report import SearchReport
+
+logger = logging.getLogger(__name__)
 
 Format = Callable[["SearchReport", Fields], str]
 
@@ -319,19 +323,23 @@ def time_left(session: Session, arguments: list[str]) -> None:
 def loadsgf(session: Session, arguments: list[str]) -> None:
     """Loads the main line, or the position before move N of it, its end if it has fewer moves.
 
-    Size, komi and rules are the record's; if it does not contain komi or rules, the engine's are kept.
+    Size, komi and rules are the record's. If it has no komi or names no known rules, the engine's are kept, which is
+    written to standard error.
     """
-    from ...go.sgf import read_sgf
+    from ...go.sgf import read_sgf, terms_of
 
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
     with refusing_as("cannot load file"):
         record = read_sgf(arguments[0])
-        rules = record.game_rules() or session.engine.rules
+        engine = session.engine
+        kept = engine.komi_on(record.width, record.height)
+        terms = terms_of(record, usual_rules=engine.rules, usual_komi=kept)
         last = len(record.moves)  # any later number means the end, as GUIs expect
-        game = record.to_game(last if moves is None else min(max(moves - 1, 0), last), rules=rules)
-        if record.komi is None:
-            game.set_komi(session.engine.komi_on(game.width, game.height))
-        session.engine.load(game)
+        game = record.to_game(last if moves is None else min(max(moves - 1, 0), last), rules=terms.rules)
+        game.set_komi(terms.komi)
+        engine.load(game)
+    for notice in terms.notices:
+        logger.warning(f"{record.source}: {texts().say(notice)}")
 
 
 @command("printsgf", takes=(0, 1))
