@@ -131,7 +131,7 @@ class SavedGame:
 
     @property
     def game(self) -> Game:
-        """The position with its history, komi and rules; it is not kept, since that of a long game takes much memory."""
+        """The position with its history, komi and rules; not kept, since that of a long game takes much memory."""
         return self.tree.position(self.node, self.terms.rules, self.terms.komi)
 
     def as_record(self) -> "SavedGame":

@@ -211,6 +211,10 @@ def test_nothing_is_endless_unless_it_is_asked_for():
         assert (report.to_move, report.visits, [move.vertex for move in report.moves]) == (WHITE, 60, ["C3"])
         assert report.ownership.shape == (9, 9)
         assert report == report and report != replace(report) and len({report}) == 1  # arrays are not compared
+        engine.clear_cache()
+        assert engine.evaluate(visits=50).visits == 50
+        with pytest.raises(UserError, match="not both"):
+            engine.evaluate(visits=50, limits=Limits(visits=60))
 
 
 def test_cancelling_a_task_ends_its_search_and_no_other(engine):
