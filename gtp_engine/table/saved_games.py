@@ -6,6 +6,7 @@ none for the time used in a game without a limit, and none for a limit of one pl
 """
 
 import itertools
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -190,7 +191,7 @@ def open_tree(
         node = tree.main_line[-1]
         game = tree.position(node, rules, komi)
     notes = read_notes(tree.root.properties)
-    is_ours = path is not None and not notes.is_edited and _is_own(tree)
+    is_ours = path is not None and not notes.is_edited and is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1] and refusal is None
     names = {BLACK: tree.black, WHITE: tree.white}
     ending = None
@@ -236,18 +237,20 @@ def latest_unfinished(folder: Path, *, with_edited: bool = False) -> Path:
     return path
 
 
-def unfinished_games(
-    folder: Path, other_than: Path | None = None, *, with_edited: bool = False, name: str | None = None
-) -> Iterator[Path]:
-    """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
+def games_of_user(folder: Path) -> Iterator[Path]:
+    """Yields the records in a folder that the user may write: several users may share the folder of a checkout."""
+    return (path for path in files_with((".sgf",), folder) if os.access(path, os.W_OK))
+
+
+def unfinished_games(folder: Path, other_than: Path | None = None, *, with_edited: bool = False) -> Iterator[Path]:
+    """Yields the unfinished games with moves that `play` saved in the folder, the latest first: of `games_of_user`.
 
     Files with several games are left out: they are collections that somebody has made. So is the file `other_than`, by
-    whatever path it is named, and all but those called `name` (without `.sgf`), unless that is None. Records that are
-    edited in this program are yielded `with_edited`.
+    whatever path it is named. Records that are edited in this program are yielded `with_edited`.
     """
-    files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
+    files = [(path.stat().st_mtime, path) for path in games_of_user(folder)]
     for _, path in sorted(files, reverse=True):
-        if name not in (None, path.stem) or (other_than is not None and is_same_file(path, other_than)):
+        if other_than is not None and is_same_file(path, other_than):
             continue
         with suppress(UserError, OSError):
             if _is_to_continue(path.read_bytes(), with_edited=with_edited):
@@ -266,14 +269,15 @@ def _is_to_continue(data: bytes, *, with_edited: bool) -> bool:
         root = ""
     tree = read_sgf(f"{root})".encode() if root else data)
     is_edited = read_notes(tree.root.properties).is_edited
-    if not (with_edited if is_edited else _is_own(tree) and not is_finished(tree)):
+    if not (with_edited if is_edited else is_own(tree) and not is_finished(tree)):
         return False
     if root:
         tree = read_sgf(data)
     return tree.is_whole_file and (is_edited or bool(tree.moves))
 
 
-def _is_own(record: GameRecord) -> bool:
+def is_own(record: GameRecord) -> bool:
+    """Whether a record is of a game that a person has played with this program."""
     return record.application.startswith(_PROGRAM) and HUMAN in (record.black, record.white)
 
 
@@ -284,7 +288,7 @@ def is_finished(record: GameRecord) -> bool:
 
 def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     """Returns the engine that played a game; None if `play` did not save it."""
-    if not _is_own(record):
+    if not is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
     match = _ENGINE_NAME.fullmatch(name)

@@ -20,8 +20,9 @@ from ...engine.settings import EngineSettings
 from ...nets.library import network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...solver.ahead import begin_when
+from ...table.database import Database
 from ...table.new_game import COLOURS, initial_game, parse_humans
-from ...table.player_rating import RatingFile, first_rating
+from ...table.player_rating import KeptRating, first_rating
 from .common_options import GameOptions, network_file
 from .defaults import is_given
 from .options import FOLDER
@@ -141,9 +142,10 @@ def rated_games(
     if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
         return None
     try:
-        file = RatingFile(data_dir() / "rating.json")
+        data_dir()
     except UserError:  # without a home folder nothing is asked
         return None
+    file = KeptRating(Database())
     if options.is_auto and file.rating is None and (file.is_asked or not can_ask):
         file.rating = first_rating(None)
     if file.is_asked and file.rating is None:  # full strength was chosen

@@ -173,7 +173,9 @@ class Searches(Part):
     def loss(self) -> tuple[Move, float, str] | None:
         """Returns a person's last move before the position that is shown, with `Values.loss`, while teaching."""
         node, tree = self.last_own_move, self.played.tree
-        loss = self.values.loss(node, tree.width, tree.height) if self.is_teaching else None
+        is_asked = self.played.saved is not None and not self.played.saved.is_kept  # a problem: it would be told
+        marks = self.is_teaching and not is_asked
+        loss = self.values.loss(node, tree.width, tree.height) if marks else None
         return None if loss is None or node.move is None else (node.move, *loss)
 
     def document(self) -> Document:

@@ -1,0 +1,117 @@
+"""The saved games and what their files say, which the user's database remembers until a file changes."""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from ..base.errors import UserError
+from ..go.coords import BLACK, WHITE
+from ..go.sgf import GameRecord, read_sgf
+from .database import Change, Database
+from .saved_games import HUMAN, games_of_user, is_finished, is_own, read_notes, saved_opponent
+
+
+@dataclass(frozen=True)
+class SavedFacts:
+    """What a file says about its game.
+
+    Attributes:
+        key: What identifies the stones and moves of its main line (`game_key`).
+        day: The day of the last move, in ISO form.
+        width, height: The board.
+        players: The names of Black and White.
+        opponent: The rank of the engine that played against a person, "max" for full strength; "" for other games.
+        own: The colour of the person who played against the engine; 0 for other games.
+        result: The result as SGF writes it; "" while a game that was played here is unfinished.
+        moves: The number of moves.
+        is_edited: Whether it is somebody's record that was edited here.
+    """
+
+    key: str
+    day: str
+    width: int
+    height: int
+    players: tuple[str, str]
+    opponent: str
+    own: int
+    result: str
+    moves: int
+    is_edited: bool
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it was played here and can be continued."""
+        return not self.result and not self.is_edited
+
+
+def as_text(facts: SavedFacts | None) -> str:
+    """Returns facts as text for the database."""
+    return "" if facts is None else json.dumps(asdict(facts))
+
+
+def from_text(text: str) -> SavedFacts | None:
+    """Returns facts from their text; None if it has none, or another version's."""
+    with suppress(ValueError, TypeError, KeyError):
+        found = SavedFacts(**json.loads(text))
+        return replace(found, players=(found.players[0], found.players[1]))
+    return None
+
+
+def game_key(record: GameRecord) -> str:
+    """Returns what identifies the stones and moves of a main line, whatever else the record says."""
+    line = record.main_line
+    played = [(sorted(node.setup.items()), node.move and tuple(node.move)) for node in line if node.setup or node.move]
+    return hashlib.sha256(repr((record.width, record.height, played)).encode()).hexdigest()[:20]
+
+
+def saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts]]:
+    """Returns the games in the folder of saved games (`games_of_user`), the latest first."""
+    known = {path: (stamp, facts) for path, stamp, facts in database.rows("SELECT path, stamp, facts FROM games")}
+    found, changes, prefix = list[tuple[int, Path, SavedFacts]](), list[Change](), f"{folder.resolve()}{os.sep}"
+    for path in games_of_user(folder):
+        with suppress(OSError):
+            state, name = path.stat(), f"{prefix}{path.name}"
+            stamp = f"{state.st_mtime_ns} {state.st_size}"
+            before, text = known.pop(name, ("", ""))
+            if before != stamp:
+                text = as_text(_read(path, date.fromtimestamp(state.st_mtime).isoformat()))
+                changes.append(Change("INSERT OR REPLACE INTO games VALUES (?, ?, ?)", (name, stamp, text)))
+            if (facts := from_text(text)) is not None:
+                found.append((state.st_mtime_ns, path, facts))
+    gone = (name for name in known if name.startswith(prefix))
+    changes += [Change("DELETE FROM games WHERE path = ?", (name,)) for name in gone]
+    if changes:
+        database.change(*changes)
+    return [(path, facts) for _, path, facts in sorted(found, key=lambda each: each[:2], reverse=True)]
+
+
+def facts_of(record: GameRecord, day: str) -> SavedFacts:
+    """Returns what a record says; `day` is that of the last move."""
+    notes = read_notes(record.root.properties)
+    opponent = None if notes.is_edited else saved_opponent(record, notes)
+    people = [colour for colour, name in ((BLACK, record.black), (WHITE, record.white)) if name == HUMAN]
+    return SavedFacts(
+        key=game_key(record),
+        day=day,
+        width=record.width,
+        height=record.height,
+        players=(record.black, record.white),
+        opponent="" if opponent is None else str(opponent.rank or "max"),
+        own=people[0] if opponent is not None and len(people) == 1 else 0,
+        result=record.result.strip() if is_finished(record) else "",
+        moves=len(record.moves),
+        is_edited=notes.is_edited,
+    )
+
+
+def _read(path: Path, day: str) -> SavedFacts | None:
+    """Returns what a file says; None for a collection, or what is no game with moves of this program."""
+    with suppress(UserError):
+        tree = read_sgf(path)
+        facts = facts_of(tree, day)
+        return facts if tree.is_whole_file and tree.moves and (facts.is_edited or is_own(tree)) else None
+    return None
