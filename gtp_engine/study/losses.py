@@ -1,6 +1,5 @@
 """What the user loses most points by, over all reviewed games, and the problems that are made of it."""
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from ..go.sgf import GameRecord, read_sgf
@@ -17,23 +16,21 @@ class Losses:
     Attributes:
         games: In how many games there were mistakes.
         phases: The points lost by the names of phases (`move_review.Phase`).
-        kinds: The points and the mistakes by what they were about (`stored_reviews.KIND_OF`), the most costly first;
-            "" for those without a reason.
+        kinds: What they were about (`stored_reviews.KIND_OF`, "" for those without a reason), with the points lost and
+            the number of mistakes, the most costly first.
     """
 
     games: int = 0
-    phases: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    kinds: dict[str, tuple[float, int]] = field(default_factory=dict)
+    phases: dict[str, float] = field(default_factory=dict)
+    kinds: list[tuple[str, float, int]] = field(default_factory=list)
 
 
 def find_losses(database: Database) -> Losses:
     """Returns what the user's mistakes in all reviewed games have cost."""
     ((games,),) = database.rows("SELECT count(DISTINCT key) FROM mistakes") or [(0,)]
-    losses = Losses(games)
-    for phase, points in database.rows("SELECT phase, sum(points) FROM mistakes GROUP BY phase"):
-        losses.phases[phase] = points
+    losses = Losses(games, dict(database.rows("SELECT phase, sum(points) FROM mistakes GROUP BY phase")))
     kinds = "SELECT kind, sum(points) AS lost, count(*) FROM mistakes GROUP BY kind ORDER BY lost DESC"
-    losses.kinds = {kind: (points, count) for kind, points, count in database.rows(kinds)}
+    losses.kinds += database.rows(kinds)
     return losses
 
 

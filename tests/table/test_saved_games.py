@@ -237,9 +237,6 @@ def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, mo
     monkeypatch.setattr("gtp_engine.table.saved_games.read_sgf", read)
     assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
     assert sorted(moves) == [0, 0, 0, 1, 1, 1]
-    moves.clear()
-    assert list(unfinished_games(tmp_path, name="wanted")) == [wanted] and len(moves) == 2
-    assert list(unfinished_games(tmp_path, name="../wanted")) == []
 
 
 def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,12 @@
 """The user's games: what was played and reviewed, the curve of the user's rank, and what loses most points."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from ...base.chart import Axis, Chart
 from ...base.errors import UserError
+from ...base.files import is_same_file
 from ...engine.ranks import Rank
 from ...go.coords import colour_name
 from ...table.database import Database
@@ -32,6 +34,9 @@ class MyGames(Part):
         """Returns the games, the curve of the rank, and what mistakes have cost by phase and by kind."""
         present = self.played.file.path
 
+        def is_open(path: Path) -> bool:
+            return present is not None and is_same_file(path, present)
+
         def found() -> Document:
             from ...study.losses import find_losses  # later than the first board
             from ...study.page.words import PHASES
@@ -40,16 +45,20 @@ class MyGames(Part):
             saved = saved_games(database, self.played.folder)
             reviews = reviewed_games(database)
             kinds = {facts.key: is_lesson for is_lesson, facts in reviews}
-            listed = [_listed(facts, kinds.get(facts.key), game=path.stem) for path, facts in saved if path != present]
+            listed = [_listed(facts, kinds.get(facts.key), path.stem) for path, facts in saved if not is_open(path)]
             known = {facts.key for _, facts in saved}
             listed += [_listed(facts, is_lesson) for is_lesson, facts in reviews if facts.key not in known]
             losses = find_losses(database)
-            phases = {name: losses.phases.get(phase.name, 0.0) for phase, name in PHASES.items()}
+            phases = [(phase.name, name, losses.phases.get(phase.name, 0.0)) for phase, name in PHASES.items()]
             return {
                 "type": "games",
                 "games": sorted(listed, key=lambda each: str(each["day"]), reverse=True)[:_LISTED],
                 "curve": _curve(database),
-                "losses": {"games": losses.games, "phases": phases, "kinds": losses.kinds},
+                "losses": {
+                    "games": losses.games,
+                    "phases": sorted(phases, key=lambda each: -each[2]),
+                    "kinds": losses.kinds,
+                },
                 "problem": database.notice,
             }
 
@@ -91,14 +100,16 @@ def reviewed_games(database: Database) -> list[tuple[bool, SavedFacts]]:
     return [(bool(is_lesson), facts) for is_lesson, text in rows if (facts := from_text(text)) is not None]
 
 
-def _listed(facts: SavedFacts, is_lesson: bool | None, *, game: str = "") -> Document:
+def _listed(facts: SavedFacts, is_lesson: bool | None, name: str = "") -> Document:
     """Returns what the list says about a game: its name if it is a saved one, whether it has a review or a lesson."""
     listed: dict[str, Any] = asdict(facts)
+    del listed["is_edited"]
     return listed | {
-        "game": game,
+        "isEdited": facts.is_edited,
+        "name": name,
         "own": colour_name(facts.own) if facts.own else None,
         "result": result_in_parts(facts.result),
-        "isUnfinished": bool(game) and facts.is_unfinished,
+        "isUnfinished": bool(name) and facts.is_unfinished,
         "review": None if is_lesson is None else "lesson" if is_lesson else "review",
     }
 

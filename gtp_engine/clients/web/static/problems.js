@@ -1,4 +1,4 @@
-// Problems: what is sought, whether the move that was tried is right, and the reader's own boxes.
+// Problems: what is sought, whether the move that was tried is right, and when it comes again.
 import {find} from "./elements.js";
 import {date, moveName, number, say, text} from "./words.js";
 
@@ -19,17 +19,23 @@ export class Problems {
     return Boolean(exercise && !exercise.isRead && !exercise.group);
   }
 
+  // What the problem that is shown is called: a mistake in a game of the user's own, by its day.
+  get title() {
+    const {name, missed} = this.exercise;
+    return name || text("ownProblem", {day: date(missed.day), number: number(missed.number)});
+  }
+
   // hasLines: whether the lines of the solver are shown.
-  show({boxes, exercise, kept, collection}, hasLines) {
+  show({coming, exercise, kept, collection}, hasLines) {
     const {place, count} = collection;
     Object.assign(this, {exercise, collection});
-    find("#practise").hidden = boxes.due === 0;
-    find("#practise").textContent = text("dueToday", {count: number(boxes.due)});
+    find("#practise").hidden = coming.due === 0;
+    find("#practise").textContent = text("dueToday", {count: number(coming.due)});
     find("#keep").hidden = kept === null;
     find("#keep").disabled = kept;
     say(find("#keep"), text(kept ? "kept" : "keep"));
-    say(find("#boxes-problem"), boxes.problem);
-    find("#boxes-problem").hidden = !boxes.problem;
+    say(find("#boxes-problem"), coming.problem);
+    find("#boxes-problem").hidden = !coming.problem;
     find("#problem-place").hidden = count < 2;
     find("main").classList.toggle("solving", Boolean(exercise));
     find("main").classList.toggle("asked", isAsked(exercise));
@@ -41,7 +47,7 @@ export class Problems {
     find("#problem-after").classList.toggle("primary", Boolean(exercise && !isAsked(exercise)));
     find("#problem-again").hidden = !count;
     for (const id of ["solution", "problem-record"]) find(`#${id}`).hidden = !exercise;
-    find("#forget").hidden = !exercise || exercise.box === 0;
+    find("#forget").hidden = !exercise || !exercise.due;
     say(find("#verdict"), exercise ? resultText(exercise, hasLines) : "");
     find("#verdict").hidden = !find("#verdict").textContent;
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
@@ -62,14 +68,14 @@ export function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   return group ? `${moves} · ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
 }
 
-// What the page says of the last try, and of the boxes.
-function resultText({verdict, given, result, box, due}, hasLines) {
+// What the page says of the last try, and of the next one.
+function resultText({verdict, given, result, due}, hasLines) {
   const said = [];
   if (verdict) said.push(verdictText(verdict));
   else if (given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
   if (verdict?.isConditional) said.push(text("ifEnclosed"));
-  if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: date(due)}));
+  if (result !== null && due) said.push(text("comesAgain", {day: date(due)}));
   return said.join(" ");
 }
 
