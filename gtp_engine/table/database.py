@@ -9,7 +9,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ _SCHEMA = (
     "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL,"
     " missed TEXT NOT NULL, PRIMARY KEY (key, number))",
 )
-_TABLES = ("ratings", "problems", "reviews", "mistakes")  # what a file for another computer has; games are elsewhere
+_ABSORBED = ("ratings", "problems", "reviews", "mistakes")
 
 
 @dataclass(frozen=True)
@@ -154,12 +154,10 @@ class Database:
         """Writes everything but the index of games to a file, which `absorb` reads; OSError if that fails."""
 
         def write(temporary: Path) -> None:
-            with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
-                _create(connection)
-                for table in _TABLES:
-                    rows = self.rows(f"SELECT * FROM {table}")
-                    marks = ", ".join("?" * len(rows[0])) if rows else ""
-                    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as copy, self._lock:
+                with nullcontext(self._memory) if self._memory is not None else self._file() as connection:
+                    connection.backup(copy)
+                copy.execute("DELETE FROM games")  # whose files are here
 
         try:
             write_atomically(path, write, overwrite=overwrite)
@@ -174,7 +172,7 @@ class Database:
         if not path.is_file():
             raise UserError(f"{path}: there is no such file; name one that `gtp_engine games --export` has written")
         other, changes = Database(path), []
-        for table in _TABLES:
+        for table in _ABSORBED:
             for row in other.rows(f"SELECT * FROM {table}"):
                 marks = ", ".join("?" * len(row))
                 if table == "problems":

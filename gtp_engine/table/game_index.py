@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from ..base.errors import UserError
 from ..go.coords import BLACK, WHITE
@@ -68,7 +69,7 @@ def game_key(record: GameRecord) -> str:
     return hashlib.sha256(repr((record.width, record.height, played)).encode()).hexdigest()[:20]
 
 
-def saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts]]:
+def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts]]:
     """Returns the games in the folder of saved games (`games_of_user`), the latest first."""
     known = {path: (stamp, facts) for path, stamp, facts in database.rows("SELECT path, stamp, facts FROM games")}
     found, changes, prefix = list[tuple[int, Path, SavedFacts]](), list[Change](), f"{folder.resolve()}{os.sep}"
@@ -87,6 +88,32 @@ def saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts
     if changes:
         database.change(*changes)
     return [(path, facts) for _, path, facts in sorted(found, key=lambda each: each[:2], reverse=True)]
+
+
+class UserGame(NamedTuple):
+    """A game that was played or reviewed here.
+
+    Attributes:
+        name: The file in the folder of saved games, without its suffix; "" for somebody's game that was only reviewed.
+        facts: What its record says.
+        review: "review", "lesson" if there was only the one at the end of the game, or "".
+    """
+
+    name: str
+    facts: SavedFacts
+    review: str
+
+
+def user_games(database: Database, folder: Path) -> list[UserGame]:
+    """Returns the games that were played here or reviewed, the latest first."""
+    saved = _saved_games(database, folder)
+    rows = database.rows("SELECT is_lesson, facts FROM reviews ORDER BY time DESC")
+    reviewed = [(is_lesson, facts) for is_lesson, text in rows if (facts := from_text(text)) is not None]
+    reviews = {facts.key: "lesson" if is_lesson else "review" for is_lesson, facts in reviewed}
+    known = {facts.key for _, facts in saved}
+    games = [UserGame(path.stem, facts, reviews.get(facts.key, "")) for path, facts in saved]
+    games += [UserGame("", facts, reviews[facts.key]) for _, facts in reviewed if facts.key not in known]
+    return sorted(games, key=lambda game: game.facts.day, reverse=True)
 
 
 def facts_of(record: GameRecord, day: str) -> SavedFacts:

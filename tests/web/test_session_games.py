@@ -72,7 +72,7 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeyp
     day = datetime.date.today().isoformat()
     game = {"name": file.stem, "width": 5, "height": 5, "own": "black", "opponent": "max", "moves": 2, "day": day}
     (found,) = listed(desk)
-    assert found | game == found and found["isUnfinished"] and found["review"] is None
+    assert found | game == found and found["isUnfinished"] and found["review"] == ""
     desk.send("resume", game=file.stem)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.state["file"] == file.name

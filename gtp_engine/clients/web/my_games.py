@@ -1,16 +1,12 @@
 """The user's games: what was played and reviewed, the curve of the user's rank, and what loses most points."""
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
-
 from ...base.chart import Axis, Chart
 from ...base.errors import UserError
 from ...base.files import is_same_file
 from ...engine.ranks import Rank
 from ...go.coords import colour_name
 from ...table.database import Database
-from ...table.game_index import SavedFacts, from_text, saved_games
+from ...table.game_index import UserGame, user_games
 from ...table.player_rating import POINTS, rating_history
 from ...table.saved_games import SavedGame, games_of_user
 from .opening import Opening, read_shown
@@ -32,27 +28,18 @@ class MyGames(Part):
 
     def on_games(self, _: Message) -> Reading:
         """Returns the games, the curve of the rank, and what mistakes have cost by phase and by kind."""
-        present = self.played.file.path
-
-        def is_open(path: Path) -> bool:
-            return present is not None and is_same_file(path, present)
+        present, folder, database = self.played.file.path, self.played.folder, self._database
 
         def found() -> Document:
             from ...study.losses import find_losses  # later than the first board
             from ...study.page.words import PHASES
 
-            database = self._database
-            saved = saved_games(database, self.played.folder)
-            reviews = reviewed_games(database)
-            kinds = {facts.key: is_lesson for is_lesson, facts in reviews}
-            listed = [_listed(facts, kinds.get(facts.key), path.stem) for path, facts in saved if not is_open(path)]
-            known = {facts.key for _, facts in saved}
-            listed += [_listed(facts, is_lesson) for is_lesson, facts in reviews if facts.key not in known]
+            games = user_games(database, folder)
             losses = find_losses(database)
             phases = [(phase.name, name, losses.phases.get(phase.name, 0.0)) for phase, name in PHASES.items()]
             return {
                 "type": "games",
-                "games": sorted(listed, key=lambda each: str(each["day"]), reverse=True)[:_LISTED],
+                "games": [_listed(game) for game in games if not is_present(game)][:_LISTED],
                 "curve": _curve(database),
                 "losses": {
                     "games": losses.games,
@@ -61,6 +48,9 @@ class MyGames(Part):
                 },
                 "problem": database.notice,
             }
+
+        def is_present(game: UserGame) -> bool:
+            return present is not None and is_same_file(folder / f"{game.name}.sgf", present)
 
         return Reading(found, lambda games: games)
 
@@ -94,23 +84,23 @@ class MyGames(Part):
         self._opening.load(saved)
 
 
-def reviewed_games(database: Database) -> list[tuple[bool, SavedFacts]]:
-    """Returns what the records of the reviewed games say, and whether there was only a lesson, the latest first."""
-    rows = database.rows("SELECT is_lesson, facts FROM reviews ORDER BY time DESC")
-    return [(bool(is_lesson), facts) for is_lesson, text in rows if (facts := from_text(text)) is not None]
-
-
-def _listed(facts: SavedFacts, is_lesson: bool | None, name: str = "") -> Document:
-    """Returns what the list says about a game: its name if it is a saved one, whether it has a review or a lesson."""
-    listed: dict[str, Any] = asdict(facts)
-    del listed["is_edited"]
-    return listed | {
-        "isEdited": facts.is_edited,
-        "name": name,
+def _listed(game: UserGame) -> Document:
+    """Returns what the list says about a game."""
+    facts = game.facts
+    return {
+        "name": game.name,
+        "key": facts.key,
+        "day": facts.day,
+        "width": facts.width,
+        "height": facts.height,
+        "players": facts.players,
+        "opponent": facts.opponent,
         "own": colour_name(facts.own) if facts.own else None,
         "result": result_in_parts(facts.result),
-        "isUnfinished": bool(name) and facts.is_unfinished,
-        "review": None if is_lesson is None else "lesson" if is_lesson else "review",
+        "moves": facts.moves,
+        "isUnfinished": bool(game.name) and facts.is_unfinished,
+        "isEdited": facts.is_edited,
+        "review": game.review,
     }
 
 
