@@ -155,8 +155,8 @@ class Problems(Part):
         return self._show([_source(card) for card in due], 0)
 
     def on_drill(self, message: Message) -> Reading:
-        """Shows the reader's most costly mistakes in reviewed games: of a `phase`, or of a `kind`, "" for any."""
-        phase, kind = text_of(message, "phase"), text_of(message, "kind")
+        """Shows the reader's most costly mistakes in reviewed games: of a `phase`, or `about` something, "" for any."""
+        phase, kind = text_of(message, "phase"), text_of(message, "about")
         number = self.session.tree_number
 
         def read() -> _Collection:

@@ -46,7 +46,7 @@ export class MyGames {
 
   // What has cost points, each with a click to practise it; kinds are there of mistakes with a known reason.
   losses({games, phases, kinds}) {
-    const drill = (said, lost, message) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", kind: "", ...message}));
+    const drill = (said, lost, message) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", about: "", ...message}));
     const ofPhases = phases.filter(([, , lost]) => lost > 0), ofKinds = kinds.filter(([kind]) => kind);
     const most = [ofPhases.length && text(ofPhases[0][1]), ofKinds.length && text(`mine.kind-${ofKinds[0][0]}`)];
     return [
@@ -54,7 +54,7 @@ export class MyGames {
       make("p", {id: "most-lost"}, text("mine.most", {what: most.filter(Boolean).join(" · ")})),
       make("p", {id: "losses", className: "choices"},
         ...ofPhases.map(([phase, name, lost]) => drill(text(name), lost, {phase})),
-        ...ofKinds.map(([kind, lost]) => drill(text(`mine.kind-${kind}`), lost, {kind}))),
+        ...ofKinds.map(([kind, lost]) => drill(text(`mine.kind-${kind}`), lost, {about: kind}))),
     ];
   }
 }
