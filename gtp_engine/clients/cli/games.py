@@ -30,7 +30,7 @@ class GamesOptions:
     sgf_dir: Path | None = like(PlayersOptions, "sgf_dir")
     export: Path | None = setting(None, accepts=FILE, metavar="FILE")
     absorb: Path | None = setting(None, accepts=EXISTING_FILE, metavar="FILE", flags=["--import"])
-    force: bool = setting(False, is_flag=True)
+    force: bool = setting(False)
 
 
 @command(groups={"options": GamesOptions})

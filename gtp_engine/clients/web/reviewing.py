@@ -195,6 +195,7 @@ class Reviewing(Part):
             if (stored := done.result()) is not None and number == self.session.tree_number and self.job is None:
                 from ...study.reviewer import ReviewStep
 
+                self.session.tell("help")
                 self.job, self.draws = self._job(None, is_lesson=stored.is_lesson), True
                 self._show(self.job, ReviewStep("done", 0, 0, stored.review, progress=1.0))
 
