@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import expect, paste, wait_for_status
+from peers.conftest import expect, paste, press, wait_for_status
 from reviews import own_review
 
 from gtp_engine.engine.ranks import Rank
@@ -26,13 +26,6 @@ def database(data: Path, tmp_path: Path) -> Database:
         rating = rating.after(Rank(-11), score)
         KeptRating(database).keep(rating)
     return database
-
-
-def press(page: Any, button: str) -> None:
-    """Clicks a button, which may be behind More."""
-    if not page.locator(button).is_visible():
-        page.click("#more")
-    page.click(button)
 
 
 def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Database, page: Any) -> None:

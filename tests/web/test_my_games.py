@@ -86,7 +86,8 @@ def test_what_costs_points_is_practised(desk: Desk, database: Database) -> None:
     desk.send("drill", phase="OPENING", about="")
     assert desk.state["problems"] == {"place": 0, "count": 2}
     exercise = desk.state["exercise"]
-    assert exercise["missed"] == {"move": "F6", "points": 7.0, "number": 3, "day": "2026-11-28"}
+    assert exercise["missed"] == {"move": "F6", "points": 7}
+    assert exercise["game"] == {"day": "2026-11-28", "number": 3}
     desk.send("solution")
     assert desk.state["exercise"]["result"] is False and desk.state["exercise"]["due"]  # it comes again
     desk.send("drill", phase="", about="cut")

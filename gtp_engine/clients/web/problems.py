@@ -34,7 +34,7 @@ from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
 from .studying import Searches
-from .values import LEAST_LOSS
+from .values import LEAST_LOSS, whole
 
 _VISITS = 200  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
@@ -223,6 +223,7 @@ class Problems(Part):
 
     def after_beginning(self, *, is_aside: bool) -> None:
         self.exercise = self._coming
+        self._searches.is_asking = self.exercise is not None
         self.session.next_task = self._usual_task
         if self.exercise is not None:
             self.session.next_task, self.follows_position, self.draws = self._next_task, True, True
@@ -445,19 +446,15 @@ class Problems(Part):
         goal, found = exercise.goal, exercise.goal and exercise.goal.solution
         said: Document = {
             "name": exercise.source.name,
+            # A mistake in a game of the reader's own has no name.
+            "game": missed and not exercise.source.name and {"day": missed.day, "number": missed.number},
             "toMove": colour_name(exercise.player),
             "isRead": exercise.is_read,
             "group": exercise.group,
             "stone": found and game.vertex(found.target[0]),
             "isOwn": found and found.defender == exercise.player,
             "goal": goal and goal.outcome.value,
-            "missed": missed
-            and {
-                "move": missed.played,
-                "points": missed.points,
-                "number": missed.number,
-                "day": missed.day,
-            },
+            "missed": missed and {"move": missed.played, "points": whole(missed.points)},
             "given": exercise.given,
             "result": exercise.result,
             "due": card.due,
@@ -472,7 +469,7 @@ class Problems(Part):
                 "walls": [game.vertex(chain[0]) for chain in verdict.walls],
                 "isConditional": verdict.is_conditional,
                 "isDecided": verdict.is_decided,
-                "points": verdict.points and max(0.0, verdict.points),
+                "points": verdict.points and whole(max(0.0, verdict.points)),
             }
         return said
 
