@@ -26,12 +26,13 @@ from ...engine.settings import ANSWER_SECONDS, EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.life import area_map
-from ...go.sgf import GameRecord
 from ...search.report import SearchReport
 from ...study.game_review import GameReview
 from ...study.known_reports import KnownReports
 from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
 from ...study.reviewer import ReviewTask
+from ...study.stored_reviews import keep_review
+from ...table.database import Database
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
 from ...table.rated_games import RatedGames
@@ -411,8 +412,10 @@ class TerminalGame:
             raise UserError("no move has been played")
         if self._lesson is None:
             player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-            task = ReviewTask(GameRecord.from_game(game), player=player)
+            record, engine = self._played.update_record(is_copy=True).copy(), self._engine
+            task = ReviewTask(record, player=player, rules=engine.rules, komi=engine.komi)
             self._lesson = self._given(after_game(task, self._network_settings(), self._known))
+            keep_review(Database(), self._lesson, is_lesson=True)
         for line in lesson_lines(self._lesson):
             self._print(line)
 
