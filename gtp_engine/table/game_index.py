@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date
@@ -10,10 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..base.errors import UserError
+from ..base.files import files_with, is_same_file
 from ..go.coords import BLACK, WHITE
 from ..go.sgf import GameRecord, read_sgf
 from .database import Change, Database
-from .saved_games import HUMAN, games_of_user, is_finished, is_own, read_notes, saved_opponent
+from .saved_games import HUMAN, is_finished, is_own, read_notes, saved_opponent
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,28 @@ def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFact
     return [(path, facts) for _, path, facts in sorted(found, key=lambda each: each[:2], reverse=True)]
 
 
+def games_of_user(folder: Path) -> Iterator[Path]:
+    """Yields the records in a folder that the user may write: several users may share the folder of a checkout."""
+    return (path for path in files_with((".sgf",), folder) if os.access(path, os.W_OK))
+
+
+def unfinished_games(folder: Path, other_than: Path | None = None, *, with_edited: bool = False) -> list[Path]:
+    """Returns the games in a folder that were played here and can be continued, the latest first.
+
+    The file `other_than`, by whatever path it is named, is left out. Records edited here are included `with_edited`.
+    """
+    found = _saved_games(Database(), folder)
+    wanted = [path for path, facts in found if facts.is_unfinished or (with_edited and facts.is_edited)]
+    return [path for path in wanted if other_than is None or not is_same_file(path, other_than)]
+
+
+def latest_unfinished(folder: Path, *, with_edited: bool = False) -> Path:
+    """Returns the first of the `unfinished_games` of a folder; raises UserError if there is none."""
+    for path in unfinished_games(folder, with_edited=with_edited):
+        return path
+    raise UserError(f"no unfinished game in {folder}")
+
+
 class UserGame(NamedTuple):
     """A game that was played or reviewed here.
 
@@ -136,9 +160,10 @@ def facts_of(record: GameRecord, day: str) -> SavedFacts:
 
 
 def _read(path: Path, day: str) -> SavedFacts | None:
-    """Returns what a file says; None for a collection, or what is no game with moves of this program."""
+    """Returns what a file says; None for a collection, or a game without moves, or what this program has not saved."""
     with suppress(UserError):
         tree = read_sgf(path)
         facts = facts_of(tree, day)
-        return facts if tree.is_whole_file and tree.moves and (facts.is_edited or is_own(tree)) else None
+        is_ours = facts.is_edited or (is_own(tree) and tree.moves)
+        return facts if is_ours and tree.is_whole_file else None
     return None

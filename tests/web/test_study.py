@@ -12,8 +12,9 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.sgf import TreeNode, read_sgf
+from gtp_engine.table.game_index import unfinished_games
 from gtp_engine.table.played_game import Mode, PlayedGame
-from gtp_engine.table.saved_games import open_tree, unfinished_games
+from gtp_engine.table.saved_games import open_tree
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
 

@@ -202,7 +202,8 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
     and to a new game if there is none to continue.
     """
-    from ...table.saved_games import find_game, latest_unfinished, unfinished_games
+    from ...table.game_index import latest_unfinished, unfinished_games
+    from ...table.saved_games import find_game
 
     resumes = options.resume and is_given(context, "resume")
     if options.file is not None and is_given(context, "resume"):
@@ -215,7 +216,7 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
         return latest_unfinished(options.folder, with_edited=with_edited)
     begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
     games = unfinished_games(options.folder, with_edited=with_edited)
-    return next(games, None) if options.resume and not begins_new else None
+    return next(iter(games), None) if options.resume and not begins_new else None
 
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:

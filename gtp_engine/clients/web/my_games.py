@@ -6,9 +6,9 @@ from ...base.files import is_same_file
 from ...engine.ranks import Rank
 from ...go.coords import colour_name
 from ...table.database import Database
-from ...table.game_index import UserGame, user_games
+from ...table.game_index import UserGame, games_of_user, user_games
 from ...table.player_rating import POINTS, rating_history
-from ...table.saved_games import SavedGame, games_of_user
+from ...table.saved_games import SavedGame
 from .opening import Opening, read_shown
 from .playing import result_in_parts
 from .session import Document, Message, Part, Reading, Session, text_of
