@@ -38,13 +38,14 @@ def games(options: GamesOptions) -> None:
     """List the games that you have played, and those that were reviewed in the browser.
 
     The figures are those of My games in the browser: your rank by your results, and what your mistakes in reviewed
-    games have cost by phase of the game and by what they were about.
+    games have cost by phase of the game and by what they were about. A file for another computer has ratings, problems
+    and reviews; copy the folder of saved games too.
 
     \b
     Examples:
-      gtp_engine games                      what you have played, the latest first
-      gtp_engine games --export mine.db     for another computer; copy the folder of saved games too
-      gtp_engine games --import mine.db     there
+      gtp_engine games                     the list, the latest first
+      gtp_engine games --export mine.db    write a file for another computer
+      gtp_engine games --import mine.db    read it there
     """
     database = Database()
     if options.absorb is not None:
