@@ -62,7 +62,7 @@ class _Look:
     columns = COLUMNS
 
 
-# On 19x19: from the edge of the drawing to the middle of the coordinates; their size. Both are smaller on smaller boards.
+# On 19x19, and less on smaller boards: from the edge of the drawing to the middle of the coordinates; their size.
 _COORDINATES, _COORDINATE_FONT = 9.5, 9
 # Pixels between two lines, as long as the drawing does not become wider than the second number.
 _CELL_PIXELS, _WIDEST = 40, 600
@@ -194,12 +194,14 @@ class BoardDrawing:
         content = (self.name, self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
         content += (dict(self.marks),) if self.marks else ()
         name = f"go{zlib.crc32(repr(content).encode()):08x}"
+        size = f'width="{width:g}" height="{height:g}"'
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{edge:g} {edge:g} {width:g} {height:g}" width="{pixels:.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{edge:g} {edge:g} {width:g} {height:g}" '
+            f'width="{pixels:.0f}" '
             f'height="{pixels * height / width:.0f}" style="{SVG_STYLE}" role="img">',
             f"<title>{escape(self.title or self._description())}</title>",
             _GRADIENTS.format(name=name),
-            f'<rect class="wood" x="{edge:g}" y="{edge:g}" width="{width:g}" height="{height:g}" rx="5" fill="url(#{name}-wood) {_Look.wood}"/>',
+            f'<rect class="wood" x="{edge:g}" y="{edge:g}" {size} rx="5" fill="url(#{name}-wood) {_Look.wood}"/>',
             *self._grid(),
             *self._stones(name),
             *self._owners(),

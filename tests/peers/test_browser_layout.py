@@ -54,7 +54,8 @@ CUT = """(lists) => {
 
 # The visible buttons, without lists of moves and what More has opened.
 IN_SIGHT = """() => [...document.querySelectorAll("button, a, summary")].filter((each) => {
-  const isContent = each.closest("#rest, #mistakes, #candidates, #life-answers, #life-moves, dialog");
+  const lists = "#rest, #mistakes, #candidates, #life-answers, #life-moves, dialog";
+  const isContent = each.closest(lists) && !each.matches(".primary");
   return !isContent && each.id !== "more" && each.checkVisibility({visibilityProperty: true});
 }).map((each) => each.id || each.textContent)"""
 

@@ -28,8 +28,8 @@ def rated(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 def test_a_game_that_counts_is_ended_only_after_a_question(rated: Any) -> None:
     question, note = rated.locator("#counting-dialog"), rated.locator("#rank-note")
     open_settings(rated)
-    for press in ("#hint", "#undo", "#analyse", "#teach"):
-        rated.click(press)
+    for asked in ("#hint", "#undo", "#analyse", "#teach"):
+        press(rated, asked)
         expect(question).to_be_visible()
         rated.keyboard.press("Enter")  # the focus is on the answer that changes nothing
         expect(question).to_be_hidden()

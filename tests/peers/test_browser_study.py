@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, open_settings, paste, press, wait_for_status
+from peers.conftest import begin, click, expect, open_settings, opened, paste, press, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -213,9 +213,55 @@ KEEP = """() => {
     };
 }"""
 LOSE = """canUndo => {
-    const loss = {move: "E5", points: 3.5, best: "C3", canUndo};
+    const loss = {move: "E5", points: 4, best: "C3", canUndo};
     socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts: {search: {loss}}})}));
 }"""
+
+
+REVIEWED = """mistakes => {
+    const job = {isLesson: false, stage: "done", done: 0, total: 0, progress: 1, mistakes, leastWinrate: 0.01};
+    const parts = {review: {job, hasAside: false}};
+    socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts})}));
+}"""
+
+
+@pytest.mark.parametrize("size", [(768, 1024), (375, 553)])
+def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
+    chromium: Any, address: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    points = [column + row for row in "acegi" for column in "acegi"]
+    reasons = [{"name": "reason.point", "values": {"better": "B2", "side": "here"}}] * 2
+    numbered = enumerate(points, 1)
+    mistakes: list[dict[str, Any]]
+    mistakes = [{"node": number, "number": number, "move": "A9", "points": 12, "best": "B2"} for number, _ in numbered]
+    mistakes = [{**each, "colour": "black", "reasons": reasons} for each in mistakes]
+    context = chromium.new_context(viewport={"width": width, "height": height}, has_touch=True)
+    with opened(context, address) as page:
+        page.evaluate(KEEP)
+        paste(page, "(;SZ[9]" + "".join(f";{'BW'[number % 2]}[{point}]" for number, point in enumerate(points)) + ")")
+        page.wait_for_function("() => window.sent")
+        wait_for_status(page, "Position after move 0 of 25")
+        page.evaluate(REVIEWED, mistakes)
+        page.locator("#mistakes > li > button").nth(17).tap()
+        wait_for_status(page, "Position after move 18 of 25")
+        board, last = page.locator("#board"), page.locator("#mistakes .reason").last
+        expect(last).to_be_in_viewport(ratio=1)
+        expect(board).to_be_in_viewport(ratio=1)
+        below = board.bounding_box()["y"] + board.bounding_box()["height"]
+        assert page.locator("#mistakes .reason").first.bounding_box()["y"] >= below
+
+
+def test_a_cross_is_drawn_as_thin_as_the_other_marks(page: Any) -> None:
+    paste(page, "(;SZ[9]AB[ee]MA[ee]TR[cc])")
+    page.locator("#drawing .marks .cross").wait_for(state="attached")
+    looks = [
+        page.locator(f"#drawing .marks .{name}").evaluate(
+            "mark => { const {strokeWidth, opacity} = getComputedStyle(mark); return [strokeWidth, opacity]; }"
+        )
+        for name in ("cross", "triangle")
+    ]
+    assert looks[0] == looks[1] and page.locator("#drawing .cross").get_attribute("stroke") == "#f7f5f0"
 
 
 def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -> None:
@@ -223,7 +269,7 @@ def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -
     page.evaluate(KEEP)
     page.click("#next")
     page.wait_for_function("() => window.sent")
-    lost, undo = "E5 loses about 3.5 points; C3 is better.", "Undo takes it back."
+    lost, undo = "E5 loses about 4 points; C3 is better.", "Undo takes it back."
     page.evaluate(LOSE, True)
     expect(page.locator("#loss")).to_have_text(f"{lost} {undo}", use_inner_text=True)
     page.evaluate(WATCH)

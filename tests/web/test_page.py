@@ -125,7 +125,8 @@ def test_a_smaller_board_below_the_pointer_is_drawn() -> None:
           querySelector: () => ({...element(), firstElementChild: element(), cloneNode: element})});
         globalThis.DOMParser = class { parseFromString() { return {documentElement: svg()}; } };
         document.importNode = (node) => node;
-        const overlay = svg(), board = new Board({...element(), querySelector: () => overlay, classList: {toggle() {}}}, {onHover() {}});
+        const overlay = svg(), classList = {toggle() {}};
+        const board = new Board({...element(), querySelector: () => overlay, classList}, {onHover() {}});
         const show = (size) => board.show(`${size}`, {width: size, height: size, colour: "black", isPreview: false,
           stones: Array(size).fill(".".repeat(size)), drawn: {}});
         const say = () => console.log(board.overlay.children.length);

@@ -127,8 +127,8 @@ class Values:
     def on_stones(self, game: Game, path: Sequence[TreeNode]) -> dict[str, str]:
         """Returns the points lost by the moves that have placed the stones of a position, if half a point or more.
 
-        Only the losses count that a review has found, or two searches of `JUDGED_VISITS`. A loss is written as "-3" with
-        a minus sign, so that nobody takes it for the number of a move.
+        Only the losses count that a review has found, or two searches of `JUDGED_VISITS`. They have a minus
+        sign, so that nobody takes them for the numbers of moves.
         """
         losses = dict[int, tuple[int, float]]()
         for node in path:

@@ -67,11 +67,14 @@ export class Board {
     this.part = part;
     if (part === null || !places.length) this.seen = [[0, this.width - 1], [0, this.height - 1]];
     else if (!this.seen || places.some((place) => place.some((at, axis) => at < this.seen[axis][0] || at > this.seen[axis][1]))) {
-      const sizes = [this.width, this.height], ends = sizes.map((_, axis) => places.map((place) => place[axis]));
-      const side = Math.max(LEAST, ...ends.map((all) => Math.max(...all) - Math.min(...all) + 1 + 2 * ROOM));
-      this.seen = ends.map((all, axis) => {
-        const middle = (Math.min(...all) + Math.max(...all) - side + 1) / 2, first = Math.max(0, Math.min(Math.round(middle), sizes[axis] - side));
-        return [first, Math.min(first + side, sizes[axis]) - 1];
+      const spans = [this.width, this.height].map((size, axis) => {
+        const all = places.map((place) => place[axis]);
+        return {size, first: Math.max(0, Math.min(...all) - ROOM), end: Math.min(size, Math.max(...all) + ROOM + 1)};
+      });
+      const side = Math.max(LEAST, ...spans.map(({first, end}) => end - first));
+      this.seen = spans.map(({size, first, end}) => {
+        const begin = Math.max(0, Math.min(Math.round((first + end - side) / 2), size - side));
+        return [begin, Math.min(begin + side, size) - 1];
       });
     }
     const [left, top, width, height] = this.whole, [x, y] = this.seen.map(([first], axis) => first ? this.drawing.line(first) : [left, top][axis]);

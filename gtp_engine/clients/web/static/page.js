@@ -2,7 +2,7 @@
 import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
-import {button, fillList, find, onPointing, remember, stored} from "./elements.js";
+import {button, fillList, find, onPointing, remember, store, stored} from "./elements.js";
 import {showFace} from "./faces.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
@@ -139,6 +139,7 @@ function send(message) {
   refusal = null;
   showProblem();
   if (strength.holds(message)) return true;
+  if (message.type === "teach") store("teach", message.on ? "on" : "off");
   const isSent = transmit(message);
   if (!isSent) {
     board.refused();
@@ -189,7 +190,7 @@ document.addEventListener("keydown", (event) => {
 });
 find("#analyse").addEventListener("click", () => analyse(state.search.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.search.analysisVisits === null || analyse(true));
-remember(find("#teach"), "teach", () => send({type: "teach", on: find("#teach").checked}));
+find("#teach").addEventListener("change", ({target}) => send({type: "teach", on: target.checked}));
 remember(find("#opinions"), "opinions", () => state && show());
 remember(find("#coordinates"), "coordinates", () => {});  // page.css hides them
 remember(find("#on-stones"), "on stones", () => state && showAgain(state));
@@ -472,10 +473,10 @@ function statusText() {
   const colour = text(position.toMove);
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
+  if (state.problems.exercise && !now.task) return problemText(state.problems.exercise);
   if (position.place < position.moves) return earlierText();
   if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
-  if (state.problems.exercise) return problemText(state.problems.exercise);
   // After a search that failed it may be the engine's turn.
   return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }

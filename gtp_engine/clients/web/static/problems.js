@@ -54,7 +54,7 @@ function isAsked(exercise) {
 }
 
 // A mistake of a game of the reader's own has the day of the game and the number of the move as its name.
-export function problemName({name, game}) { return game ? text("ownProblem", {day: date(game.day), number: number(game.number)}) : `\u2068${name}\u2069`; }
+export function problemName({name, game}) { return game ? text("ownProblem", {day: date(game.day), number: number(game.number)}) : `\u2068${name.trim()}\u2069`; }
 
 // The sentence of a problem: whether the move that was tried is right, or what is sought.
 export function problemText(exercise) { return exercise.verdict ? verdictText(exercise.verdict) : goalText(exercise); }
