@@ -32,7 +32,7 @@ _SCHEMA = (
     " days INT NOT NULL, due TEXT NOT NULL, solved INT NOT NULL, failed INT NOT NULL)",
     # What the files of saved games say, as JSON; `stamp` tells whether a file has changed since.
     "CREATE TABLE games (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, facts TEXT NOT NULL)",
-    # Reviewed games by what identifies their moves, with what their records say, and the user's mistakes among theirs.
+    # Reviewed games by what identifies them, with what their records say, and the user's mistakes among theirs.
     "CREATE TABLE reviews (key TEXT PRIMARY KEY, time REAL NOT NULL, is_lesson INT NOT NULL, facts TEXT NOT NULL,"
     " sgf TEXT NOT NULL, content BLOB NOT NULL)",
     "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL,"

@@ -23,7 +23,7 @@ class SavedFacts:
     """What a file says about its game.
 
     Attributes:
-        key: What identifies the stones and moves of its main line (`game_key`).
+        key: What identifies the game (`game_key`).
         day: The day of the last move, in ISO form.
         width, height: The board.
         players: The names of Black and White.
@@ -65,10 +65,11 @@ def from_text(text: str) -> SavedFacts | None:
 
 
 def game_key(record: GameRecord) -> str:
-    """Returns what identifies the stones and moves of a main line, whatever else the record says."""
+    """Returns what identifies the game of a main line: its moves, komi and rules, whatever else the record says."""
     line = record.main_line
     played = [(sorted(node.setup.items()), node.move and tuple(node.move)) for node in line if node.setup or node.move]
-    return hashlib.sha256(repr((record.width, record.height, played)).encode()).hexdigest()[:20]
+    game = record.width, record.height, record.komi, record.rules, played
+    return hashlib.sha256(repr(game).encode()).hexdigest()[:20]
 
 
 def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts]]:

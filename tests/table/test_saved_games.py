@@ -220,6 +220,15 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     assert latest_unfinished(tmp_path) == wanted
 
 
+def test_a_game_that_somebody_else_has_saved_in_the_folder_is_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = saved(tmp_path, record(), "mine.sgf"), saved(tmp_path, record(), "theirs.sgf")
+    may_write = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: path != theirs and may_write(path, mode))
+    assert unfinished_games(tmp_path) == [mine]
+
+
 def test_a_file_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = saved(tmp_path, record(), "other.sgf", age=60)
     saved(tmp_path, record(result="B+R"), "finished.sgf")

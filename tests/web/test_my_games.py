@@ -80,6 +80,16 @@ def test_a_review_that_has_ended_is_kept_and_shown_again(desk: Desk) -> None:
     desk.refuse("no reviewed game 'x'", "reopen", key="x")
 
 
+def test_a_review_that_cannot_be_kept_is_told(desk: Desk, data: Path) -> None:
+    data.write_text("a file instead of a folder")
+    desk.send("open", sgf=RECORD)
+    desk.send("review", visits=4)
+    desk.wait(lambda: desk.state["problem"])
+    assert desk.state["problem"].startswith("results and reviews are not saved: ")
+    assert desk.state["review"]["stage"] == "done" and len(games(desk)["games"]) == 1  # for now
+    desk.play("D4")  # the game goes on
+
+
 def test_what_costs_points_is_practised(desk: Desk, database: Database) -> None:
     desk.refuse("there are no such mistakes", "drill", phase="OPENING", about="")
     keep_review(database, own_review(), is_lesson=False)

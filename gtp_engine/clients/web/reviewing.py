@@ -231,6 +231,7 @@ class Reviewing(Part):
             if job.study is not None:
                 keep = partial(keep_review, self._database, step.review, is_lesson=job.is_lesson)
                 self._keeping = in_background("keeping a review", keep)
+                self._keeping.add_done_callback(lambda done: self.session.call(partial(self._tell_kept, done)))
         if job is not self.job:
             return
         if step.stage == "moves":
@@ -239,6 +240,13 @@ class Reviewing(Part):
             self._note(job)
         self._touch()
         if self._pace.is_due() or is_new:
+            self.session.publish()
+
+    def _tell_kept(self, done: "Future[None]") -> None:
+        """Says why a review could not be kept."""
+        done.result()
+        if self._database.notice:
+            self.session.other_problem = self._database.notice
             self.session.publish()
 
     def _ended(self, job: Job, done: "Future[GameReview]") -> None:
