@@ -85,7 +85,7 @@ export class Share {
     if (said === this.said) return;
     this.said = said;
     const rows = [
-      ["players.title", ({colour, name}) => name === text(colour) ? name : `${text(colour)} · ${isolated(name)}`],
+      ["players.title", ({colour, name}) => ["Black", "White"].includes(name) ? text(colour) : `${text(colour)} · ${name === "human" ? text("human") : isolated(name)}`],
       ["players.accuracy", ({accuracy}) => percent(accuracy)],
       ["players.lostPerMove", ({lost}) => number(lost, 2)],
       ...Object.keys(players[0]?.phases ?? {}).map((phase) => [phase, ({phases}) => phases[phase] === null ? "–" : number(phases[phase], 2)]),
