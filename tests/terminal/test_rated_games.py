@@ -117,4 +117,4 @@ def test_a_damaged_rating_is_said_in_one_line(data: Path, tmp_path: Path) -> Non
     data.mkdir()
     (data / "rating.json").write_text("{")
     said = play("C3\n", tmp_path / "games", *OPTIONS, "--rank", "auto")
-    assert "is damaged and is kept as rating-damaged.json: your rank is found anew" in said
+    assert "rating.json is damaged, and kept as rating.json.old" in said

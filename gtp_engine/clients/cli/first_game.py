@@ -215,8 +215,9 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
     if resumes:
         return latest_unfinished(options.folder, with_edited=with_edited)
     begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
-    games = unfinished_games(options.folder, with_edited=with_edited)
-    return next(iter(games), None) if options.resume and not begins_new else None
+    if begins_new or not options.resume:
+        return None
+    return next(iter(unfinished_games(options.folder, with_edited=with_edited)), None)
 
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:
