@@ -410,9 +410,9 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     assert Path(download.value.path()).read_text().startswith("(;")
     begin(page, size="9", colour="black")
     expect(page.locator("#facts")).to_contain_text("move 0")
-    press(page, "#open")
+    press(page, "#myGames")
     game = page.locator("#games button").first
-    expect(game).to_contain_text(re.compile("^9 . 9 · person . engine, full strength · After move 2 · "))
+    expect(game).to_contain_text(re.compile("^9 . 9 · engine, full strength · After move 2 · unfinished · "))
     game.click()
     expect(page.locator("#facts")).to_contain_text("move 2")
 

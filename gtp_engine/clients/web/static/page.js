@@ -7,6 +7,7 @@ import {showFace} from "./faces.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
+import {MyGames, Share} from "./my_games.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Problems, problemName, problemText} from "./problems.js";
 import {Sound} from "./sound.js";
@@ -61,6 +62,7 @@ const life = new Life(send, {
   announce,
 });
 const problems = new Problems(send);
+const myGames = new MyGames(send, resultText), share = new Share();
 const sound = new Sound(find("#sound"));
 const strength = new Strength(send, show);
 const newGame = new NewGame(find("#new-dialog"), send);
@@ -123,7 +125,7 @@ function receive(message) {
   } else if (message.type === "comment") {
     study.commentSaved(message);
   } else if (message.type === "games") {
-    showGames(message.games);
+    myGames.show(message);
   } else if (message.type === "error") {
     board.refused();
     refuse(message.phrase ? text(message.phrase.name, message.phrase.values) : message.text);
@@ -212,8 +214,6 @@ find("#branch").addEventListener("click", () => newGame.open(state, study.shown)
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   showNotice("#open-problem", "");
-  find("#unfinished").hidden = true;
-  transmit({type: "games"});
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
@@ -301,26 +301,6 @@ function fillForm() {
 
 function showTheme() { document.documentElement.dataset.theme = find("#theme").value; }
 
-// The unfinished games, which can be opened as records can.
-function showGames(games) {
-  const resume = (game) => {
-    find("#open-dialog").close();
-    send({type: "resume", game});
-  };
-  find("#unfinished").hidden = !games.length;
-  find("#games").replaceChildren(...games.map((game) => {
-    const item = document.createElement("li");
-    item.append(button(gameText(game), () => resume(game.name)));
-    return item;
-  }));
-}
-
-// rank: the engine's, null for two people; players: the names of those of a record, null for others.
-function gameText({width, height, rank, players, moves, day}) {
-  const names = players ? players.map((name) => isolated(name) || text("human")) : [text("human"), rank ? text("engineAt", {rank: rankName(rank)}) : text("human")];
-  return [`${width} × ${height}`, names.join(" – "), text("script.afterMove", {number: moves}), date(day)].join(" · ");
-}
-
 // What the user sees, and hears.
 
 function pointText(vertex, stone) {
@@ -369,6 +349,7 @@ function show(before = state) {
   }
   study.show(state);
   mistakes.show(state);
+  share.show(state);
   problems.show(state.problems, Boolean(state.solving.life));
   strength.show(state);
   sound.follow(state.position);
