@@ -30,6 +30,7 @@ from ...base.threads import in_background
 from ...go.drawing import drawing_script
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
+from .asking import Asking
 from .graph import Graph
 from .guard import Guard
 from .opening import Opening
@@ -87,6 +88,7 @@ def new_session(
         Rating(session, searches, opening, rated)
     reviewing = Reviewing(session, opening)
     Graph(session, reviewing)
+    Asking(session, searches, reviewing)
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening)

@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, onPointing} from "./elements.js";
-import {moveName, number, percent, say, text} from "./words.js";
+import {moveName, number, percent, say, sentence, text} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -72,12 +72,6 @@ export class Mistakes {
     onPointing(element, () => this.onLine(index), () => this.onLine(null));
     return element;
   }
-}
-
-// A reason may begin with a pass, which is not written with a capital letter elsewhere.
-function sentence({name, values}) {
-  const said = text(name, values);
-  return said[0].toLocaleUpperCase() + said.slice(1);
 }
 
 function stageText({stage, done, total, mistakes, isLesson}) {

@@ -11,6 +11,7 @@ import {Problems} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
 import {Study} from "./study.js";
+import {Why} from "./why.js";
 import {begin, choose, date, moveName, number, percent, say, text} from "./words.js";
 
 const LAYERS = ["candidates", "losses", "ownership", "policy"];
@@ -32,7 +33,7 @@ let resigned = null;  // the position shown when the user was asked whether to r
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
-  onPoint: (vertex) => life.use(vertex) || study.use(vertex) || play(vertex),
+  onPoint: (vertex) => life.use(vertex) || why.use(vertex) || study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
   onHover: (vertex) => showLine(candidate(vertex ?? board.picked)),
   onPick: (vertex) => {
@@ -49,15 +50,20 @@ const mistakes = new Mistakes(send, {
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
   onStage: announce,
 });
-const life = new Life(send, {
+// What the board belongs to while something is asked about the position; undefined if nothing is.
+const asking = () => [life, why].find((each) => each.isOpen);
+const ofQuestions = {
   shown: () => study.shown,
   onChange: () => {
-    line = life.line;
+    line = asking()?.line || null;
     if (line) transmit(line);
     else if (state) draw();
+    if (state) showStatus();
   },
   announce,
-});
+};
+const life = new Life(send, ofQuestions);
+const why = new Why(send, ofQuestions);
 const problems = new Problems(send);
 const sound = new Sound(find("#sound"));
 const strength = new Strength(send, show);
@@ -158,8 +164,8 @@ function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#ana
 // Several steps may be taken before the first one is answered.
 const steps = {
   first: () => go(0),
-  previous: () => life.step(-1) || send({type: "go", step: -1}),
-  next: () => life.step(1) || send({type: "go", step: 1}),
+  previous: () => life.step(-1) || why.step(-1) || send({type: "go", step: -1}),
+  next: () => life.step(1) || why.step(1) || send({type: "go", step: 1}),
   last: () => go(state.position.moves),
 };
 for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
@@ -168,7 +174,7 @@ const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "la
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
-  if (event.key === "Escape" && life.isOpen) life.leave();
+  if (event.key === "Escape") asking()?.leave();
   if (event.key in keys) steps[keys[event.key]]();
   else if (!step || !state || !study.step(step)) return;
   event.preventDefault();  // which would scroll the page
@@ -330,6 +336,7 @@ function show(before = state) {
   if (!state) return;
   const {position, play, game, now, search} = state;
   life.show(state);
+  why.show(state);
   if (!before || before.position.node !== position.node || before.position.tree !== position.tree) board.pick(null);
   showAgain(before);
   const isTheirs = play.isYourTurn, busy = isBackground() ? null : now.task && now.task.kind;
@@ -337,7 +344,7 @@ function show(before = state) {
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
   find("#undo").disabled = !play.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
-  find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
+  find("#stop").textContent = text(["hint", "life", "score", "solve", "why"].includes(busy) ? "stop" : "moveNow");
   showSteps();
   find("#analyse").setAttribute("aria-pressed", search.analysisVisits !== null);
   find("#curve").hidden = !state.graph.svg || !hasOpinions();
@@ -410,7 +417,7 @@ function showSettings() {
 // other: other stones, and what is drawn with them.
 function draw(other = {}) {
   const {position, game: {board: svg, width, height}} = state, shown = {...position, ...other};
-  const colour = state.play.isYourTurn && study.tool === "play" && !life.isOpen ? position.toMove : null;
+  const colour = state.play.isYourTurn && study.tool === "play" && !asking() ? position.toMove : null;
   const isPreview = shown.stones.join() !== position.stones.join(), last = isPreview ? null : position.lastMove?.vertex;
   const written = {numbers: position.numbers, losses: hasOpinions() ? state.search.losses : {}}[find("#on-stones").value];
   const drawn = {...shown.drawn, labels: {...(isPreview ? {} : written), ...shown.drawn.labels}};
@@ -439,7 +446,7 @@ function showStatus() {
   say(find("#status"), now);
   document.title = `${now} · ${text("title")}`;
   const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
-  if (said !== announced) announce(announced = said);
+  if (said !== announced && !asking()) announce(announced = said);  // which announce their own answers
   find("#board").setAttribute("aria-label", boardLabel());
 }
 
@@ -456,15 +463,16 @@ function boardLabel() {
 }
 
 function statusText() {
-  const {position, play, now} = state;
+  const {position, play, now} = state, answer = asking()?.statusText();
   const colour = text(position.toMove);
+  if (answer) return answer;
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
   if (position.place < position.moves) {
     const [place, moves] = position.moveNumbers.map((count) => number(count));
     return text("earlier", {place, moves});
   }
-  if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
+  if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", life: "searching", score: "searching", why: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
   // After a search that failed it may be the engine's turn.
   return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
@@ -538,12 +546,13 @@ function candidate(vertex) {
 
 // What the answer to such a message is called.
 function nameOf(asked) {
+  if (asked.name) return asked.name;
   if (asked.type === "lines") return ["lines", asked.first, ...asked.moves].join(" ");
   return asked.type === "reason" ? `reason ${asked.number}` : asked.move;
 }
 
 function showLine(wanted) {
-  if (life.isOpen) return;  // the board shows its lines
+  if (asking()) return;  // the board shows its lines
   if ((wanted && nameOf(wanted)) === (line && nameOf(line))) return;
   line = wanted;
   if (line) transmit(line);
@@ -552,7 +561,7 @@ function showLine(wanted) {
 
 // After a new state: the line of the same candidate or reason, which may have changed, that of a group, or the position.
 function showAgain(before) {
-  if (life.isOpen || line?.type === "lines") line = life.line;
+  if (asking() || ["lines", "why-line"].includes(line?.type)) line = asking()?.line || null;
   else if (line) line = line.type === "line" ? candidate(line.move) : before && before.position.node === state.position.node ? line : null;
   if (line) transmit(line);
   else draw();

@@ -27,6 +27,12 @@ function written(value) {
   return Number.isInteger(value) ? number(value) : value;
 }
 
+// Returns a sentence that the program has chosen. It may begin with a pass, which has no capital letter elsewhere.
+export function sentence({name, values}) {
+  const said = text(name, values);
+  return said[0].toLocaleUpperCase() + said.slice(1);
+}
+
 // Returns the name of a move as people read it; messages to the program have "pass" in every language.
 export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : vertex;
 
