@@ -3,11 +3,12 @@ import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
 import {button, fillList, find, onPointing, remember, stored} from "./elements.js";
+import {showFace} from "./faces.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
-import {Problems} from "./problems.js";
+import {Problems, goalText} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
 import {Study} from "./study.js";
@@ -163,19 +164,20 @@ function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#ana
 
 // Several steps may be taken before the first one is answered.
 const steps = {
-  first: () => go(0),
-  previous: () => life.step(-1) || why.step(-1) || send({type: "go", step: -1}),
-  next: () => life.step(1) || why.step(1) || send({type: "go", step: 1}),
-  last: () => go(state.position.moves),
+  Home: () => go(0),
+  ArrowLeft: () => life.step(-1) || why.step(-1) || send({type: "go", step: -1}),
+  ArrowRight: () => life.step(1) || why.step(1) || send({type: "go", step: 1}),
+  End: () => go(state.position.moves),
 };
-for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
-const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
+find("#previous").addEventListener("click", steps.ArrowLeft);
+find("#next").addEventListener("click", steps.ArrowRight);
+find("#place").addEventListener("input", ({target}) => go(Number(target.value)));
 // The arrow keys do not come this far from a board that they move the cursor of.
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
   if (event.key === "Escape") asking()?.leave();
-  if (event.key in keys) steps[keys[event.key]]();
+  if (event.key in steps) steps[event.key]();
   else if (!step || !state || !study.step(step)) return;
   event.preventDefault();  // which would scroll the page
 });
@@ -321,14 +323,24 @@ function pointText(vertex, stone) {
   return [vertex, text(words[stone]), ...(isDead ? [text("dead")] : [])].join(", ");
 }
 
-function showSteps() {
-  const focused = document.activeElement;
-  find("#first").disabled = find("#previous").disabled = state.position.place === 0;
-  find("#next").disabled = find("#last").disabled = state.position.place === state.position.moves;
-  // At an end of the game, the focus goes to the way back: a disabled button would lose it.
-  if (focused?.disabled && ["first", "previous", "next", "last"].includes(focused.id)) {
-    find(state.position.place === 0 ? "#next" : "#previous").focus();
-  }
+// The steps stand where they stood, at the ends of the game too, where the focus goes to the way back.
+function showSteps(face) {
+  const {place, moves} = state.position, focused = document.activeElement;
+  find("#steps").hidden = moves === 0 || Boolean(asking());
+  find("#previous").disabled = place === 0 || (face === "play" && place === moves);
+  find("#next").disabled = place === moves;
+  const slider = find("#place");
+  slider.max = moves;
+  if (!slider.matches(":active")) slider.value = place;
+  slider.setAttribute("aria-valuetext", earlierText());
+  if (focused.disabled && focused.closest("#steps")) (place === 0 ? find("#next") : find("#previous")).focus();
+}
+
+// Which of its faces the page shows. While a game is reviewed that goes on, its last position is there to play on.
+function faceOf({problems: {exercise}, review: {job}, play, game, position: {place, moves}}) {
+  if (exercise) return "problem";
+  if (play.isOver || game.isRecord || (job && place < moves)) return "review";
+  return moves ? "play" : "begin";
 }
 
 // before: the state before this one, if this is a new one.
@@ -345,7 +357,6 @@ function show(before = state) {
   find("#undo").disabled = !play.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(["hint", "life", "score", "solve", "why"].includes(busy) ? "stop" : "moveNow");
-  showSteps();
   find("#analyse").setAttribute("aria-pressed", search.analysisVisits !== null);
   find("#curve").hidden = !state.graph.svg || !hasOpinions();
   if (state.graph.svg) graph.show(state.graph, state.position);
@@ -356,7 +367,7 @@ function show(before = state) {
   sound.follow(state.position);
   showSettings();
   showLoss();
-  find("#board-help").textContent = text(play.isCounted ? "countHelp" : "boardHelp");
+  find("#count-help").hidden = !play.isCounted;
   showComment();
   find("#back").hidden = !state.review.hasAside;
   find("#branch").hidden = position.place === position.moves && game.humans.length < 2 && !play.isOver;
@@ -376,6 +387,9 @@ function show(before = state) {
   const ending = game.ending && text(game.ending.name, game.ending.values);
   showNotice("#notice", [ending, now.notice].filter(Boolean).join("; "));
   showProblem();
+  const face = faceOf(state);
+  showSteps(face);
+  showFace(face);
 }
 
 function showNotice(selector, said) {
@@ -442,8 +456,9 @@ function showPlayers() {
 }
 
 function showStatus() {
-  const now = statusText();
+  const now = statusText(), {exercise} = state.problems;
   say(find("#status"), now);
+  say(find("#heading"), exercise ? exercise.name : text("title"));
   document.title = `${now} · ${text("title")}`;
   const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
   if (said !== announced && !asking()) announce(announced = said);  // which announce their own answers
@@ -468,14 +483,17 @@ function statusText() {
   if (answer) return answer;
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
-  if (position.place < position.moves) {
-    const [place, moves] = position.moveNumbers.map((count) => number(count));
-    return text("earlier", {place, moves});
-  }
+  if (position.place < position.moves) return earlierText();
   if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", life: "searching", score: "searching", why: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
+  if (state.problems.exercise) return goalText(state.problems.exercise);
   // After a search that failed it may be the engine's turn.
   return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
+}
+
+function earlierText() {
+  const [place, moves] = state.position.moveNumbers.map((count) => number(count));
+  return text("earlier", {place, moves});
 }
 
 // A result that the program cannot read is shown as its record writes it.
@@ -580,7 +598,7 @@ function showConnection(isOpen) {
     showProblem();
   }
   find("#connection").hidden = isOpen;
-  find("main").classList.toggle("lost", !isOpen);
+  find("aside").classList.toggle("lost", !isOpen);
   clocks.connect(isOpen);
 }
 

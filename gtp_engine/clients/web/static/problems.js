@@ -30,20 +30,20 @@ export class Problems {
     say(find("#keep"), text(kept ? "kept" : "keep"));
     say(find("#boxes-problem"), boxes.problem);
     find("#boxes-problem").hidden = !boxes.problem;
-    find("#exercise").hidden = count === 0;
+    find("#problem-place").hidden = count < 2;
     find("main").classList.toggle("solving", Boolean(exercise));
     find("main").classList.toggle("asked", isAsked(exercise));
-    if (count === 0) return;
     find("#problem-count").textContent = text("ofProblems", {count: number(count)});
     if (document.activeElement !== find("#problem-number")) find("#problem-number").value = place + 1;
     find("#problem-number").max = count;
-    find("#problem-before").disabled = place === 0;
-    find("#problem-after").disabled = place === count - 1;
-    for (const id of ["solution", "problem-record"]) find(`#${id}`).disabled = !exercise;
+    find("#problem-before").hidden = !count || place === 0;
+    find("#problem-after").hidden = !count || place === count - 1;
+    find("#problem-after").classList.toggle("primary", Boolean(exercise && !isAsked(exercise)));
+    find("#problem-again").hidden = !count;
+    for (const id of ["solution", "problem-record"]) find(`#${id}`).hidden = !exercise;
     find("#forget").hidden = !exercise || exercise.box === 0;
-    say(find("#problem-name"), exercise ? `\u2068${exercise.name}\u2069` : "");
-    say(find("#problem-goal"), exercise ? goalText(exercise) : "");
     say(find("#verdict"), exercise ? resultText(exercise, hasLines) : "");
+    find("#verdict").hidden = !find("#verdict").textContent;
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
 }
@@ -53,7 +53,7 @@ function isAsked(exercise) {
   return Boolean(exercise && exercise.result === null && !exercise.given && (!exercise.isRead || exercise.goal || exercise.missed));
 }
 
-function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
+export function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   const moves = text("toMove", {colour: text(toMove)});
   const name = {lives: "goalLive", seki: "goalSeki", ko: isOwn ? "goalKoOwn" : "goalKoTheir", dies: "goalKill"}[goal];
   if (name) return `${moves} · ${text(name, {stone})}`;

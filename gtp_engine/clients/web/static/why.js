@@ -15,19 +15,19 @@ export class Why {
       element.dataset[id.match(/back|on$/) ? "label" : "text"] = name;
       return element;
     };
-    this.lines = document.createElement("div");
+    this.lines = Object.assign(document.createElement("div"), {id: "why-lines"});
     this.panel = document.createElement("section");
     this.panel.id = "why-panel";
     const first = document.createElement("div"), last = document.createElement("div");
     first.append(
-      make("why", "why", () => this.isOpen ? this.leave() : this.ask("why")),
+      make("why", "why", () => this.ask("why")),
       make("what-if", "whatIf", () => this.pick()),
     );
     last.append(make("why-back", "previous", () => this.step(-1)), make("why-on", "next", () => this.step(1)), make("why-leave", "controls.leave", () => this.leave()));
     last.firstElementChild.textContent = "‹";
     last.children[1].textContent = "›";
     this.panel.append(first, this.lines, last);
-    find("#loss").after(this.panel);
+    find("#steps").after(this.panel);
   }
 
   // Whether the board belongs to this, and not to the game.
@@ -106,7 +106,7 @@ export class Why {
 
   render() {
     const {asked} = this, isKnown = Boolean(asked?.lines);
-    find("#why").setAttribute("aria-pressed", this.isOpen);
+    find("#why").hidden = this.isOpen;
     find("#what-if").setAttribute("aria-pressed", Boolean(this.isPicking));
     find("#what-if").hidden = find("#why-back").hidden = find("#why-on").hidden = !isKnown;
     find("#why-leave").hidden = !asked;
