@@ -87,9 +87,9 @@ export class Why {
     this.onChange();
   }
 
-  show({asking: {why}, problems}) {
+  show({asking: {why}, problems, solving}) {
     const before = this.asked, asked = this.asked = why.asked;
-    this.panel.hidden = Boolean(problems.exercise) || !(why.canAsk || asked);
+    this.panel.hidden = Boolean(problems.exercise || solving.life) || !(why.canAsk || asked);
     if (!asked?.lines) {
       clearInterval(this.playing);
       this.isPicking = false;
