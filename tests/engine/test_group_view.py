@@ -23,7 +23,7 @@ def said(view: GroupView) -> list[str]:
     ("attacked", "defended", "sentence"),
     [
         (0.97, 0.99, "The network thinks: probably alive, 9 of 10."),  # nothing is proved
-        (0.68, 0.9, "The network thinks: probably alive, 7 of 10."),
+        (0.76, 0.9, "The network thinks: probably alive, 8 of 10."),
         (0.1, 0.2, "The network thinks: probably dead, 8 of 10."),
         (0.2, 0.8, "The network thinks: who moves first decides."),
         (0.5, 0.8, "The network is not sure about it."),
