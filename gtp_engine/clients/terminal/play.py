@@ -424,7 +424,8 @@ class TerminalGame:
         move = Move(game.moves[own[-1] - 1].colour, parse_vertex(name, game.width, game.height))
         before.to_move = move.colour
         before.copy().play(*move)  # which refuses an illegal one
-        self._network_settings()
+        if self._network_settings().search_parameters(self._engine.settings.network).profile:
+            raise UserError("this needs a network that does not imitate people")
         self._own_rank.end_counting("the engine helped")
 
         def question(worker: "SearchWorker", request: "SearchRequest") -> MoveReview | None:

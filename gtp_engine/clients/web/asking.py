@@ -71,7 +71,12 @@ class Asking(Part):
 
     @property
     def _node(self) -> TreeNode | None:
-        """The node of the mistake that is shown, by a review or while moves are marked; None if there is none."""
+        """The node of the mistake that is shown, by a review or while moves are marked; None if there is none.
+
+        There is none, either, for a network that imitates people, and so their mistakes as well.
+        """
+        if self.played.engine.parameters.profile:
+            return None
         if self._reviewing.mistake() is not None:
             return self.session.node
         is_marked = self.played.engine.network is not None and self._searches.loss() is not None
