@@ -24,8 +24,8 @@ from .searches import SECOND_LOOK_FACTOR, Searches
 # Visits of a first look. A second one then has 128, as long as the judgement of a move during a game takes.
 _VISITS = 16
 _SEED = 1  # that of `gtp_engine review`
-# Points: two moves are alike below the first, and a move is a mistake from the second on.
-_LEAST_DIFFERENCE, LEAST_LOSS, *_ = CLASSES
+# Points: a game is even below the first, and a move is a mistake from the second on; two moves are alike below that.
+_LEAST_LEAD, LEAST_LOSS, *_ = CLASSES
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Explanation:
         values, points = _names(self.move), self.move.cost("points")
         if points < LEAST_LOSS:
             return Phrase("asked.noMistake", values)
-        values["points"] = f"{points:.1f}"
+        values["points"] = _whole(points)
         return Phrase("asked.noReason" if _answer(self.move) != PASS else "asked.worthMore", values)
 
 
@@ -109,7 +109,7 @@ def searches_of(worker: SearchWorker, request: SearchRequest, known: KnownReport
 def told(tried: MoveReview) -> tuple[Phrase, ...]:
     """Returns what another move would have brought: who leads after it, the best answer, and the better move."""
     lead, values = worth(tried.after).lead, _names(tried)
-    if abs(lead) < _LEAST_DIFFERENCE:
+    if abs(lead) < _LEAST_LEAD:
         found = [Phrase("asked.even", values)]
     else:
         values |= {"leader": Phrase("black" if lead > 0 else "white"), "points": f"{abs(lead):.1f}"}
@@ -119,9 +119,9 @@ def told(tried: MoveReview) -> tuple[Phrase, ...]:
     if tried.move.point == tried.best:
         return (*found, Phrase("asked.best", values))
     cost = tried.cost("points")
-    if cost < _LEAST_DIFFERENCE:
+    if cost < LEAST_LOSS:
         return (*found, Phrase("asked.equal", values))
-    return (*found, Phrase("lost", {"move": values["played"], "points": f"{cost:.1f}", "best": values["better"]}))
+    return (*found, Phrase("lost", {"move": values["played"], "points": _whole(cost), "best": values["better"]}))
 
 
 def _names(move: MoveReview) -> dict[str, Value]:
@@ -137,6 +137,11 @@ def _names(move: MoveReview) -> dict[str, Value]:
         "player": Phrase(colour_name(move.move.colour)),
         "opponent": Phrase(colour_name(opponent(move.move.colour))),
     }
+
+
+def _whole(points: float) -> int:
+    """Returns a loss as people see it, which is no more exact than that."""
+    return int(points + 0.5)
 
 
 def _answer(move: MoveReview) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import SIZES, click, expect, opened, paste, started
+from peers.conftest import SIZES, click, expect, opened, paste, press, started
 
 pytestmark = pytest.mark.peer
 
@@ -55,7 +55,7 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
     page.locator("body").press("Escape")
     expect(page.locator("#status")).to_have_text("It is your turn (Black)")
     expect(page.locator("#why-leave")).to_be_hidden()
-    page.click("#undo")  # the game is as it was
+    press(page, "#undo")  # the game is as it was
     expect(page.locator("#facts")).to_contain_text("move 2")
     expect(page.locator("#why-panel")).to_be_hidden()
 
@@ -63,8 +63,8 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
 def test_the_network_says_what_it_thinks_of_a_group_that_is_not_solved(taught: Any) -> None:
     page = taught
     paste(page, "(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[gc];W[cc])")
-    page.click("#last")
-    page.click("#life")
+    page.locator("body").press("End")
+    press(page, "#life")
     expect(page.locator("#status")).to_contain_text("Choose a stone")
     click(page, "E5")
     expect(page.locator("#status")).to_contain_text("The network ")

@@ -53,7 +53,7 @@ def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
         "black's D4:",
         SENTENCE,
         "your D4 lost about 4.0 points; better: G7 F6",
-        "   Black answers at F6 and gains about 4.0 points.",
+        "   Black answers at F6 and gains about 4 points.",
         FOLLOWS,
     ]
     assert why_lines(review_of(0.0), BLACK) == ["your D4: no mistake has been found", SENTENCE]
@@ -65,14 +65,13 @@ def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
 
 def test_another_move_is_told_with_who_leads_the_best_answer_and_the_better_move() -> None:
     assert what_if_lines(loss(1, BLACK, D4, G7, 4.0)) == [
-        "After D4, White leads by about 4.0 points. White's best answer is F6. "
-        "D4 loses about 4.0 points; G7 is better.",
+        "After D4, White leads by about 4.0 points. White's best answer is F6. D4 loses about 4 points; G7 is better.",
         "   what follows: D4 F6 F6",
     ]
     assert what_if_lines(loss(2, WHITE, G7, G7, 0.2))[0] == (
         "After G7, the game is close. Black's best answer is F6. G7 is the best move that was found."
     )
-    assert "D4 is about as good as G7." in what_if_lines(loss(2, WHITE, D4, G7, 0.4))[0]
+    assert "D4 is about as good as G7." in what_if_lines(loss(2, WHITE, D4, G7, 1.4))[0]
 
 
 def test_what_if_in_a_game_at_a_rank(tmp_path: Path) -> None:

@@ -31,7 +31,10 @@ def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk) -> None:
 def test_a_move_makes_only_those_documents_anew_that_follow_the_position(desk: Desk) -> None:
     desk.made.clear()
     desk.play("C3")
-    assert desk.made == [{"position", "search", "play", "graph", "asking", "now"}, {"now"}]  # the other one is for the file
+    assert desk.made == [
+        {"position", "search", "play", "graph", "asking", "now"},
+        {"now"},
+    ]  # the other one is for the file
 
 
 def test_a_program_that_was_started_again_numbers_its_games_differently(engine: Engine, tmp_path: Path) -> None:
@@ -379,11 +382,11 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     values.set(line[0], Value(BLACK, 0.5, 2.0, JUDGED_VISITS, "C3"))
     values.set(line[1], Value(WHITE, 0.4, -1.5, JUDGED_VISITS, "C3"))
     desk.session.show()
-    assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
-    assert desk.published[-1]["drawn"]["labels"] == {"A1": "4"}
+    assert desk.published[-1]["loss"] == {"move": "A1", "points": 4, "best": "C3", "canUndo": True}
+    assert desk.published[-1]["drawn"]["labels"] == {"A1": "\u22124"}
     values.set(line[1], Value(WHITE, 0.4, -0.46, JUDGED_VISITS, "C3"))
     desk.session.show()
-    assert desk.published[-1]["loss"]["points"] == 2.5 and desk.published[-1]["drawn"]["labels"] == {"A1": "3"}
+    assert desk.published[-1]["loss"]["points"] == 3 and desk.published[-1]["drawn"]["labels"] == {"A1": "\u22123"}
     desk.send("teach", on=False)
     assert desk.published[-1]["loss"] is None
 

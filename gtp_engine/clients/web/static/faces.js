@@ -5,7 +5,7 @@ import {button, find} from "./elements.js";
 
 const MOST = 5;
 // Buttons that stand elsewhere, and take room; lists of moves and of lines are content.
-const ELSEWHERE = "main button:not(#actions *, #rest *, #mistakes *, #candidates *, #life-answers *, #life-moves *, #why-lines *)";
+const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *, #why-lines *";
 const row = find("#actions"), rest = find("#rest"), more = find("#more");
 const buttons = [...row.querySelectorAll("[data-sight]")];
 
@@ -36,7 +36,7 @@ function open(isOpen) {
 export function showFace(face) {
   document.body.dataset.face = face === "begin" ? "play" : face;
   const focused = document.activeElement, isIn = row.contains(focused);
-  let room = MOST - [...document.querySelectorAll(ELSEWHERE)].filter((each) => each.checkVisibility({visibilityProperty: true})).length;
+  let room = MOST - [...document.querySelectorAll(`main button:not(${CONTENT})`)].filter((each) => each.checkVisibility({visibilityProperty: true})).length;
   const inSight = buttons.filter((each) => {
     const isUsable = !each.hidden && !each.disabled;
     return isUsable && each.dataset.sight.split(" ").includes(face) && room-- > 0;

@@ -1,6 +1,6 @@
 // Whether a group is alive: the user picks a stone, the program reads, and the lines that show it are played on the board.
 import {button, find} from "./elements.js";
-import {moveName, number, say, sentence, text} from "./words.js";
+import {moveName, number, say, text, told} from "./words.js";
 
 export class Life {
   // send: sends a message; shown: returns the position that the page shows; onChange: called when the board has to show
@@ -110,7 +110,7 @@ export class Life {
     const {stone, positions, found, thought} = this.life, isKnown = found && found.status !== "unknown";
     const reading = positions ? text("lifeReading", {stone, positions: number(positions)}) : text("compiling");
     const now = found ? text(`life-${found.status}`, {stone}) : reading;
-    return [now, ...(isKnown ? [] : thought.map(sentence))].join(" ");
+    return [now, ...(isKnown ? [] : thought.map(told))].join(" ");
   }
 
   renderLines() {

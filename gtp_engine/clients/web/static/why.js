@@ -1,6 +1,6 @@
 // Why the move that is shown is a mistake: the line that refutes it is played on the board, and other moves can be tried.
 import {button, find} from "./elements.js";
-import {moveName, say, sentence, text} from "./words.js";
+import {moveName, say, text, told} from "./words.js";
 
 const PACE = 900;  // milliseconds between the moves of a line that is played out
 
@@ -133,6 +133,6 @@ export class Why {
     if (!asked) return "";
     if (asked.isSearching || !asked.lines) return text("searching");
     if (this.isPicking) return text("whatIfPick");
-    return this.name === "tried" ? asked.tried.map(sentence).join(" ") : sentence(asked.sentence);
+    return this.name === "tried" ? asked.tried.map(told).join(" ") : told(asked.sentence);
   }
 }

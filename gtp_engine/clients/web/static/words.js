@@ -27,12 +27,6 @@ function written(value) {
   return Number.isInteger(value) ? number(value) : value;
 }
 
-// Returns a sentence that the program has chosen. It may begin with a pass, which has no capital letter elsewhere.
-export function sentence({name, values}) {
-  const said = text(name, values);
-  return said[0].toLocaleUpperCase() + said.slice(1);
-}
-
 // Returns the name of a move as people read it; messages to the program have "pass" in every language.
 export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : vertex;
 
@@ -43,6 +37,19 @@ export const number = (value, digits = 0) => new Intl.NumberFormat(words.about.l
 
 export const percent = (value) =>
   new Intl.NumberFormat(words.about.locale, {style: "percent", maximumFractionDigits: 0}).format(value);
+
+// Points lost, as they stand on stones too: no number of a move has a minus sign.
+export const lostPoints = (points) => `\u2212${number(points)}`;
+
+// What begins a line begins with a capital letter.
+export const sentence = (said) => said.charAt(0).toLocaleUpperCase() + said.slice(1);
+
+// Returns a sentence that the program has chosen; it may begin with a pass.
+export const told = ({name, values}) => sentence(text(name, values));
+
+// When a day is, from today: "tomorrow", "in 4 days". day: in ISO form.
+export const fromToday = (day) =>
+  new Intl.RelativeTimeFormat(words.about.locale, {numeric: "auto"}).format(Math.round((new Date(`${day}T00:00`) - new Date().setHours(0, 0, 0, 0)) / 864e5), "day");
 
 // day: in ISO form.
 export const date = (day) =>
