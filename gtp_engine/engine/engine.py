@@ -525,7 +525,8 @@ class Engine(NotCopied):
         Args:
             request: What to search, from `Engine.request`; None for the present position. A request without limits is
                 searched within those of the settings.
-            endless: Whether a search without limits runs until `stop` is called or the future is cancelled.
+            endless: Whether a search without limits runs until `stop` is called, the future is cancelled, or the result
+                of a later call is waited for without a timeout.
         """
         self._end_pondering()
         search_request = self._checked(request or self.request())
@@ -534,7 +535,8 @@ class Engine(NotCopied):
         if noise := self.settings.analysis_wide_root_noise:
             parameters = search_request.parameters or self.parameters
             search_request = replace(search_request, parameters=replace(parameters, wide_root_noise=noise))
-        return self._thread.submit(lambda worker: worker.analyze(search_request), search_request.stop)
+        stop, is_endless = search_request.stop, search_request.limits.is_endless
+        return self._thread.submit(lambda worker: worker.analyze(search_request), stop, is_endless=is_endless)
 
     def raw_evaluations(
         self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None

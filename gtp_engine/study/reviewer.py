@@ -12,8 +12,8 @@ from ..base.fields import Range, invalid
 from ..base.threads import on_own_thread
 from ..engine.settings import EngineSettings, as_settings
 from ..go.game import Game
-from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
-from ..go.sgf import GameRecord, SgfError, read_sgf
+from ..go.rules import Rules, as_rules, check_komi, rules_name
+from ..go.sgf import GameRecord, SgfError, read_sgf, terms_of
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
@@ -153,17 +153,17 @@ class Reviewer:
         yield step
         for move in review_moves(replace(searches, pace=lambda: plan.limits), positions, numbers):
             plan.advance(1)
-            yield (step := step.next(plan, moves=(*step.review.moves, move)))
-        conditions = self._conditions(searches, task, plan, step.review.moves)
+            yield (step := step.next(plan, searched=(*step.review.searched, move)))
+        conditions = self._conditions(searches, task, plan, step.review.searched)
         step = replace(step, review=replace(step.review, conditions=conditions))
         if not self.stopped:
             error = positions.problem if numbers.stop > positions.count else ""
             plan.begin("again", *later_work(len(numbers) + 1, task.listed))
             yield (step := replace(step, stage="again", done=0, total=0, error=error))
             looked = replace(searches, limits=plan.limits)
-            for moves in look_again(looked, positions, step.review.moves, by, task.player, task.listed):
+            for moves in look_again(looked, positions, step.review.searched, by, task.player, task.listed):
                 plan.advance(SECOND_LOOK_FACTOR)
-                yield (step := step.next(plan, moves=moves))
+                yield (step := step.next(plan, searched=moves))
         review = replace(step.review, is_checked=not self.stopped)
         total = min(len(review.mistakes), task.listed)
         plan.begin("reasons", REASON_WORK * total)
@@ -192,7 +192,7 @@ class Reviewer:
         while not self.stopped:
             limited = replace(searches, limits=plan.limits)
             if len(step.review.mistakes) < task.listed:  # two were the same ladder: another may take a place
-                looks = look_again(limited, positions, step.review.moves, task.by, task.player, task.listed)
+                looks = look_again(limited, positions, step.review.searched, task.by, task.player, task.listed)
                 step = yield from _looked(looks, plan, step)
             most = task.listed if plan.is_over else task.most
             worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
@@ -201,8 +201,8 @@ class Reviewer:
             found = explain(limited, positions[worst.number - 1], worst)
             plan.advance(REASON_WORK)
             told = replace(worst, ladder=caught_in_a_ladder(found))
-            moves = tuple(told if move.number == worst.number else move for move in step.review.moves)
-            step = step.next(plan, moves=moves, reasons={**step.review.reasons, worst.number: found})
+            moves = tuple(told if move.number == worst.number else move for move in step.review.searched)
+            step = step.next(plan, searched=moves, reasons={**step.review.reasons, worst.number: found})
             yield (step := replace(step, total=max(total, step.done)))
 
     def _purposes(self, searches: Searches, positions: Positions, review: GameReview) -> dict[int, tuple[Reason, ...]]:
@@ -241,15 +241,16 @@ class Reviewer:
 
     def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan, moves: Sequence[MoveReview]) -> Conditions:
         """Returns how a record is reviewed: with a budget of time by the visits of the first look at these moves."""
-        used = task.rules or task.record.game_rules() or RULESETS["chinese"]
+        terms = terms_of(task.record, task.rules, task.komi)
         return Conditions(
             network=searches.evaluator.name,
             precision=getattr(searches.evaluator, "precision", ""),
             limits=Limits(round(mean(move.after.visits for move in moves))) if plan.seconds and moves else plan.limits,
             again=0 if plan.seconds else None,
             seed=searches.seed,
-            rules=rules_name(used) or used.to_json(),
-            komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
+            rules=rules_name(terms.rules) or terms.rules.to_json(),
+            komi=terms.komi,
+            notices=terms.notices,
         )
 
     def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
@@ -271,7 +272,7 @@ def _looked(
     """Yields a step of the same number for each position searched again, and returns the last one."""
     for moves in looks:
         plan.advance(SECOND_LOOK_FACTOR)
-        yield (step := replace(step, review=replace(step.review, moves=moves)))
+        yield (step := replace(step, review=replace(step.review, searched=moves)))
     return step
 
 

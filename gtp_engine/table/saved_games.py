@@ -28,11 +28,13 @@ from ..go.sgf import (
     GameRecord,
     Properties,
     SgfError,
+    Terms,
     TreeNode,
     read_number,
     read_sgf,
     read_text,
     shown_result,
+    terms_of,
     write_sgf,
 )
 from ..search.request import Limits
@@ -109,9 +111,9 @@ class SavedGame:
     """A saved game, up to the move after which it continues."""
 
     path: Path | None  # its file; None for a record that is in no file
-    game: Game  # the position with its history, komi and rules
     tree: GameRecord  # the whole record, with its variations and comments
     node: TreeNode  # the node of `game`
+    terms: Terms  # its rules and its komi
     humans: frozenset[int]  # the colours that humans play: those of the record, or the player to move if it names none
     opponent: Opponent | None  # the engine that played it; None if `play` did not save it, or for two humans
     # Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the file.
@@ -123,7 +125,14 @@ class SavedGame:
     time: TimeSettings
     is_record: bool = False  # whether it is looked at as somebody's record (`as_record`)
     is_kept: bool = True  # whether what is played on is saved; not so for a problem
-    ending: Phrase | None = None  # that the game ends before a move that cannot be played, and why not
+    # What there is to know about the file: the notices of its `Terms`, that it has other games too, or that the game
+    # ends before a move that cannot be played, and why not.
+    remarks: tuple[Phrase, ...] = ()
+
+    @property
+    def game(self) -> Game:
+        """The position with its history, komi and rules; it is not kept, since that of a long game takes much memory."""
+        return self.tree.position(self.node, self.terms.rules, self.terms.komi)
 
     def as_record(self) -> "SavedGame":
         """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""
@@ -132,14 +141,8 @@ class SavedGame:
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
         continuing = f"continuing {self.path} after {plural(len(self.game.moves), 'move')}"
-        ending = "" if self.ending is None else texts().say(self.ending)
         saving = "" if self.is_own else "it will be saved as a new game"
-        return "; ".join(filter(None, (continuing, ending, self.notice, saving)))
-
-    @property
-    def notice(self) -> str | None:
-        """That the file has other games too, in one line; None if it has not."""
-        return None if self.tree.is_whole_file else "only the first game in the file was opened"
+        return "; ".join(filter(None, (continuing, *map(texts().say, self.remarks), saving)))
 
 
 def open_game(
@@ -180,33 +183,35 @@ def open_tree(
     node = line[-1] if move is None else _node_after(line, move)
     if move is not None:
         node.children.clear()  # the game goes on from there
-    refusal = None
+    refusal, terms = None, terms_of(tree, rules, komi)
     try:
-        game = tree.position(node, rules, komi)
+        game = tree.position(node, terms.rules)
     except SgfError:
         if move is not None:
             raise
-        refusal = tree.end_before_illegal_move(rules)
+        refusal = tree.end_before_illegal_move(terms.rules)
         node = tree.main_line[-1]
-        game = tree.position(node, rules, komi)
+        game = tree.position(node, terms.rules)
     notes = read_notes(tree.root.properties)
     is_ours = path is not None and not notes.is_edited and _is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1] and refusal is None
     names = {BLACK: tree.black, WHITE: tree.white}
-    ending = None
+    remarks = list(terms.notices)
+    if not tree.is_whole_file:
+        remarks.append(Phrase("record.firstGame"))
     if refusal is not None and refusal.phrase is not None:  # without the file, which is known
-        ending = Phrase("error.recordEnds", {"problem": refusal.phrase.values["problem"]})
+        remarks.append(Phrase("error.recordEnds", {"problem": refusal.phrase.values["problem"]}))
     return SavedGame(
         path=path,
-        game=game,
         tree=tree,
         node=node,
+        terms=terms,
         humans=frozenset(colour for colour, name in names.items() if name == HUMAN) or frozenset((game.to_move,)),
         opponent=saved_opponent(tree, notes),
         is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
-        ending=ending,
+        remarks=tuple(remarks),
     )
 
 

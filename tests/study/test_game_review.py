@@ -94,7 +94,7 @@ def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
     assert order_note(find_mistakes(moves[:3])).startswith("The last one cost less")
     assert order_note(find_mistakes(decided)).startswith("All of these cost less")
     assert order_note(find_mistakes(moves[:2])) == order_note([]) == ""
-    assert summary(replace(game_of([]), moves=tuple(moves))).split("\n")[2:] == [
+    assert summary(replace(game_of([]), searched=tuple(moves))).split("\n")[2:] == [
         "White (Bob): 4.00 points lost per move, accuracy 32%, engine's first choice 0%",
         "Move 2: W D4, better F6 (4.0 points, 10.0% win rate)",
         "Move 1: B D4, better G7 (2.0 points, 1.0% win rate)",
@@ -306,7 +306,7 @@ def test_a_move_that_repeats_a_mistake_says_so() -> None:
     assert repr(again) == "<MoveReview: 3 black G7 (the same mistake as move 1; E5 is better)>"
     assert (again.cost("points"), again.points_loss, again.repeats) == (3, 0, 1)
     assert "The same mistake as move 1: E5 was better." in move_comment(again)
-    settled = replace(game, moves=(replace(first, after=loss(1, BLACK, D4, E5, 0.0).after), again))
+    settled = replace(game, searched=(replace(first, after=loss(1, BLACK, D4, E5, 0.0).after), again))
     assert settled.moves[1].points_loss == 3, "the first one turned out to cost nothing"
 
 

@@ -120,7 +120,7 @@ def test_what_follows_a_game_and_is_none_does_not_count(tmp_path: Path, rest: st
     path = saved(tmp_path, record())
     path.write_text(path.read_text() + rest)
     opened = open_game(path)
-    assert opened.is_own and opened.notice is None
+    assert opened.is_own and opened.remarks == ()
 
 
 def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_one_line_for_what_cannot_be_continued(tmp_path: Path, text: str, messag
 
 def test_a_game_ends_before_an_illegal_move(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
-    path.write_text("(;GM[1]SZ[9]AP[gtp_engine]PB[human]PW[gtp_engine b6c64 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
+    path.write_text("(;SZ[9]AP[gtp_engine]RU[AGA]KM[7]PB[human]PW[gtp_engine 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
     opened = open_game(path)
     assert (len(opened.game.moves), opened.game.to_move, opened.tree.moves) == (2, BLACK, opened.game.moves)
     ending = "move 3: illegal move: C7 is occupied: the game is shown up to there"

@@ -147,7 +147,7 @@ class Opening(Part):
         session.cancel()
         notice = played.file.notice
         begin()
-        session.notice = "; ".join(filter(None, (notice, session.notice_of_opening))) or None
+        session.notice = notice
         if forgets:
             self.values.forget()
         session.began(is_aside=is_aside)
@@ -189,7 +189,7 @@ class Opening(Part):
             "names": {colour_name(colour): names[colour] for colour in humans if names[colour] not in ("", HUMAN)},
             "ranks": {"black": tree.black_rank, "white": tree.white_rank} if is_record else {},
             "title": (tree.root.text("GN") or tree.root.text("EV")).strip() if is_record else "",
-            "ending": played.saved and played.saved.ending and phrase_parts(played.saved.ending),
+            "remarks": [phrase_parts(remark) for remark in played.saved.remarks] if played.saved else [],
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
             "komi": game.komi,
             "rules": rules_name(game.rules) or "other",

@@ -214,13 +214,14 @@ class Reviewing(Part):
 
     def _note(self, job: Job, first: int = 0) -> None:
         """Notes the values of what a review has found, from this move on."""
-        for move in job.step.review.moves[first:] if job.step else ():
+        review = job.step.review if job.step else None
+        for move in review.searched[first:] if review else ():
             self.values.note(move.before, job.positions[move.number - 1])
             self.values.note(move.after, job.positions[move.number])
-            if job.step and job.step.review.is_checked:
-                self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
-        if job.step is not None and job.stage in ("done", "stopped"):
-            for move in job.step.review.moves:
+        for move in review.moves if review and review.is_checked else ():
+            self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
+        if review is not None and job.stage in ("done", "stopped"):
+            for move in review.searched:
                 for number, report in enumerate((move.before, move.after), move.number - 1):
                     self.values.agree(job.positions[number], report)
 

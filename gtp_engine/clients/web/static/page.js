@@ -399,8 +399,8 @@ function show(before = state) {
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
   const notes = game.rankNotes.map(({name, values}) => text(name, values));
   showNotice("#rank-note", [ratingText(state), ...notes].filter(Boolean).join(" · "));
-  const ending = game.ending && text(game.ending.name, game.ending.values);
-  showNotice("#notice", [ending, now.notice].filter(Boolean).join("; "));
+  const remarks = game.remarks.map(({name, values}) => text(name, values));
+  showNotice("#notice", [...remarks, now.notice].filter(Boolean).join("; "));
   showProblem();
   const face = faceOf(state);
   showSteps(face);
