@@ -562,7 +562,7 @@ class Engine(NotCopied):
 
     def ownership(self) -> "Future[np.ndarray]":
         """Returns the ownership of each point, float32 [height, width] in -1..1, + for Black."""
-        return self._ask(lambda worker, request: worker.ownership(request))
+        return self.ask(lambda worker, request: worker.ownership(request))
 
     def dead_stones(self) -> "Future[set[int]]":
         """Returns the points of the stones that are removed for the count.
@@ -571,7 +571,7 @@ class Engine(NotCopied):
         game is over, the stones are judged together (`engine.status`); under rules that count stones as they stand
         (Tromp-Taylor) none are dead then.
         """
-        return self._ask(lambda worker, request: worker.dead_stones(request))
+        return self.ask(lambda worker, request: worker.dead_stones(request))
 
     def final_score(self) -> "Future[Score]":
         """Returns the score under the rules of the present board without the dead stones.
@@ -580,11 +580,11 @@ class Engine(NotCopied):
         unfinished game is only rough. Under territory rules points that have to be filled once the neutral points are,
         and territory in seki, count for nobody.
         """
-        return self._ask(lambda worker, request: request.game.score(worker.dead_stones(request)))
+        return self.ask(lambda worker, request: request.game.score(worker.dead_stones(request)))
 
     def statuses(self) -> "Future[dict[str, list[list[int]]]]":
         """Returns the chains by their status: "alive", "dead" or "seki"."""
-        return self._ask(lambda worker, request: worker.statuses(request))
+        return self.ask(lambda worker, request: worker.statuses(request))
 
     def solve(self, points: "Iterable[int | str]", *, seconds: float = USUAL_SECONDS) -> "Future[Solution]":
         """Finds out whether stones can be captured, whoever moves first, by exact reading; `stop` ends it.
@@ -602,8 +602,8 @@ class Engine(NotCopied):
 
         return self._thread.submit(run, stop)
 
-    def _ask(self, question: "Callable[[SearchWorker, SearchRequest], T]") -> "Future[T]":
-        """Has the worker answer a question about the present position."""
+    def ask(self, question: "Callable[[SearchWorker, SearchRequest], T]") -> "Future[T]":
+        """Has the worker answer a question on the search thread; the request is for the present position."""
         self._end_pondering()
         request = self.request()
         return self._thread.submit(lambda worker: question(worker, request))

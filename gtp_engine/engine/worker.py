@@ -291,13 +291,13 @@ class SearchWorker:
             profile = (parameters or default_parameters(self.network_name)).profile
             combined = np.mean(evaluated_ownership(game, evaluator, profile), 0)
         else:
-            ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
+            ownerships = [self.ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
             combined = np.mean(ownerships, 0) if game.is_over else in_their_own_turn(game, *ownerships)
         if not request.is_stopped:
             self._ownership = (position, combined)
         return combined
 
-    def _ownership_moving_first(self, request: SearchRequest, colour: int) -> np.ndarray:
+    def ownership_moving_first(self, request: SearchRequest, colour: int) -> np.ndarray:
         """Returns Black's ownership if this player moves first, by a search with limits of its own."""
         game = request.game.copy()
         game.to_move = colour

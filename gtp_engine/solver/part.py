@@ -263,6 +263,32 @@ def _part(side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid, 
     )
 
 
+def find_way_out(game: Game, points: Iterable[int]) -> int | None:
+    """Returns the liberty from which a group that is not enclosed can run; None if there is none.
+
+    The way leads over empty points that no stone of the opponent's touches, more of them than can be read, to where the
+    group's colour is not the first to come.
+    """
+    side = _Side(game, _colour_of(game, wanted := cells_of(points, game.width)))
+
+    def steps(colour: int) -> NDArray[np.int64]:
+        return _distances(side.stones, [(row, column) for row, column in np.argwhere(side.stones == colour).tolist()])
+
+    own_steps, other_steps = steps(side.defender), steps(opponent(side.defender))
+    liberties = find_liberties([one for cell in wanted for one in side.chain_of[cell]], side.stones)
+    origin = {cell: cell for cell in sorted(liberties) if other_steps[cell] > 1}
+    reached = [*origin]
+    for cell in reached:
+        for near in neighbours(cell, side.stones.shape):
+            if side.stones[near] == EMPTY and near not in origin and other_steps[near] > 1:
+                origin[near] = origin[cell]
+                reached.append(near)
+    outside = next((cell for cell in reached if other_steps[cell] <= own_steps[cell]), None)
+    if outside is None or len(reached) <= MOST_EMPTY:
+        return None
+    return points_of([origin[outside]], game.width)[0]
+
+
 def enclosed_groups(game: Game) -> list[tuple[int, ...]]:
     """Returns the largest chain, as its points, of each group that can be read in a closed part and is not proven."""
     sides = {colour: _Side(game, colour) for colour in (BLACK, WHITE)}

@@ -94,7 +94,7 @@ class Counted:
 @pytest.fixture
 def counted(worker: SearchWorker, monkeypatch: pytest.MonkeyPatch) -> Counted:
     counted = Counted()
-    monkeypatch.setattr(worker, "_ownership_moving_first", counted)
+    monkeypatch.setattr(worker, "ownership_moving_first", counted)
     return counted
 
 

@@ -430,3 +430,13 @@ def test_gtp_solves(start: Callable[..., Conversation]) -> None:
     assert "  Black to move: it dies with B7; B7 A7 C7" in conversation.ask("gtp_engine-solve D7 5")
     assert conversation.fail("gtp_engine-solve A1") == "no stone at A1"
     assert conversation.fail("gtp_engine-solve H9 1") == "invalid vertex"
+
+
+def test_gtp_says_what_the_network_thinks_of_a_group_that_is_not_solved(start: Callable[..., Conversation]) -> None:
+    for network, lines in (("none", 0), ("b6c64-19x19", 1)):
+        conversation = start("--network", network, "--threads", "1")
+        conversation.ask("boardsize 9")
+        conversation.ask("play b E5")
+        found = conversation.ask("gtp_engine-solve E5 0.1").splitlines()
+        assert found[0] == "Black's 1 stone at E5: not solved"
+        assert sum("The network " in line for line in found) == lines

@@ -150,7 +150,7 @@ def test_the_life_of_a_group_is_read_and_played_through(page: Any) -> None:
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):  # to E5, and to D8
         page.keyboard.press(key)
     page.keyboard.press("Enter")
-    expect(page.locator("#life-status")).to_have_text("The group at D8 is unsettled: who moves first decides.")
+    expect(page.locator("#status")).to_have_text("The group at D8 is unsettled: who moves first decides.")
     expect(page.locator("#announcement")).to_contain_text("unsettled")
     expect(page.locator("#life-moves button").first).to_have_text("B9: dies")
     expect(page.locator("#drawing .candidates circle")).to_have_count(3)

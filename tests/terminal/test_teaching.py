@@ -9,7 +9,7 @@ from piped_game import PLAY, only_game, play
 from pseudo_terminal import Terminal
 from reviews import D4, E5, G7, game_of, loss, reason
 
-from gtp_engine.clients.terminal.teaching import lesson_lines, why_lines
+from gtp_engine.clients.terminal.teaching import lesson_lines, what_if_lines, why_lines
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.game_review import GameReview
@@ -26,6 +26,7 @@ def review_of(*points: float, **options: object) -> GameReview:
 
 
 SENTENCE = "   D4 is a neutral point: it gains no territory."
+FOLLOWS = "   what follows: D4 F6 F6"
 
 
 def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
@@ -45,18 +46,43 @@ def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
     assert why_lines(review_of(2.0, 0.2), BLACK) == [
         "your D4 lost about 2.0 points; better: G7 F6",
         SENTENCE,
+        FOLLOWS,
         "white's D4: no reason for it is certain",
     ]
     assert why_lines(review_of(0.0, 4.0), WHITE) == [
         "black's D4:",
         SENTENCE,
         "your D4 lost about 4.0 points; better: G7 F6",
+        "   Black answers at F6 and gains about 4 points.",
+        FOLLOWS,
     ]
     assert why_lines(review_of(0.0), BLACK) == ["your D4: no mistake has been found", SENTENCE]
     assert why_lines(review_of(0.0), None)[0] == "black's D4:"
     over = review_of(0.2, 0.2)
     over = replace(over, moves=tuple(replace(move, ends_game=True) for move in over.moves))
     assert why_lines(over, BLACK)[-1] == "white's D4: two passes end the game"
+
+
+def test_another_move_is_told_with_who_leads_the_best_answer_and_the_better_move() -> None:
+    assert what_if_lines(loss(1, BLACK, D4, G7, 4.0)) == [
+        "After D4, White leads by about 4.0 points. White's best answer is F6. D4 loses about 4 points; G7 is better.",
+        "   what follows: D4 F6 F6",
+    ]
+    assert what_if_lines(loss(2, WHITE, G7, G7, 0.2))[0] == (
+        "After G7, the game is close. Black's best answer is F6. G7 is the best move that was found."
+    )
+    assert "D4 is about as good as G7." in what_if_lines(loss(2, WHITE, D4, G7, 1.4))[0]
+
+
+def test_what_if_in_a_game_at_a_rank(tmp_path: Path) -> None:
+    options = ("--network", "b6c64-19x19", "--board-size", "9", "--rank", "20k")
+    said = play("what if C3\nE5\nwhat if\nwhat if K3\nA1\nwhat if E5\nwhat if C3\nwhat if a1\n", tmp_path, *options)
+    for problem in ("you have not played a move yet", "missing point: type, for example, what if D4"):
+        assert problem in said
+    assert "illegal move: E5 is occupied" in said
+    good, bad = re.findall(r"(?m)^(After .*\.)\n   what follows: \w\d", said)
+    assert good.startswith("After C3, ") and "White's best answer is " in good
+    assert bad.startswith("After A1, White leads by about ") and "A1 loses about " in bad
 
 
 def test_one_line_where_nothing_can_be_taught(tmp_path: Path) -> None:

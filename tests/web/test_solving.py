@@ -66,6 +66,21 @@ def test_a_reading_is_stopped(pair: Desk, monkeypatch: pytest.MonkeyPatch) -> No
     assert pair.state["life"]["found"]["status"] == "unknown"
 
 
+def test_what_the_network_thinks_comes_before_the_reading_ends(pair: Desk) -> None:
+    pair.send("network", network="b6c64-19x19")
+    pair.send("open", sgf="(;SZ[9];B[ee])")
+    pair.wait(pair.engine.ready.done)
+    pair.send("go", move=1)
+    pair.send("solve", point="E5", node=pair.session.node.number)
+    assert pair.state["life"]["thought"] == [] and pair.state["task"]["kind"] == "life"
+    pair.wait()
+    life = pair.state["life"]
+    assert life["found"] is None and life["thought"][0]["name"].startswith("view.")
+    pair.send("stop-solve")
+    pair.wait(lambda: pair.state["life"]["found"])
+    assert pair.state["life"]["found"]["status"] == "unknown" and pair.state["life"]["thought"] == life["thought"]
+
+
 def test_what_is_no_group_is_refused(game: Desk, engine: Engine, tmp_path: Path) -> None:
     node = game.session.node.number
     game.refuse("no stone at A9", "solve", point="A9", node=node)

@@ -125,14 +125,22 @@ def final_status_list(session: Session, arguments: list[str]) -> str:
 
 @command("gtp_engine-solve", takes=(1, 64))
 def solve_group(session: Session, arguments: list[str]) -> str:
-    """`POINT... [SECONDS]`: whether the chains on these points live, by exact reading (`solver.solution`)."""
+    """`POINT... [SECONDS]`: whether the chains on these points live, by exact reading (`solver.solution`).
+
+    If that is not proved for both players to move first, it says, too, what the network thinks.
+    """
+    from ...engine.group_view import group_view
     from ...solver.description import describe
 
     words = list(arguments)
     seconds = number(words.pop(), 0.01) if len(words) > 1 and words[-1][:1].isdigit() else USUAL_SECONDS
     points = [point(session, word, "invalid vertex", may_pass=False) for word in words]
     found = session.wait(session.engine.solve(points, seconds=seconds))
-    return "\n".join(describe(found, session.engine.game))
+    lines = describe(found, session.engine.game)
+    if found.status == "unknown" and session.engine.network is not None:
+        view = session.wait(session.engine.ask(lambda worker, request: group_view(worker, request, points)))
+        lines += (f"  {texts().say(phrase)}" for phrase in view.phrases)
+    return "\n".join(lines)
 
 
 # The board.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -24,11 +24,14 @@ from ...engine.ranks import STRONGEST, WEAKEST
 from ...engine.settings import ANSWER_SECONDS, EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
+from ...go.game import Move
 from ...go.life import area_map
 from ...search.report import SearchReport
 from ...study.game_review import GameReview
 from ...study.known_reports import KnownReports
 from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
+from ...study.move_review import MoveReview
+from ...study.questions import judge, searches_of
 from ...study.reviewer import ReviewTask
 from ...study.stored_reviews import keep_review
 from ...table.database import Database
@@ -40,8 +43,12 @@ from ...table.saved_games import HUMAN, find_game, open_game
 from . import board
 from .own_rank import OwnRank
 from .screen import Screen
-from .teaching import lesson_lines, why_lines
+from .teaching import lesson_lines, what_if_lines, why_lines
 from .words import COMMANDS, RANK_STEPS, SHOWN_VALUES, choices, example_point, parse_count, parse_line
+
+if TYPE_CHECKING:
+    from ...engine.worker import SearchWorker
+    from ...search.request import SearchRequest
 
 T = TypeVar("T")
 
@@ -50,6 +57,7 @@ _COMPILING = "the first start prepares the engine for this computer: its first a
 _FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
 _RANK_AUTO = "rank auto is for the start, as in `gtp_engine play --rank auto`; here type a rank, as in rank 15k"
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
+_NOTHING_FOUND = "the search was stopped before it found anything"
 _ROLLOUTS = "rollouts"  # what plays without a network
 _QUOTED = 40  # characters of a wrong value that a message quotes
 _HELP_COLUMNS = 13  # of a command in the help, before its meaning
@@ -404,6 +412,32 @@ class TerminalGame:
         for line in why_lines(self._given(about_last_moves(game, self._network_settings(), self._known)), own):
             self._print(line)
 
+    def _command_what(self, text: str) -> None:
+        name, game = text.lower().removeprefix("if").strip(), self._engine.game
+        if not name:
+            raise UserError(f"missing point: type, for example, what if {example_point(game.width, game.height)}")
+        own = [number for number, move in enumerate(game.moves, 1) if move.colour in self._played.humans]
+        if not own:
+            raise UserError("you have not played a move yet")
+        before = game.copy()
+        while len(before.moves) >= own[-1]:
+            before.undo()
+        move = Move(game.moves[own[-1] - 1].colour, parse_vertex(name, game.width, game.height))
+        before.to_move = move.colour
+        before.copy().play(*move)  # which refuses an illegal one
+        if self._network_settings().search_parameters(self._engine.settings.network).profile:
+            raise UserError("this needs a network that does not imitate people")
+        self._own_rank.end_counting("the engine helped")
+
+        def question(worker: "SearchWorker", request: "SearchRequest") -> MoveReview | None:
+            return judge(searches_of(worker, request, self._known), before, move, own[-1])
+
+        tried = self._wait(self._engine.ask(question), "looking at the move (Ctrl-C to stop)")
+        if tried is None:
+            raise UserError(_NOTHING_FOUND)
+        for line in what_if_lines(tried):
+            self._print(line)
+
     def _command_lesson(self, _: str) -> None:
         game = self._engine.game
         if not self._played.result:
@@ -430,7 +464,7 @@ class TerminalGame:
         self._own_rank.end_counting("the engine helped")
         review = self._wait(study.start(), "looking at the moves (Ctrl-C to stop)", study.stop)
         if not review.is_checked:
-            raise UserError("the search was stopped before it found anything")
+            raise UserError(_NOTHING_FOUND)
         return review
 
     def _command_again(self, text: str) -> None:

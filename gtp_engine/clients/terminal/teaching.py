@@ -1,11 +1,13 @@
-"""What the terminal says about moves: the lesson after a game, and why the last moves were played."""
+"""What the terminal says about moves: the lesson after a game, why the last moves were played, and other moves."""
 
 from collections.abc import Iterator
 
+from ...base.languages.texts import texts
 from ...go.coords import colour_name
 from ...study.game_review import GameReview
 from ...study.lesson import worst_mistakes
 from ...study.move_review import MoveReview, order_note
+from ...study.questions import Explanation, told
 from .board import LINE_SHOWN
 
 
@@ -34,6 +36,10 @@ def why_lines(review: GameReview, own: int | None) -> list[str]:
     for move in review.moves:
         player = "your" if move.move.colour == own else f"{colour_name(move.move.colour)}'s"
         sentences = [*_sentences(review, move)]
+        if move.number in mistaken:
+            explanation = Explanation(move, review.reasons.get(move.number, ()))
+            sentences = sentences or [f"   {texts().say(explanation.sentence)}"]
+            sentences.append(f"   what follows: {move.line_text(explanation.refutation[:LINE_SHOWN])}")
         if move.ends_game:
             known = ": two passes end the game"
         elif move.number in mistaken:
@@ -44,6 +50,12 @@ def why_lines(review: GameReview, own: int | None) -> list[str]:
             known = ":" if sentences else ": no reason for it is certain"
         lines += [f"{player} {move.vertex(move.move.point)}{known}", *sentences]
     return lines
+
+
+def what_if_lines(tried: MoveReview) -> list[str]:
+    """Returns what a move would have brought in the place of the one played, and what would have followed."""
+    line = Explanation(tried).refutation[:LINE_SHOWN]
+    return [" ".join(map(texts().say, told(tried))), f"   what follows: {tried.line_text(line)}"]
 
 
 def _cost(move: MoveReview) -> str:

@@ -12,7 +12,7 @@ from .studying import Searches
 
 _UNKNOWN = "unknown"
 # Messages that have the engine help, or another network play.
-_HELP = ("analyse", "hint", "network", "review", "score", "solve", "teach")
+_HELP = ("analyse", "hint", "network", "review", "score", "solve", "teach", "why")
 
 
 class Rating(Part):

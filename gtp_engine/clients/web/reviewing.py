@@ -92,11 +92,18 @@ class Reviewing(Part):
         self.job: Job | None = None  # that of the present game
         # The review of a game that was left for a problem, or to try a move again.
         self.aside: Job | None = None
-        # What reviews of this game, and of the one that it began in, have searched: one figure for one mistake.
         self._known: KnownReports | None = None
         self._running: Future[GameReview] | None = None
         self._keeping: Future[None] | None = None  # what was found
         self._pace = Pace()
+
+    @property
+    def known(self) -> "KnownReports":
+        """What reviews of this game, and of the one that it began in, have searched: one figure for one mistake."""
+        from ...study.known_reports import KnownReports  # later than the first board
+
+        self._known = self._known or KnownReports()
+        return self._known
 
     @property
     def is_studying(self) -> bool:
@@ -129,17 +136,15 @@ class Reviewing(Part):
 
     def _begin(self, player: int | None, *, visits: int | None = None, is_lesson: bool = False) -> None:
         """Begins a review, or the lesson of a player; the moves of the others are not judged."""
-        from ...study.known_reports import KnownReports  # later than the first board
-        from ...study.lesson import GameStudy, after_game
+        from ...study.lesson import GameStudy, after_game  # later than the first board
         from ...study.reviewer import ReviewTask
 
         tree, engine = self.played.update_record(is_copy=True), self.played.engine
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
-        self._known = self._known or KnownReports()
         if is_lesson:
-            study = after_game(task, engine.settings, self._known)
+            study = after_game(task, engine.settings, self.known)
         else:
-            study = GameStudy(task, engine.settings, visits=visits, known=self._known)
+            study = GameStudy(task, engine.settings, visits=visits, known=self.known)
         job = self.job = self._job(study, is_lesson=is_lesson)
         self.session.other_problem, self.draws = None, True
         self._touch()

@@ -31,6 +31,7 @@ from ...go.drawing import drawing_script
 from ...table.database import Database
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
+from .asking import Asking
 from .graph import Graph
 from .guard import Guard
 from .my_games import MyGames
@@ -91,6 +92,7 @@ def new_session(
         Rating(session, searches, opening, rated)
     reviewing = Reviewing(session, opening, database)
     Graph(session, reviewing)
+    Asking(session, searches, reviewing)
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening, database)

@@ -45,7 +45,7 @@ class Task:
     """What the engine does; it does one thing at a time."""
 
     # "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move, after
-    # it and before it; "solve" for reading a problem.
+    # it and before it; "solve" for reading a problem; "why" for a question about a mistake, "life" about a group.
     kind: str
     begin: Callable[[], Future[Any]]  # has the engine begin
     finish: Callable[[Any], None]  # called with the result, unless the task has been cancelled

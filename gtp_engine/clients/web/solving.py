@@ -7,13 +7,15 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...base.fields import invalid
 from ...base.threads import in_background
+from ...engine.group_view import GroupView, group_view
 from ...go.coords import PASS, as_colour
 from ...go.drawing import Candidate
 from ...go.game import Game
@@ -22,7 +24,11 @@ from ...solver.part import find_part
 from ...solver.refutations import Branch
 from ...solver.solution import Answer, Solution, solve
 from .position import line_shown
-from .session import CLOSING_SECONDS, Document, Message, Pace, Part, in_words, text_of
+from .session import CLOSING_SECONDS, Document, Message, Pace, Part, Task, in_words, phrase_parts, text_of
+
+if TYPE_CHECKING:
+    from ...engine.worker import SearchWorker
+    from ...search.request import SearchRequest
 
 SECONDS = 20.0  # by judgement: most groups that are solved at all take less
 _WORKS, _FAILS = "#5cc48d", "#e08a7b"  # the colours of moves that keep the outcome of the first ones, and of others
@@ -38,6 +44,7 @@ class Job:
     began: float = field(default_factory=time.monotonic)
     positions: int = 0  # read so far
     solution: Solution | None = None  # what was found; None while it is read, or if it has failed
+    view: GroupView | None = None  # what the network thinks; None before it was asked, or without one
 
 
 class Solving(Part):
@@ -82,7 +89,27 @@ class Solving(Part):
         self.session.tell("help")
         self._reading = in_background("solver", partial(self._read, job))
         self._reading.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
-        self.session.publish(self)
+        self._ask_network(job)
+
+    def _ask_network(self, job: Job) -> None:
+        """Has the network say what it thinks meanwhile, unless the engine thinks about the game."""
+        session, engine = self.session, self.played.engine
+
+        def keep(view: GroupView) -> None:
+            job.view = view
+            session.touch(self)
+            session.go_on()
+
+        is_busy = session.task is not None and session.task.is_of_the_game
+        if is_busy or engine.network is None or not session.is_ready:
+            session.publish(self)
+            return
+        session.cancel()
+
+        def think(worker: "SearchWorker", request: "SearchRequest") -> GroupView:
+            return group_view(worker, replace(request, game=job.game), [job.point])
+
+        session.go_on(Task("life", partial(engine.ask, think), keep))
 
     def show(self, game: Game, solution: Solution) -> None:
         """Shows the lines of a position of which a solution is known."""
@@ -142,7 +169,8 @@ class Solving(Part):
         found = None if job.solution is None else as_document(job.solution, job.game)
         seconds = time.monotonic() - job.began
         stone, progress = job.game.vertex(job.point), min(1.0, round(seconds / SECONDS, 2))
-        return {"life": {"stone": stone, "positions": job.positions, "progress": progress, "found": found}}
+        life = {"stone": stone, "positions": job.positions, "progress": progress, "found": found}
+        return {"life": {**life, "thought": list(map(phrase_parts, job.view.phrases if job.view else ()))}}
 
     def on_lines(self, message: Message) -> Document:
         """Returns the board after some moves of the lines for one player to move first, with the moves that follow.

@@ -5,7 +5,7 @@ import {button, find} from "./elements.js";
 
 const MOST = 5;
 // Buttons that stand elsewhere, and take room; lists of moves and of lines are content.
-const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *";
+const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *, #why-lines *";
 const row = find("#actions"), rest = find("#rest"), more = find("#more");
 const buttons = [...row.querySelectorAll("[data-sight]")];
 

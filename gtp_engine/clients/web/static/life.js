@@ -1,6 +1,6 @@
 // Whether a group is alive: the user picks a stone, the program reads, and the lines that show it are played on the board.
 import {button, find} from "./elements.js";
-import {moveName, number, say, text} from "./words.js";
+import {moveName, number, say, text, told} from "./words.js";
 
 export class Life {
   // send: sends a message; shown: returns the position that the page shows; onChange: called when the board has to show
@@ -92,8 +92,7 @@ export class Life {
     find("#life-leave").hidden = !life;
     find("#life-stop").hidden = find("#life-progress").hidden = !life || Boolean(life.found);
     for (const id of ["life-back", "life-on"]) find(`#${id}`).hidden = !answer;
-    say(find("#life-status"), this.statusText());
-    const stage = life?.found?.status || (life?.positions && life.stone) || this.isPicking;
+    const stage = [life?.found?.status, life?.positions && life.stone, life?.thought.length, this.isPicking].join();
     if (stage && stage !== this.stage) this.announce(this.statusText());  // once, without the positions in between
     this.stage = stage;
     const assumed = [answer?.walls.length && text("lifeWalls"), life?.found?.isConditional && text("ifEnclosed")];
@@ -105,11 +104,13 @@ export class Life {
     this.renderLines();
   }
 
+  // What is said next to the board: as long as nothing is proved, also what the network thinks; "" if nothing was asked.
   statusText() {
     if (!this.life) return this.isPicking ? text("lifePick") : "";
-    const {stone, positions, found} = this.life;
-    if (found) return text(`life-${found.status}`, {stone});
-    return positions ? text("lifeReading", {stone, positions: number(positions)}) : text("compiling");
+    const {stone, positions, found, thought} = this.life, isKnown = found && found.status !== "unknown";
+    const reading = positions ? text("lifeReading", {stone, positions: number(positions)}) : text("compiling");
+    const now = found ? text(`life-${found.status}`, {stone}) : reading;
+    return [now, ...(isKnown ? [] : thought.map(told))].join(" ");
   }
 
   renderLines() {

@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, onPointing} from "./elements.js";
-import {lostPoints, moveName, number, percent, say, sentence, text} from "./words.js";
+import {lostPoints, moveName, number, percent, say, text, told} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -72,7 +72,7 @@ export class Mistakes {
       again.dataset.entry = `${mistake.node} again`;
       again.className = "primary";
       entry.setAttribute("aria-current", "true");
-      const lines = [text("betterLine"), ...mistake.reasons.map(({name, values}) => sentence(text(name, values)))];
+      const lines = [text("betterLine"), ...mistake.reasons.map(told)];
       item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)), again);
     }
     return item;

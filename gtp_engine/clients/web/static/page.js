@@ -13,6 +13,7 @@ import {Problems, problemName, problemText} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
 import {Study} from "./study.js";
+import {Why} from "./why.js";
 import {begin, choose, date, moveName, number, percent, say, sentence, text} from "./words.js";
 
 const LAYERS = ["candidates", "losses", "ownership", "policy"];
@@ -35,7 +36,7 @@ let resigned = null;  // the position shown when the user was asked whether to r
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
-  onPoint: (vertex) => life.use(vertex) || study.use(vertex) || play(vertex),
+  onPoint: (vertex) => life.use(vertex) || why.use(vertex) || study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
   onHover: (vertex) => showLine(candidate(vertex ?? board.picked)),
   onPick: (vertex) => {
@@ -52,15 +53,20 @@ const mistakes = new Mistakes(send, {
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
   onStage: announce,
 });
-const life = new Life(send, {
+// What the board belongs to while something is asked about the position; undefined if nothing is.
+const asking = () => [life, why].find((each) => each.isOpen);
+const ofQuestions = {
   shown: () => study.shown,
   onChange: () => {
-    line = life.line;
+    line = asking()?.line || null;
     if (line) transmit(line);
     else if (state) draw();
+    if (state) showStatus();
   },
   announce,
-});
+};
+const life = new Life(send, ofQuestions);
+const why = new Why(send, ofQuestions);
 const problems = new Problems(send);
 const myGames = new MyGames(send, resultText), share = new Share();
 const sound = new Sound(find("#sound"));
@@ -163,8 +169,8 @@ function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#ana
 // Several steps may be taken before the first one is answered.
 const steps = {
   Home: () => go(0),
-  ArrowLeft: () => life.step(-1) || send({type: "go", step: -1}),
-  ArrowRight: () => life.step(1) || send({type: "go", step: 1}),
+  ArrowLeft: () => life.step(-1) || why.step(-1) || send({type: "go", step: -1}),
+  ArrowRight: () => life.step(1) || why.step(1) || send({type: "go", step: 1}),
   End: () => go(state.position.moves),
 };
 find("#previous").addEventListener("click", steps.ArrowLeft);
@@ -183,7 +189,7 @@ find("#board").addEventListener("wheel", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
-  if (event.key === "Escape" && life.isOpen) life.leave();
+  if (event.key === "Escape") asking()?.leave();
   if (event.key in steps) steps[event.key]();
   else if (!step || !state || !study.step(step)) return;
   event.preventDefault();  // which would scroll the page
@@ -311,7 +317,7 @@ function pointText(vertex, stone) {
 // The steps stand where they stood, at the ends of the game too, where the focus goes to the way back.
 function showSteps(face) {
   const {place, moves} = state.position, focused = document.activeElement;
-  find("#steps").hidden = moves === 0 || life.isOpen;
+  find("#steps").hidden = moves === 0 || Boolean(asking());
   find("#previous").disabled = place === 0 || (face === "play" && place === moves);
   find("#next").disabled = place === moves;
   const slider = find("#place");
@@ -333,6 +339,7 @@ function show(before = state) {
   if (!state) return;
   const {position, play, game, now, search} = state;
   life.show(state);
+  why.show(state);
   if (!before || before.position.node !== position.node || before.position.tree !== position.tree) board.pick(null);
   showAgain(before);
   const isTheirs = play.isYourTurn, busy = isBackground() ? null : now.task && now.task.kind;
@@ -340,7 +347,7 @@ function show(before = state) {
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
   find("#undo").disabled = !play.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
-  find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
+  find("#stop").textContent = text(["hint", "life", "score", "solve", "why"].includes(busy) ? "stop" : "moveNow");
   find("#analyse").setAttribute("aria-pressed", search.analysisVisits !== null);
   find("#curve").hidden = !state.graph.svg || !hasOpinions();
   if (state.graph.svg) graph.show(state.graph, state.position);
@@ -420,7 +427,7 @@ function showSettings() {
 // other: other stones, and what is drawn with them.
 function draw(other = {}) {
   const {position, game: {board: svg, width, height}} = state, shown = {...position, ...other};
-  const colour = state.play.isYourTurn && study.tool === "play" && !life.isOpen ? position.toMove : null;
+  const colour = state.play.isYourTurn && study.tool === "play" && !asking() ? position.toMove : null;
   const isPreview = shown.stones.join() !== position.stones.join(), last = isPreview ? null : position.lastMove?.vertex;
   const written = {numbers: position.numbers, losses: hasOpinions() ? state.search.losses : {}}[find("#on-stones").value];
   const drawn = {...shown.drawn, labels: {...(isPreview ? {} : written), ...shown.drawn.labels}};
@@ -452,7 +459,7 @@ function showStatus() {
   say(find("#heading"), exercise ? problemName(exercise) : state.game.title || text("title"));
   document.title = `${now} · ${text("title")}`;
   const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
-  if (said !== announced) announce(announced = said);
+  if (said !== announced && !asking()) announce(announced = said);  // which announce their own answers
   find("#board").setAttribute("aria-label", boardLabel());
 }
 
@@ -469,13 +476,14 @@ function boardLabel() {
 }
 
 function statusText() {
-  const {position, play, now} = state;
+  const {position, play, now} = state, answer = asking()?.statusText();
   const colour = text(position.toMove);
+  if (answer) return answer;
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
   if (state.problems.exercise && !now.task) return problemText(state.problems.exercise);
   if (position.place < position.moves) return earlierText();
-  if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
+  if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", life: "searching", score: "searching", why: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
   // After a search that failed it may be the engine's turn.
   return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
@@ -554,12 +562,13 @@ function candidate(vertex) {
 
 // What the answer to such a message is called.
 function nameOf(asked) {
+  if (asked.name) return asked.name;
   if (asked.type === "lines") return ["lines", asked.first, ...asked.moves].join(" ");
   return asked.type === "reason" ? `reason ${asked.number}` : asked.move;
 }
 
 function showLine(wanted) {
-  if (life.isOpen) return;  // the board shows its lines
+  if (asking()) return;  // the board shows its lines
   if ((wanted && nameOf(wanted)) === (line && nameOf(line))) return;
   line = wanted;
   if (line) transmit(line);
@@ -568,7 +577,7 @@ function showLine(wanted) {
 
 // After a new state: the line of the same candidate or reason, which may have changed, that of a group, or the position.
 function showAgain(before) {
-  if (life.isOpen || line?.type === "lines") line = life.line;
+  if (asking() || ["lines", "why-line"].includes(line?.type)) line = asking()?.line || null;
   else if (line) line = line.type === "line" ? candidate(line.move) : before && before.position.node === state.position.node ? line : null;
   if (line) transmit(line);
   else draw();

@@ -44,6 +44,9 @@ export const lostPoints = (points) => `\u2212${number(points)}`;
 // What begins a line begins with a capital letter.
 export const sentence = (said) => said.charAt(0).toLocaleUpperCase() + said.slice(1);
 
+// Returns a sentence that the program has chosen; it may begin with a pass.
+export const told = ({name, values}) => sentence(text(name, values));
+
 // When a day is, from today: "tomorrow", "in 4 days". day: in ISO form.
 export const fromToday = (day) =>
   new Intl.RelativeTimeFormat(words.about.locale, {numeric: "auto"}).format(Math.round((new Date(`${day}T00:00`) - new Date().setHours(0, 0, 0, 0)) / 864e5), "day");
