@@ -81,7 +81,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
-    saved = first.saved
+    steps, saved = players.steps(), first.saved
     if saved is not None and not saved.is_own and len(first.humans) == 2 and players.move is None:
         saved = saved.as_record()
     try:
@@ -91,7 +91,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
         is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
-        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated))
+        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated, steps))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()
