@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..base.errors import EXPECTED, UserError
 from ..base.files import write_text
 from ..base.folders import data_dir
@@ -116,7 +119,9 @@ class Learner:
         try:
             check_move(game, point)
         except UserError as error:
-            self.refusal = (error.phrase,) if error.phrase is not None else ()
+            assert error.phrase is not None, "the rules say why"
+            is_occupied = error.phrase.name == "error.occupied"
+            self.refusal = (Phrase("steps.occupied", error.phrase.values) if is_occupied else error.phrase,)
             return
         game.play(BLACK, point)
         if self.step.is_task and not self.step.is_reached(game) and not game.is_over:
@@ -151,17 +156,24 @@ class Learner:
     # What there is to say, besides the texts of the step.
 
     @property
+    def _is_explained(self) -> bool:
+        """Whether a text of the step says why the last move was refused."""
+        return REFUSED in self.step.texts[DEFAULT] and any(phrase.name in _BY_THE_RULES for phrase in self.refusal)
+
+    @property
     def said(self) -> str:
         """The name of the text of the step that is to be said now; "" for none."""
-        if any(phrase.name in _BY_THE_RULES for phrase in self.refusal) and REFUSED in self.step.texts[DEFAULT]:
+        if self._is_explained:
             return REFUSED
-        return {ASKED: "" if self._played else "task", RIGHT: "right", WRONG: "wrong", DRAWN: ""}[self.state]
+        if self.state == ASKED and self.step.goal == FIRST_CAPTURE and self.remarks:
+            return ""  # which say what to do
+        return {ASKED: "task", RIGHT: "right", WRONG: "wrong", DRAWN: ""}[self.state]
 
     @property
     def remarks(self) -> list[Phrase]:
         """What the rules say: why a move was refused, which stones are in atari, the count, a draw."""
         if self.refusal:
-            return [] if self.said == REFUSED else [*self.refusal]
+            return [] if self._is_explained else [*self.refusal]
         if self.state == DRAWN:
             return [Phrase("steps.nobody")]
         if self.step.goal == FIRST_CAPTURE and self.state == ASKED:
@@ -175,6 +187,11 @@ class Learner:
             name = "passes" if self.game.last_point == PASS else "plays"
             return [Phrase(name, {"colour": Phrase("white"), "move": self.game.vertex(self.game.last_point)})]
         return []
+
+    @property
+    def owners(self) -> NDArray[np.int8] | None:
+        """Who owns each point once the points are counted, as in `area_map`; None before."""
+        return area_map(self.game) if self.step.goal == WIN and self.game.is_over else None
 
     def hint(self) -> list[Phrase]:
         """Returns advice: in a game the ataris, on a board with a task a move that solves it."""

@@ -21,6 +21,7 @@ from .words import example_point, parse_line
 
 _LIBERTY = {True: "!", False: "+"}  # of own stones in atari, and of others
 _ISOLATES = str.maketrans("", "", "\u2068\u2069")  # for pages; terminals have their own ways
+_UNSPACED = ("ja", "zh")  # lines end anywhere: at a space no earlier than elsewhere
 # What is typed in the place of a point, and other words for it; `next` is also what Enter does after a right answer.
 _WORDS = ("undo", "hint", "again", "next", "back", "quit")
 _ALIASES = {"retry": "again", "show": "hint", "previous": "back", "leave": "quit"}
@@ -69,7 +70,7 @@ class Lessons:
                 else:
                     self._play(learner, line, wait)
             except UserError as error:
-                self._screen.say(error_text(error), "yellow")
+                self._tell(error_text(error), "yellow")
 
     def helps(self, played: PlayedGame) -> bool:
         """Whether ataris are marked in a game that is continued."""
@@ -98,13 +99,14 @@ class Lessons:
         step = learner.step
         own = step.texts[self._language]
         place = Phrase("steps.place", {"number": learner.number + 1, "count": len(learner.steps)})
-        self._screen.say(f"{self._said(place)} · {own['title']}", "bold")
-        self._screen.say(own["text"])
+        self._tell(f"{self._said(place)} · {own['title']}", "bold")
+        self._tell(own["text"])
         self._say(learner)
-        point = example_point(step.start.width, step.start.height)
-        self._screen.say(
-            self._said(Phrase("steps.enter" if step.goal == GAME else "steps.typed", {"point": point})), "dim"
-        )
+        self._tell(self._said(Phrase("steps.enter")) if step.goal == GAME else self._typed(learner), "dim")
+
+    def _typed(self, learner: Learner) -> str:
+        """Returns what can be typed."""
+        return self._said(Phrase("steps.typed", {"point": example_point(learner.game.width, learner.game.height)}))
 
     def _do(self, learner: Learner, command: str) -> None:
         """Executes a word; Enter goes on after a right answer, and otherwise shows the step again."""
@@ -115,7 +117,7 @@ class Lessons:
             advice = learner.hint()
             self._draw(learner)
             for phrase in advice:
-                self._screen.say(self._said(phrase))
+                self._tell(self._said(phrase))
             return
         elif command == "undo":
             learner.undo()
@@ -143,16 +145,19 @@ class Lessons:
     def _draw(self, learner: Learner) -> None:
         step, game = learner.step, learner.game
         labels = {point: text for point, text in step.labels.items() if game.stone_at(point) == EMPTY}
-        marks = Marks(labels=labels) if step.is_task else self.marks(game)
+        marks = Marks(labels=labels, territory=learner.owners) if step.is_task else self.marks(game)
         self._screen.show(board_view(game, self._screen.console, marks))
 
     def _say(self, learner: Learner) -> None:
         own = learner.step.texts[self._language]
         lines = [own[learner.said]] if learner.said else []
         for line in [*lines, *map(self._said, learner.remarks)]:
-            self._screen.say(line, {"right": "green", "wrong": "yellow", "refused": "yellow"}.get(learner.said, ""))
+            self._tell(line, {"right": "green", "wrong": "yellow", "refused": "yellow"}.get(learner.said, ""))
         if learner.state == RIGHT:
-            self._screen.say(self._said(Phrase("steps.enter")), "dim")
+            self._tell(self._said(Phrase("steps.enter")), "dim")
+
+    def _tell(self, text: str, style: str = "") -> None:
+        self._screen.say(text.replace(" ", "\u00a0") if self._language in _UNSPACED else text, style)
 
     def _said(self, phrase: Phrase) -> str:
         return self._texts.say(phrase).translate(_ISOLATES)

@@ -411,7 +411,6 @@ class TerminalGame:
     def _learn(self) -> None:
         """Shows the first steps, and begins the game at their end if the person gets there."""
         if self._lessons.run(self._wait):
-            self._own_rank.stop_counting("another game began")
             self._keep()
             self._lessons.learner.begin_game(self._played)
             self._helped = self._played.tree

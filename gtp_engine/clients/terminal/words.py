@@ -27,7 +27,7 @@ COMMANDS = {
     "lesson": "after the game: show the three moves that mattered most",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
     "review": "after the game: find all mistakes",
-    "learn": "first steps, for who has never played: the rules in five boards, and small games",
+    "learn": "first steps for somebody who has never played: the rules on five boards, small games",
     "help": "show this list",
     "quit": "save the game and exit",
 }

@@ -11,6 +11,7 @@ from ...go.game import Game
 from ...study.first_steps import Step, read_steps
 from ...study.learner import Learner, ask_opponent, atari_marks, ataris, kept_file, opponent_move
 from .opening import Opening
+from .playing import ownership_of
 from .position import empty_board, line_shown
 from .session import Document, Drawn, Message, Part, Session, in_words, phrase_parts, text_of, whole_number
 
@@ -139,6 +140,8 @@ class Learning(Part):
         last = game.moves[-1] if game.moves else None
         shown = line_shown(game, (), learner.marks())
         shown["drawn"]["labels"] = {game.vertex(point): text for point, text in step.labels.items()}
+        if (owners := learner.owners) is not None:
+            shown["drawn"]["ownership"] = ownership_of(owners).ravel().tolist()
         return {
             "number": learner.number,
             "count": len(learner.steps),

@@ -1,4 +1,4 @@
-// First steps, for who has never played: boards with tasks and small games, and sentences about ataris in a game after them.
+// First steps for somebody who has never played: boards with tasks, small games, and the ataris in the game after them.
 import {button, find} from "./elements.js";
 import {say, text} from "./words.js";
 
@@ -26,6 +26,7 @@ export class FirstSteps {
       unmark: button("", ask("no-marks")),
       leave: button("", ask("leave-steps")),
     };
+    for (const [name, entry] of Object.entries(this.buttons)) entry.id = `step-${name}`;
     const choices = element("div", "choices");
     choices.append(...Object.values(this.buttons));
     this.numbers = element("div", "choices numbers");
@@ -63,7 +64,7 @@ export class FirstSteps {
       begin: isGame,
       again: isOver,
       pass: step && !isOver && ["win", "first capture"].includes(step.goal),
-      undo: step && !isGame && step.canUndo,
+      undo: step?.canUndo && (!isOver || !step.isTask),
       hint: step && !isGame && !isOver,
       open: !step,
       unmark: !step,
@@ -78,6 +79,7 @@ export class FirstSteps {
     for (const [name, entry] of Object.entries(buttons)) entry.classList.toggle("primary", name === main);
     for (const part of [this.place, this.title, this.lesson, this.numbers]) part.hidden = !step;
     const sentences = (step ? step.remarks : ataris).map(({name, values}) => text(name, values));
+    this.section.classList.toggle("tried", !step || step.said !== "task" || step.canUndo);
     if (step) this.showStep(step, sentences);
     else this.tell(sentences, "");
   }
