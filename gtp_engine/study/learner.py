@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import EXPECTED, UserError
+from ..base.errors import UserError
 from ..base.files import write_text
 from ..base.folders import data_dir
 from ..base.languages.texts import DEFAULT, Phrase
@@ -48,7 +48,9 @@ class Learner:
     def __post_init__(self) -> None:
         number = 0
         if self.kept is not None:
-            with suppress(*EXPECTED, KeyError, TypeError):  # without the file, or with a damaged one, it begins anew
+            with suppress(
+                OSError, ValueError, KeyError, TypeError
+            ):  # without the file, or with a damaged one, it begins anew
                 number = int(parse_json(self.kept.read_bytes())["step"])
         self._begin(min(max(number, 0), len(self.steps) - 1))
 
@@ -176,17 +178,16 @@ class Learner:
             return [] if self._is_explained else [*self.refusal]
         if self.state == DRAWN:
             return [Phrase("steps.nobody")]
-        if self.step.goal == FIRST_CAPTURE and self.state == ASKED:
-            return ataris(self.game) if self.game.to_move == BLACK else []
-        if self.step.goal == WIN and self.game.is_over:
-            owners = area_map(self.game)
-            return [
-                Phrase("steps.count", {"black": int((owners == BLACK).sum()), "white": int((owners == WHITE).sum())})
-            ]
-        if self.state == ASKED and self._played and self.game.moves[-1].colour == WHITE:
-            name = "passes" if self.game.last_point == PASS else "plays"
-            return [Phrase(name, {"colour": Phrase("white"), "move": self.game.vertex(self.game.last_point)})]
-        return []
+        if (owners := self.owners) is not None:
+            counts = {name: int((owners == colour).sum()) for name, colour in (("black", BLACK), ("white", WHITE))}
+            return [Phrase("steps.count", counts)]
+        if self.state != ASKED or self.game.to_move != BLACK or not self._played:
+            return []
+        last = self.game.last_point
+        name, said = "passes" if last == PASS else "plays", list[Phrase]()
+        if self.step.is_task or last == PASS:
+            said.append(Phrase(name, {"colour": Phrase("white"), "move": self.game.vertex(last)}))
+        return said if self.step.is_task else [*said, *ataris(self.game)]
 
     @property
     def owners(self) -> NDArray[np.int8] | None:

@@ -78,8 +78,8 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
     from ..terminal.play import TerminalGame
     from ..terminal.screen import Screen
 
-    first = first_game(context, players, search)
     steps = players.steps()
+    first = first_game(context, players, search)
     screen = Screen(redraw=display.redraw)
     status = 1
     try:

@@ -73,6 +73,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
 
+    steps = players.steps()
     host = own_address(server_options.host) if server_options.host else None
     # Pages of any free port would not find it again.
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
@@ -81,7 +82,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
-    steps, saved = players.steps(), first.saved
+    saved = first.saved
     if saved is not None and not saved.is_own and len(first.humans) == 2 and players.move is None:
         saved = saved.as_record()
     try:

@@ -11,8 +11,8 @@ from ...table.rated_games import RatedGames
 from .screen import Screen
 
 _QUESTION = (
-    f"How strong are you? Type a rank, {WEAKEST} (beginner) to {STRONGEST}; rules if you know the rules and no more; max "
-    "for full strength; or just Enter if you don't know."
+    f"How strong are you? Type a rank, {WEAKEST} (beginner) to {STRONGEST}; rules if you know the rules and no more; "
+    "max for full strength; or just Enter if you don't know."
 )
 _UNKNOWN = ("", "?", "unknown", "i don't know", "don't know", "i do not know", "dont know", "no idea", "auto")
 _BEGINNER = ("beginner", "novice", "principiante", "初学者", "初學者", "مبتدئ", "初心者", "초보", "초보자")
