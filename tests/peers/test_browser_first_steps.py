@@ -15,7 +15,7 @@ STEPS = read_steps()
 # On each board points with the text that answers a click there; the first is a wrong try or a forbidden point.
 BOARDS = [
     [("A1", "wrong"), ("D3", "right")],
-    [("B5", "refused"), ("A1", "wrong"), ("G4", "right")],
+    [("B5", "refused"), ("B5", "refused"), ("A1", "wrong"), ("G4", "right")],
     [("C3", "refused"), ("A1", "task"), ("C3", "right")],
     [("A1", "wrong"), ("B1", "right")],
     [("A1", "wrong"), ("D4", "task"), ("pass", "right")],
@@ -46,6 +46,7 @@ def test_the_boards_and_a_game_are_clicked_through(learning: Any) -> None:
         for point, name in tries:
             page.click("#step-pass") if point == "pass" else click(page, point, step.start.width)
             expect(said).to_contain_text(step.texts[language][name])
+            expect(page.locator("#overlay .sent")).to_have_count(0)
         expect(page.locator("#step-next.primary")).to_be_visible()
         after.click()
     title = page.locator("#first-steps h2")

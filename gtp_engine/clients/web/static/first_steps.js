@@ -47,8 +47,10 @@ export class FirstSteps {
 
   // A point on the board was chosen; returns whether that was meant for this.
   use(point) {
-    if (this.isOpen) this.send({type: "step-play", point});
-    return this.isOpen;
+    if (!this.isOpen) return false;
+    this.send({type: "step-play", point});
+    this.board.refused();  // it shows no stone before the answer, which is the same if the point is forbidden once more
+    return true;
   }
 
   show({steps: {step, helps, ataris}}) {
@@ -104,7 +106,7 @@ export class FirstSteps {
   }
 
   tell(sentences, state) {
-    say(this.said, sentences.join(" "));
+    say(this.said, sentences.join("\n"));
     this.said.dataset.state = state;
   }
 
