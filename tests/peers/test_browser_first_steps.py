@@ -70,7 +70,7 @@ def test_steps_are_left_and_come_back_where_they_were(learning: Any) -> None:
     expect(page.locator("#first-steps h2")).to_have_text(STEPS[2].texts[language]["title"])
     page.click("#step-leave")
     expect(page.locator("#first-steps")).to_be_hidden()
-    expect(page.locator("#pass")).to_be_visible()
+    expect(page.locator("#status")).to_be_visible()
     begin(page, rank="never")
     expect(page.locator("#first-steps h2")).to_have_text(STEPS[2].texts[language]["title"])
 

@@ -342,7 +342,7 @@ def test_the_best_move_has_lost_nothing_though_the_value_fell(desk: Desk, best: 
     assert values.lost(node, 9, 9) == lost
     game = Game(9)
     game.play(BLACK, "E5")
-    assert values.on_stones(game, [node]) == ({"E5": "5"} if lost else {})
+    assert values.on_stones(game, [node]) == ({"E5": "\u22125"} if lost else {})
 
 
 @pytest.mark.parametrize(

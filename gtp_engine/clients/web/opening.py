@@ -187,6 +187,8 @@ class Opening(Part):
             "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): names[colour] for colour in humans if names[colour] not in ("", HUMAN)},
+            "ranks": {"black": tree.black_rank, "white": tree.white_rank} if is_record else {},
+            "title": (tree.root.text("GN") or tree.root.text("EV")).strip() if is_record else "",
             "ending": played.saved and played.saved.ending and phrase_parts(played.saved.ending),
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
             "komi": game.komi,

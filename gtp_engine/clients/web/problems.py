@@ -29,13 +29,14 @@ from ...solver import USUAL_SECONDS
 from ...solver.solution import prepare
 from ...study.leitner import Boxes, Card, Missed
 from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
+from ...table.played_game import Mode
 from ...table.saved_games import SavedGame, open_tree
 from .opening import Opening, read_shown, read_tree
 from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
 from .studying import Searches
-from .values import LEAST_LOSS
+from .values import LEAST_LOSS, whole
 
 if TYPE_CHECKING:
     from ...study.game_review import Reason
@@ -47,6 +48,7 @@ _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a prob
 _WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
 # Reasons of a review, about stones.
 _LIFE_AND_DEATH = ("dies", "unsaved", "lives", "kills", "eyes", "eye", "lost", "taken", "nets")
+_OWN_GAME = re.compile(r"(\d{4}-\d\d-\d\d), (\d+)")  # the name of a mistake in it: the day, and the number of the move
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
@@ -211,6 +213,7 @@ class Problems(Part):
 
     def after_beginning(self, *, is_aside: bool) -> None:
         self.exercise = self._coming
+        self._searches.is_asking = self.exercise is not None
         self.session.next_task = self._usual_task
         if self.exercise is not None:
             self.session.next_task, self.follows_position, self.draws = self._next_task, True, True
@@ -398,8 +401,9 @@ class Problems(Part):
         key, node, missed = found
         tree, number = self.played.tree, sum(each.move is not None for each in node.path)
         players = " - ".join(filter(None, (tree.black, tree.white))) or self.session.title()
+        name = f"{tree.date or datetime.date.today()}" if self.played.mode is Mode.GAME else players
         sgf, today = GameRecord.from_game(self.session.before(node)).to_sgf(), datetime.date.today().isoformat()
-        card = replace(self._cards().get(key, Card("")), name=f"{players}, {number}", sgf=sgf, missed=missed)
+        card = replace(self._cards().get(key, Card("")), name=f"{name}, {number}", sgf=sgf, missed=missed)
         self._keep(key, replace(card, box=1, due=today))
         self.session.publish(self)
 
@@ -451,15 +455,17 @@ class Problems(Part):
         tried = node if node in exercise.verdicts else node.parent
         verdict = exercise.verdicts.get(tried) if tried is not None else None
         goal, found = exercise.goal, exercise.goal and exercise.goal.solution
+        own = _OWN_GAME.fullmatch(exercise.source.name) if missed else None
         said: Document = {
             "name": exercise.source.name,
+            "game": own and {"day": own[1], "number": int(own[2])},
             "toMove": colour_name(exercise.player),
             "isRead": exercise.is_read,
             "group": exercise.group,
             "stone": found and game.vertex(found.target[0]),
             "isOwn": found and found.defender == exercise.player,
             "goal": goal and goal.outcome.value,
-            "missed": missed and {"move": missed.played, "points": missed.points},
+            "missed": missed and {"move": missed.played, "points": whole(missed.points)},
             "given": exercise.given,
             "result": exercise.result,
             "box": card.box,
@@ -475,7 +481,7 @@ class Problems(Part):
                 "walls": [game.vertex(chain[0]) for chain in verdict.walls],
                 "isConditional": verdict.is_conditional,
                 "isDecided": verdict.is_decided,
-                "points": verdict.points and max(0.0, verdict.points),
+                "points": verdict.points and whole(max(0.0, verdict.points)),
             }
         return said
 

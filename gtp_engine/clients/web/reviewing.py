@@ -32,6 +32,7 @@ from .session import (
     whole_number,
 )
 from .studying import label_loss
+from .values import whole
 
 if TYPE_CHECKING:
     from ...study.game_review import GameReview, Reason
@@ -268,7 +269,7 @@ class Reviewing(Part):
             "number": worst.number,
             "colour": colour_name(worst.move.colour),
             "move": worst.vertex(worst.move.point),
-            "points": round(worst.points_loss, 1),
+            "points": whole(worst.points_loss),
             "best": worst.vertex(worst.best),
             "reasons": [phrase_parts(reason.sentence) for reason in self.job.reasons(mistake)] if self.job else [],
         }
