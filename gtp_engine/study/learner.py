@@ -223,9 +223,9 @@ def kept_file() -> Path | None:
 
 
 def atari_marks(game: Game, own: int = BLACK) -> dict[int, str]:
-    """Returns a triangle for each own stone in atari, and a circle for each that can be taken."""
+    """Returns a triangle for each own stone in atari, and a square for each that can be taken."""
     return {
-        point: "triangle" if chain.colour == own else "circle"
+        point: "triangle" if chain.colour == own else "square"
         for chain in chains_of(game.board[0])
         if len(chain.liberties) == 1 and (chain.colour == own or game.is_legal(min(chain.liberties), own))
         for point in chain.stones

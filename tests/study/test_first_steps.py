@@ -164,7 +164,7 @@ def test_ataris_are_marked_unless_they_cannot_be_taken_now() -> None:
     game.play("white", "B3")  # a ko: Black may not take back at once
     game.play("black", "E4")
     game.to_move = "white"
-    assert atari_marks(game) == {game.point("E1"): "triangle", game.point("B3"): "circle"}
+    assert atari_marks(game) == {game.point("E1"): "triangle", game.point("B3"): "square"}
     game.undo()
     assert {game.vertex(point): shape for point, shape in atari_marks(game).items()} == {"E1": "triangle"}
 
