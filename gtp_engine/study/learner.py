@@ -46,13 +46,11 @@ class Learner:
     refusal: tuple[Phrase, ...] = ()  # why the last move was refused
 
     def __post_init__(self) -> None:
-        number = 0
+        known = 0
         if self.kept is not None:
-            with suppress(
-                OSError, ValueError, KeyError, TypeError
-            ):  # without the file, or with a damaged one, it begins anew
-                number = int(parse_json(self.kept.read_bytes())["step"])
-        self._begin(min(max(number, 0), len(self.steps) - 1))
+            with suppress(OSError, ValueError, KeyError, TypeError):  # it begins anew without the file
+                known = parse_json(self.kept.read_bytes())["step"]
+        self._begin(min(known, len(self.steps) - 1) if isinstance(known, int) and known > 0 else 0)
 
     @property
     def step(self) -> Step:

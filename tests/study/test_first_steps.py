@@ -174,7 +174,7 @@ def test_the_step_is_remembered(tmp_path: Path) -> None:
     Learner(STEPS, file).go(3)
     assert Learner(STEPS, file).number == 3
     assert Learner(STEPS[:2], file).number == 1  # another file may have fewer
-    for damaged in ("", "[]", '{"step": "x"}', '{"step": -4}'):
+    for damaged in ("", "[]", '{"step": "x"}', '{"step": -4}', '{"step": 1e999}'):
         file.write_text(damaged)
         assert Learner(STEPS, file).number == 0
 

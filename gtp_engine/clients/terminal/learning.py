@@ -22,9 +22,8 @@ from .words import example_point, parse_line
 _LIBERTY = {True: "!", False: "+"}  # of own stones in atari, and of others
 _ISOLATES = str.maketrans("", "", "\u2068\u2069")  # for pages; terminals have their own ways
 _UNSPACED = ("ja", "zh")  # lines end anywhere: at a space no earlier than elsewhere
-# What is typed in the place of a point, and other words for it; `next` is also what Enter does after a right answer.
+# What is typed in the place of a point; Enter does as `next` after a right answer.
 _WORDS = ("undo", "hint", "again", "next", "back", "quit")
-_ALIASES = {"retry": "again", "show": "hint", "previous": "back", "leave": "quit"}
 
 
 def terminal_language() -> str:
@@ -40,6 +39,7 @@ class Lessons:
     def __init__(self, screen: Screen, engine: Engine, language: str, learner: Callable[[], Learner]) -> None:
         self._screen, self._engine, self._language = screen, engine, language
         self._texts = texts(language)
+        self._names = {self._texts(name).lower(): name for name in ("pass", "undo", "hint")}
         self._new_learner = learner
 
     @cached_property
@@ -60,15 +60,16 @@ class Lessons:
         self._begin(learner)
         while True:
             line = self._screen.ask(f"{self._said(Phrase('steps.title'))} {learner.number + 1}> ")
-            if line is None or self._command(line) == "quit":
+            word = "quit" if line is None else line.lower()
+            if (command := self._names.get(word, word)) == "quit":
                 return False
-            if (command := self._command(line)) in ("next", "") and learner.step.goal == GAME:
+            if command in ("next", "") and learner.step.goal == GAME:
                 return True
             try:
                 if command in _WORDS or not command:
                     self._do(learner, command)
                 else:
-                    self._play(learner, line, wait)
+                    self._play(learner, command, wait)
             except UserError as error:
                 self._tell(error_text(error), "yellow")
 
@@ -87,11 +88,6 @@ class Lessons:
     def ataris(self, game: Game) -> str:
         """Returns the sentences about ataris in a game."""
         return "\n".join(map(self._said, ataris(game) or [Phrase("steps.noAtari")]))
-
-    @staticmethod
-    def _command(line: str) -> str:
-        word = line.strip().lower()
-        return _ALIASES.get(word, word)
 
     def _begin(self, learner: Learner) -> None:
         learner.again()
