@@ -21,6 +21,9 @@ _TOLERANCE = 1e-6  # (step 5)
 _OF_A_NAMED_RANK, _OF_AN_UNKNOWN_ONE = 350.0, POINTS * len(RANKS) / math.sqrt(12)
 _OF_THE_ENGINE = 30.0  # of its ranks (benchmarks/ranks.md)
 _UNKNOWN = Rank(-14)  # 15k: who does not know a rank is more likely weak than strong
+# What people may answer who name no rank, and the one that stands for it: None if they do not know it.
+ANSWERS = {"never": WEAKEST, "rules": Rank(-24), "unknown": None}
+NEVER_PLAYED = "never"
 # While little is known the next opponent is stronger after a win, and weaker after a loss, by so many times the
 # deviation beyond what is left of it after many games. Found with `benchmarks/player_rating.py`: without it the rank of
 # a 25k or a 5d who does not name it is not found in ten games.

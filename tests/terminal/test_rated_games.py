@@ -33,7 +33,7 @@ def rating(data: Path) -> object:
 
 @pytest.mark.slow  # the programs search with a network
 def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Path, tmp_path: Path) -> None:
-    terminal.expect("How strong are you.*> ")
+    terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("strong\r")
     terminal.expect("invalid rank 'strong': expected 25k to 5d, such as 12k, or max, or just Enter")
     terminal.expect("> ")
@@ -69,7 +69,7 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
 
 @pytest.mark.parametrize(("answer", "rank"), [("Beginner", "25k"), ("初心者", "25k"), ("18 kyu", "18k"), ("3段", "3d")])
 def test_a_rank_is_understood_as_players_say_it(terminal: Terminal, answer: str, rank: str) -> None:
-    terminal.expect("How strong are you.*> ")
+    terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("1p\r")  # the answer to which says what is understood
     terminal.expect("invalid rank '1p': expected 25k to 5d, such as 12k, or max, or just Enter")
     terminal.expect("> ")
@@ -78,7 +78,7 @@ def test_a_rank_is_understood_as_players_say_it(terminal: Terminal, answer: str,
 
 
 def test_full_strength_can_be_chosen_for_good(terminal: Terminal, data: Path) -> None:
-    terminal.expect("How strong are you.*> ")
+    terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("max\r")
     terminal.expect("the engine plays at full strength until you type a rank")
     terminal.end_input()
@@ -88,7 +88,7 @@ def test_full_strength_can_be_chosen_for_good(terminal: Terminal, data: Path) ->
 
 
 def test_the_end_of_input_at_the_question_keeps_nothing(terminal: Terminal, data: Path) -> None:
-    terminal.expect("How strong are you.*> ")
+    terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("\x04")
     assert terminal.wait() == 0
     assert not (data / "gtp_engine.db").exists()
@@ -107,7 +107,7 @@ def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_game_on_a_board_without_measured_ranks_does_not_count(terminal: Terminal) -> None:
-    terminal.expect("How strong are you.*> ")
+    terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("18k\r")
     terminal.expect("follows your results")
     terminal.answer("new 15", r"how strongly it plays here has not been measured")

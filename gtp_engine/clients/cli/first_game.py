@@ -25,10 +25,11 @@ from ...table.new_game import COLOURS, initial_game, parse_humans
 from ...table.player_rating import KeptRating, first_rating
 from .common_options import GameOptions, network_file
 from .defaults import is_given
-from .options import FOLDER
+from .options import EXISTING_FILE, FOLDER
 
 if TYPE_CHECKING:
     from ...engine.engine import Engine
+    from ...study.first_steps import Step
     from ...table.played_game import PlayedGame
     from ...table.rated_games import RatedGames
     from ...table.saved_games import SavedGame
@@ -61,6 +62,7 @@ class PlayersOptions(GameOptions):
         sgf_dir: Folder for saved games.
         comments: Save the engine's win rate, score and main line with its moves.
         rank: Play at a rank: 25k to 5d, such as 12k, or max; auto: one that follows your results.
+        first_steps: Your own texts and positions for those who have never played.
     """
 
     file: str | None = setting(None, accepts=Text(None, "file", _saved_games, True), argument=True, required=False)
@@ -73,11 +75,18 @@ class PlayersOptions(GameOptions):
     rank: Rank | str | None = setting(
         None, accepts=Text(_rank, "rank"), common=True, shown="asked for once, then auto", heading="Opponent"
     )
+    first_steps: Path | None = setting(None, accepts=EXISTING_FILE, shown="the program's own", heading="Beginners")
 
     @property
     def is_auto(self) -> bool:
         """Whether the rank follows the results."""
         return self.rank == _AUTO
+
+    def steps(self) -> "tuple[Step, ...] | None":
+        """Reads the person's own first steps, if any; raises UserError if they are unusable."""
+        from ...study.first_steps import read_steps  # compiled
+
+        return None if self.first_steps is None else read_steps(self.first_steps)
 
     @property
     def folder(self) -> Path:

@@ -10,7 +10,7 @@ import ipaddress
 import json
 import logging
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,14 @@ from ...base.languages.texts import LANGUAGES, texts
 from ...base.nesting import parse_json
 from ...base.threads import in_background
 from ...go.drawing import drawing_script
+from ...study.first_steps import Step
 from ...table.database import Database
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
 from .asking import Asking
 from .graph import Graph
 from .guard import Guard
+from .learning import Learning
 from .my_games import MyGames
 from .opening import Opening
 from .playing import Editing, Playing
@@ -75,10 +77,12 @@ def new_session(
     publish: Callable[[Document], None],
     call: Callable[[Callable[[], object]], object],
     rated: RatedGames | None = None,
+    steps: Sequence[Step] | None = None,
 ) -> Session:
     """Begins a session with all that pages may ask for.
 
-    The arguments are those of `Session`, and the games in which the engine's rank follows the person's results.
+    The arguments are those of `Session`, the games in which the engine's rank follows the person's results, and
+    first steps to show instead of the program's own.
     """
     database = Database()
     if rated is not None and rated.file.rating is not None:
@@ -96,6 +100,7 @@ def new_session(
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening, database)
+    Learning(session, opening, steps)
     MyGames(session, opening, database)
     Sharing(session, reviewing, database)
     session.watch_engine()
@@ -126,13 +131,19 @@ class Server:
         self._one_reading = asyncio.Lock()
         self.session: Session
 
-    async def serve(self, played: PlayedGame, opened: Callable[[], object], rated: RatedGames | None = None) -> None:
+    async def serve(
+        self,
+        played: PlayedGame,
+        opened: Callable[[], object],
+        rated: RatedGames | None = None,
+        steps: Sequence[Step] | None = None,
+    ) -> None:
         """Serves the game until `stop` is called; calls `opened` once pages can be opened.
 
-        `rated` are the games in which the engine's rank follows the person's results; None if it does not.
+        `rated` and `steps` are those of `new_session`.
         """
         self._loop = asyncio.get_running_loop()
-        self.session = new_session(played, self.publish, self._call, rated)
+        self.session = new_session(played, self.publish, self._call, rated, steps)
         routes: list[Any] = [
             (r"/socket", _Socket),
             (r"/((?:game|review|problems)\.sgf|review\.html)", _Shared),

@@ -4,6 +4,7 @@ import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
 import {button, fillList, find, onPointing, remember, store, stored} from "./elements.js";
 import {showFace} from "./faces.js";
+import {FirstSteps} from "./first_steps.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
@@ -36,7 +37,7 @@ let resigned = null;  // the position shown when the user was asked whether to r
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
-  onPoint: (vertex) => life.use(vertex) || why.use(vertex) || study.use(vertex) || play(vertex),
+  onPoint: (vertex) => firstSteps.use(vertex) || life.use(vertex) || why.use(vertex) || study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
   onHover: (vertex) => showLine(candidate(vertex ?? board.picked)),
   onPick: (vertex) => {
@@ -45,6 +46,7 @@ const board = new Board(find("#board"), {
   },
 });
 const careful = new Careful(board, (vertex) => play(vertex));
+const firstSteps = new FirstSteps(send, board);
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
 const mistakes = new Mistakes(send, {
@@ -187,7 +189,7 @@ find("#board").addEventListener("wheel", (event) => {
 }, {passive: false});
 // The arrow keys do not come this far from a board that they move the cursor of.
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.closest("input, select, textarea, dialog") || firstSteps.isOpen || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
   if (event.key === "Escape") asking()?.leave();
   if (event.key in steps) steps[event.key]();
@@ -338,6 +340,7 @@ function faceOf({problems: {exercise}, review: {job}, play, game, position: {pla
 function show(before = state) {
   if (!state) return;
   const {position, play, game, now, search} = state;
+  firstSteps.show(state);
   life.show(state);
   why.show(state);
   if (!before || before.position.node !== position.node || before.position.tree !== position.tree) board.pick(null);
@@ -426,6 +429,7 @@ function showSettings() {
 
 // other: other stones, and what is drawn with them.
 function draw(other = {}) {
+  if (firstSteps.isOpen) return firstSteps.draw();
   const {position, game: {board: svg, width, height}} = state, shown = {...position, ...other};
   const colour = state.play.isYourTurn && study.tool === "play" && !asking() ? position.toMove : null;
   const isPreview = shown.stones.join() !== position.stones.join(), last = isPreview ? null : position.lastMove?.vertex;
@@ -472,6 +476,7 @@ function lastMoveText() {
 function isAfterPass() { return state.play.isYourTurn && state.position.passes === 1 && !state.problems.exercise; }
 
 function boardLabel() {
+  if (firstSteps.isOpen) return firstSteps.label;
   return text("boardLabel", {size: `${state.game.width} × ${state.game.height}`, last: lastMoveText() || text("noMoves")});
 }
 
