@@ -93,6 +93,7 @@ def main() -> None:
 
 def write_positions(options: argparse.Namespace) -> None:
     """Writes the positions of records, or of games that are played, as games that end with them."""
+    options.shard.parent.mkdir(parents=True, exist_ok=True)  # before hours of work, not after
     if options.games:
         walks.RECORD_POSITIONS = options.each
         found = list(positions_of_records(options))

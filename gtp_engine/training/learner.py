@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import torch
@@ -25,9 +26,10 @@ from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
 from ..nets.model import Model, ModelOutputs
 from ..nets.stored import RawOutputs
+from ..search.evaluate.choices import AUTO
 from .data.loader import Loader, Samples, Tensors, on_device, parts_of
 from .ddp import ProcessGroup
-from .losses import Loss, Means, losses, measures, total
+from .losses import Loss, Means, losses, measures, total_loss
 from .progress import resource_errors
 from .run_settings import LearnSettings
 
@@ -70,6 +72,12 @@ class Learner:
 
     The processes of a group train together; each has its own learner and its part of every batch.
 
+    Args:
+        model: The network.
+        settings: How it learns, and the weights of the losses.
+        device: The device, by default the CPU.
+        group: The processes that train together, by default this one alone.
+
     Attributes:
         model: The network as it is trained, in place; it belongs to the learner.
         average: The average of the recent networks.
@@ -84,8 +92,9 @@ class Learner:
         device: torch.device | None = None,
         group: ProcessGroup | None = None,
     ) -> None:
-        self.settings = settings
         self.device = device or torch.device("cpu")
+        chosen = faster_precision(model, self.device) if settings.precision == AUTO else settings.precision
+        self.settings = replace(settings, precision=chosen)
         self.model = model.to(self.device).train()
         for parameter in self.model.parameters():
             if parameter.dim() == 4:
@@ -128,7 +137,7 @@ class Learner:
         def of_part(part: Tensors) -> tuple[dict[str, Loss], tuple[Tensor, ...]]:
             found = losses(self._outputs(self.model, part), part, self.model.config)
             share = part.size / batch.size / self._group.count
-            loss = total(found, self.settings.losses) * share
+            loss = total_loss(found, self.settings.losses) * share
             return found, torch.autograd.grad(loss, parameters, materialize_grads=True, allow_unused=True)
 
         # In the memory layout of the parameters, which torch's fused optimizers take for granted.

@@ -19,7 +19,7 @@ from gtp_engine.training import learner as learner_module
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, parts_of
 from gtp_engine.training.data.samples import GameSet, join, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
-from gtp_engine.training.losses import Means, calibration_error, losses, measures, take_calibration, total
+from gtp_engine.training.losses import Means, calibration_error, losses, measures, take_calibration, total_loss
 from gtp_engine.training.run_settings import LearnSettings, LossWeights
 
 SETTINGS = LearnSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3, precision="float32")
@@ -273,7 +273,7 @@ def test_gradients_in_parts_are_those_of_the_whole_batch(threads: int) -> None:
     model = constant(new_model("b2c16"))
     batch = mixed_batch()
     outputs = model(batch.planes.float(), batch.scalars)
-    total(losses(outputs, batch, model.config), SETTINGS.losses).backward()
+    total_loss(losses(outputs, batch, model.config), SETTINGS.losses).backward()
     expected = {name: parameter.grad for name, parameter in model.named_parameters()}
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
