@@ -285,7 +285,10 @@ class Network(NotCopied):
             if self._is_closed:
                 return
             self._is_closed = True
-            closed = self._thread.submit(self._evaluator.close)
+            try:
+                closed = self._thread.submit(self._evaluator.close)
+            except RuntimeError:  # the program ends, and threads take no more work
+                return
         closed.result()
         self._thread.shutdown()
 

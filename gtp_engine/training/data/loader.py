@@ -21,6 +21,7 @@ from torch.nn import functional
 
 from ...base.errors import UserError
 from ...base.fields import invalid
+from ...base.threads import NotCopied
 from ...go.sgf import GameRecord
 from ...go.symmetry import COUNT
 from .game_records import Unusable, read_record
@@ -192,7 +193,7 @@ def _read(record: GameRecord) -> SampleGame:
         raise UserError(f"{record.source}: {why}") from why
 
 
-class Loader:
+class Loader(NotCopied):
     """An endless iterator of batches: each epoch has another order, and each sample a random symmetry.
 
     Args:
@@ -229,6 +230,7 @@ class Loader:
         return self
 
     def __next__(self) -> Tensors:
+        self._check_process()
         while len(self._waiting) < self._ahead:
             numbers, symmetries = (drawn[self._first :: self._parts] for drawn in next(self._draws))
             self._waiting.append(self._pool.submit(self.samples.batch, numbers, symmetries, pinned=self._pinned))
