@@ -278,7 +278,7 @@ class Lesson:
         torch.compiler.set_stance("default" if side in COMPILED else "force_eager")
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             outputs = self.model(batch.planes.float(), batch.scalars, full_board=True)
-        losses.total(losses.losses(outputs, batch, self.model.config), LossWeights()).backward()
+        losses.total_loss(losses.losses(outputs, batch, self.model.config), LossWeights()).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()

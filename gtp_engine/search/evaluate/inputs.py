@@ -46,8 +46,8 @@ def network_inputs(games: Iterable[Game], *, suicide_areas: bool = False) -> Net
     shape = max(height for height, _ in sizes), max(width for _, width in sizes)
     planes = np.empty((len(boards), *shape, PLANES), np.uint8)
     scalars = np.empty((len(boards), SCALARS), np.float32)
-    for board, *rows in zip(boards, planes, scalars, strict=True):
-        write_inputs(board[0], 0, suicide_areas, workspace, *rows)
+    for number, board in enumerate(boards):
+        write_inputs(board[0], 0, suicide_areas, workspace, planes[number], scalars[number])
     return NetworkInputs(planes.transpose(0, 3, 1, 2), scalars)
 
 
