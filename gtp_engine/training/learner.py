@@ -11,6 +11,7 @@ In a group of processes each has a learner (`ddp`). That of rank 0 is the run's;
 import copy
 import logging
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +46,8 @@ _CLIP = 1.0  # maximum norm of the gradient
 # Points of a part's tensors on a CPU: with 8 boards of 19x19 the transformers learned 7 % faster than with 32, and few
 # points keep the processor waiting for Python.
 _LEAST_POINTS, _MOST_POINTS = 1000, 3000
+
+_trained: set[int] = set()  # the processes in which a step was made, this one or those that it was forked from
 
 T = TypeVar("T")
 Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict[str, Loss]]
@@ -112,8 +115,17 @@ class Learner:
     def step(self, batch: Tensors) -> None:
         """Learns from one batch on the CPU, or from this process's part of it. It does not wait for a GPU to finish.
 
-        Raises ProcessLostError if another process of the group ended.
+        Raises:
+            ProcessLostError: Another process of the group ended.
+            UserError: This process was forked from one that has learned: it lacks torch's threads, and would wait for
+                them for ever.
         """
+        if _trained - {os.getpid()}:
+            raise UserError(
+                "this process was forked from one in which a network has learned: learn in processes that are started "
+                "with multiprocessing.get_context('spawn')"
+            )
+        _trained.add(os.getpid())
         with self._group.step():
             rate = rate_at(self.settings, self.samples)
             for group in self._optimizer.param_groups:

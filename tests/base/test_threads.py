@@ -33,7 +33,7 @@ def test_what_threads_work_for_is_not_copied() -> None:
 
 
 FORKED = """
-import multiprocessing
+import multiprocessing, threading
 from gtp_engine import Engine, EngineSettings, Game, UserError, load_network, selfplay
 engine, network = Engine(EngineSettings(network="none", visits=2)), load_network({network!r})
 games = selfplay("none", width=5, visits=2, concurrency=2, seed=1)
@@ -44,14 +44,17 @@ def use():
             call()
         except UserError as error:
             print(error, flush=True)
-engine.genmove().result()
 next(games)
-future = engine.analyze(endless=True)
+begun, goes_on = threading.Event(), threading.Event()  # no thread works while the process is forked
+request = engine.request(on_report=lambda report: (begun.set(), goes_on.wait()), interval=0.01)
+future = engine.analyze(request, endless=True)
+begun.wait()
 process = multiprocessing.get_context("fork").Process(target=use)
 process.start()
 process.join(60)
 print(process.exitcode, flush=True)
 engine.stop()
+goes_on.set()
 next(games)
 games.close()
 network.evaluate([Game(5)])

@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import pytest
 
-from gtp_engine.base.settings import accepted, setting
 from gtp_engine.clients.cli import main
 from gtp_engine.go.rules import RULESETS
 
@@ -59,14 +58,6 @@ def test_examples_run() -> None:
         assert failures == 0
         examples += tests
     assert examples > 10
-
-
-def test_settings_of_examples_can_be_declared() -> None:
-    examples = re.findall(r"`\w+: \w+ = (setting\(.*?\))`", "".join(TEXTS.values()))
-    assert examples
-    for example in examples:
-        item = eval(example, {"setting": setting})
-        assert accepted(item, item.default) == item.default
 
 
 def command_lines(text: str) -> list[str]:
