@@ -30,6 +30,10 @@ def test_what_threads_work_for_is_not_copied() -> None:
         for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match="this Engine works with threads of this process: make another Engine"):
                 attempt(engine)
+        with pytest.raises(TypeError, match="this SearchFuture works with threads of this process"):
+            pickle.dumps(engine.ready)
+        with pytest.raises(TypeError, match="this SearchRequest has an event of this process: send its game"):
+            pickle.dumps(engine.request())
 
 
 FORKED = """
