@@ -664,14 +664,21 @@ class Engine(NotCopied):
         self._check_process()
         return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
-    def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:
+    def best_move(
+        self, colour: int | str | None = None, *, rank: Rank | str | None = None, **options: Unpack[RequestOptions]
+    ) -> Decision:
         """Decides on a move, plays it and returns the decision.
 
         Args:
             colour: The player; None for the player to move.
             rank: The rank of this move, such as "12k"; None for that of the settings.
+            **options: As for `evaluate`. At a rank only limits smaller than its own count.
+
+        Raises:
+            UserError: A value is invalid.
         """
-        decision = self.genmove(self.request(colour), rank=rank).result()
+        check_keywords("best_move", options, {"rank", *RequestOptions.__annotations__})
+        decision = self.genmove(self.request(colour, **options), rank=rank).result()
         self.commit(decision)
         return decision
 
