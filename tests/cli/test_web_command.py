@@ -81,7 +81,9 @@ def test_a_record_is_shown_and_with_a_move_it_goes_on_from_there(
 def test_who_is_not_asked_for_a_rank_is_told_how_strongly_the_engine_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], is_said: bool
 ) -> None:
-    async def serve(_: Server, played: PlayedGame, opened: Callable[[], object], rated: RatedGames | None) -> None:
+    async def serve(
+        _: Server, played: PlayedGame, opened: Callable[[], object], rated: RatedGames | None, *__: object
+    ) -> None:
         played.engine.ready.result()
         opened()
         assert (rated is None) == bool(options)

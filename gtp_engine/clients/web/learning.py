@@ -19,7 +19,8 @@ from .session import Document, Drawn, Message, Part, Session, in_words, phrase_p
 class Learning(Part):
     """The steps, which take the place of the game on the page as long as they are open."""
 
-    name, draws = "steps", True
+    # Its document follows the position only while the ataris of the game are marked.
+    name, follows_position, draws = "steps", False, True
 
     def __init__(self, session: Session, opening: Opening, steps: Sequence[Step] | None) -> None:
         """Begins closed; without `steps` the program's own are read when they are needed."""
@@ -28,7 +29,7 @@ class Learning(Part):
         self._learner: Learner | None = None
         self._is_open = self._begins = False
         self._hint: list[Phrase] = []
-        self._helps = self.played.saved is not None and self.learner.continues(self.played)  # marks ataris
+        self.follows_position = self.played.saved is not None and self.learner.continues(self.played)
 
     @property
     def is_studying(self) -> bool:
@@ -44,7 +45,7 @@ class Learning(Part):
     @property
     def _is_helping(self) -> bool:
         """Whether the ataris of the position that is shown are marked."""
-        return self._helps and self.session.is_latest and self.played.result is None
+        return self.follows_position and self.session.is_latest and self.played.result is None
 
     # What pages ask for.
 
@@ -114,14 +115,15 @@ class Learning(Part):
 
     def on_no_marks(self, _: Message) -> None:
         """Goes on with the game without marks."""
-        self._helps = False
+        self.follows_position = False
         self._show()
 
     def after_beginning(self, *, is_aside: bool) -> None:
-        self._is_open, self._helps = False, self._begins
+        self._is_open, self.follows_position = False, self._begins
 
     def _show(self, hint: list[Phrase] | None = None) -> None:
         self._hint = hint or []
+        self.session.touch(self)
         self.session.show()
 
     # What pages see.
@@ -130,7 +132,7 @@ class Learning(Part):
         helps = self._is_helping and self.played.is_humans_turn
         said = ataris(self.played.game) or [Phrase("steps.noAtari")] if helps else []
         return {
-            "helps": self._helps,
+            "helps": self.follows_position,
             "ataris": [*map(phrase_parts, said)],
             "step": self._described(self.learner) if self._is_open else None,
         }
