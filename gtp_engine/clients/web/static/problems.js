@@ -31,7 +31,6 @@ export class Problems {
     say(find("#boxes-problem"), coming.problem);
     find("#boxes-problem").hidden = !coming.problem;
     find("#problem-place").hidden = count < 2;
-    find("main").classList.toggle("solving", Boolean(exercise));
     find("main").classList.toggle("asked", isAsked(exercise));
     find("#problem-count").textContent = text("ofProblems", {count: number(count)});
     if (document.activeElement !== find("#problem-number")) find("#problem-number").value = place + 1;
