@@ -36,11 +36,10 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
     game.click()
     expect(page.locator("#mistakes li")).to_have_count(2)
     expect(page.locator("#summary")).to_contain_text("Points lost per move5.50")
-    press(page, "#share")
     names = set()
     for kind in ("html", "sgf"):
         with page.expect_download() as download:
-            page.click(f"#share-dialog a[href^='review.{kind}']")
+            page.click(f"#share a[href^='review.{kind}']")
         names.add(download.value.suggested_filename)
         text = Path(download.value.path()).read_text()
         assert "<svg" in text if kind == "html" else "better G7" in read_sgf(text.encode()).root.comment

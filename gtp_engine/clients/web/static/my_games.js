@@ -11,7 +11,7 @@ export class MyGames {
     this.dialog = document.createElement("dialog");
     this.dialog.id = "my-games";
     document.body.append(this.dialog);
-    addButton("myGames", "begin review", () => send({type: "games"}));
+    addButton("myGames", "begin", () => send({type: "games"}));
     this.choose = (message) => {
       this.dialog.close();
       send(message);
@@ -62,28 +62,20 @@ export class MyGames {
 // How the reviewed players played, and the review as files.
 export class Share {
   constructor() {
-    this.dialog = make("dialog", {id: "share-dialog"});
     this.table = make("table", {id: "summary"});
-    find("#reviewed").append(this.table);
-    document.body.append(this.dialog);
-    this.button = addButton("share", "review", () => this.open());
-  }
-
-  open() {
-    const language = document.documentElement.lang;
-    const link = (kind) => make("a", {className: "button", href: `review.${kind}?language=${language}`, download: ""}, text(`share.${kind}`));
-    const close = button(text("mine.close"), () => this.dialog.close());
-    this.dialog.replaceChildren(make("h2", {}, text("share")), make("p", {className: "choices"}, link("html"), link("sgf"), close));
-    this.dialog.showModal();
+    this.links = make("p", {id: "share", className: "choices"});
+    find("#reviewed").append(this.table, this.links);
   }
 
   show({review: {job}}) {
-    const players = (job && job.players) || [];
-    this.button.hidden = !(job && job.stage === "done");
+    const players = (job && job.players) || [], {lang} = document.documentElement;
+    this.links.hidden = !(job && job.stage === "done");
     this.table.hidden = !players.length;
-    const said = JSON.stringify([players, document.documentElement.lang]);
+    const said = JSON.stringify([players, lang]);
     if (said === this.said) return;
     this.said = said;
+    const link = (kind) => make("a", {className: "button", href: `review.${kind}?language=${lang}`, download: ""}, text(`share.${kind}`));
+    this.links.replaceChildren(make("span", {}, text("share")), link("html"), link("sgf"));
     const rows = [
       ["players.title", ({colour, name}) => ["Black", "White"].includes(name) ? text(colour) : `${text(colour)} · ${name === "human" ? text("human") : isolated(name)}`],
       ["players.accuracy", ({accuracy}) => percent(accuracy)],
