@@ -37,27 +37,30 @@ def gnugo(level: int) -> str:
     return shlex.join([found, "--mode", "gtp", "--chinese-rules", "--level", str(level)])
 
 
-def show(result: MatchResult, game: GameResult) -> None:
-    """Prints the figures so far in one line, and what went wrong in the last game."""
+def figures(result: MatchResult) -> str:
+    """Returns the figures so far in one line."""
     tally = result.tally
     low, high = score_interval(tally)
     elo_low, elo_high = elo_interval(tally)
-    print(
+    return (
         f"{tally.games:4} games: {100 * tally.score:5.1f} % ({100 * low:.1f} to {100 * high:.1f}), "
         f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f}), "
-        f"faults {result.faults('A')} : {result.faults('B')}, last: {game.result} ({game.reason})",
-        *game.notes,
-        sep="\n      ",
-        flush=True,
+        f"faults {result.faults('A')} : {result.faults('B')}"
     )
 
 
+def show(result: MatchResult, game: GameResult) -> None:
+    """Prints the figures so far, and what went wrong in the last game."""
+    last = f"{figures(result)}, last: {game.result} ({game.reason})"
+    print(last, *game.notes, sep="\n      ", flush=True)
+
+
 def play(ours: list[str], other: str, folder: Path, games: int, width: int = 9, **options: Any) -> None:
-    """Plays games, shows the figures after each, and ends the program if an engine fails."""
-    komi = KOMI.get(width)
+    """Plays the games that are missing, shows the figures after each and at the end; ends the program if one fails."""
+    options |= {"games": games, "width": width, "komi": KOMI.get(width), "folder": folder, "on_game": show}
     print(f"results in {folder}")
     try:
-        play_match(shlex.join(ours), other, games=games, width=width, komi=komi, folder=folder, on_game=show, **options)
+        print(figures(play_match(shlex.join(ours), other, **options)))
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:

@@ -93,6 +93,7 @@ def main() -> None:
 
 def write_positions(options: argparse.Namespace) -> None:
     """Writes the positions of records, or of games that are played, as games that end with them."""
+    options.shard.parent.mkdir(parents=True, exist_ok=True)  # before hours of work, not after
     if options.games:
         walks.RECORD_POSITIONS = options.each
         found = list(positions_of_records(options))
@@ -277,7 +278,7 @@ class Lesson:
         torch.compiler.set_stance("default" if side in COMPILED else "force_eager")
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             outputs = self.model(batch.planes.float(), batch.scalars, full_board=True)
-        losses.total(losses.losses(outputs, batch, self.model.config), LossWeights()).backward()
+        losses.total_loss(losses.losses(outputs, batch, self.model.config), LossWeights()).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()

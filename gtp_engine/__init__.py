@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     from gtp_engine.go.rules import RULESETS, Rules, parse_rules
     from gtp_engine.go.scoring import Score
     from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
+    from gtp_engine.nets.model import Model, ModelOutputs
+    from gtp_engine.nets.model_file import load_model, save_model
+    from gtp_engine.nets.stored import RawOutputs
     from gtp_engine.search.evaluate.batch import Evaluation, Network, load_network
+    from gtp_engine.search.evaluate.inputs import NetworkInputs, network_inputs
     from gtp_engine.search.evaluate.row import Policy
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
@@ -44,6 +48,11 @@ if TYPE_CHECKING:
     from gtp_engine.study.page.page import review_page
     from gtp_engine.study.review_sgf import annotated
     from gtp_engine.study.reviewer import review
+    from gtp_engine.training.data.loader import Loader, Samples
+    from gtp_engine.training.data.rows import Batch
+    from gtp_engine.training.learner import Learner, playing_network
+    from gtp_engine.training.losses import Loss, losses, total_loss
+    from gtp_engine.training.run_settings import LearnSettings, LossWeights
     from gtp_engine.training.selfplay_games import selfplay
 
 __version__ = VERSION
@@ -55,6 +64,7 @@ __all__ = [
     "RULESETS",
     "WHITE",
     "Answer",
+    "Batch",
     "BoardDrawing",
     "Branch",
     "Candidate",
@@ -67,17 +77,27 @@ __all__ = [
     "GameRecord",
     "GameReview",
     "IllegalMove",
+    "LearnSettings",
+    "Learner",
     "Limits",
+    "Loader",
+    "Loss",
+    "LossWeights",
     "MatchResult",
+    "Model",
+    "ModelOutputs",
     "Move",
     "MoveReport",
     "MoveReview",
     "Network",
+    "NetworkInputs",
     "NetworkPlayer",
     "Outcome",
     "Policy",
+    "RawOutputs",
     "RootMoves",
     "Rules",
+    "Samples",
     "Score",
     "SearchParameters",
     "SearchReport",
@@ -87,19 +107,25 @@ __all__ = [
     "UserError",
     "annotated",
     "index_of_point",
+    "load_model",
     "load_network",
+    "losses",
+    "network_inputs",
     "parse_rules",
     "parse_vertex",
     "play_match",
     "play_networks",
+    "playing_network",
     "point_of_index",
     "read_sgf",
     "read_sgf_games",
     "review",
     "review_page",
+    "save_model",
     "search_games",
     "selfplay",
     "solve",
+    "total_loss",
     "vertex",
     "write_sgf",
 ]
@@ -118,7 +144,11 @@ _MODULES = {
     "go.rules": ("RULESETS", "Rules", "parse_rules"),
     "go.scoring": ("Score",),
     "go.sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),
+    "nets.model": ("Model", "ModelOutputs"),
+    "nets.model_file": ("load_model", "save_model"),
+    "nets.stored": ("RawOutputs",),
     "search.evaluate.batch": ("Evaluation", "Network", "load_network"),
+    "search.evaluate.inputs": ("NetworkInputs", "network_inputs"),
     "search.evaluate.row": ("Policy",),
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
@@ -127,10 +157,15 @@ _MODULES = {
     "solver.solution": ("Answer", "Solution", "solve"),
     "study.board_searches": ("search_games",),
     "study.game_review": ("GameReview",),
-    "study.page.page": ("review_page",),
     "study.move_review": ("MoveReview",),
+    "study.page.page": ("review_page",),
     "study.review_sgf": ("annotated",),
     "study.reviewer": ("review",),
+    "training.data.loader": ("Loader", "Samples"),
+    "training.data.rows": ("Batch",),
+    "training.learner": ("Learner", "playing_network"),
+    "training.losses": ("Loss", "losses", "total_loss"),
+    "training.run_settings": ("LearnSettings", "LossWeights"),
     "training.selfplay_games": ("selfplay",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -92,6 +92,17 @@ def test_editable_install_plays(source: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "venv")
     install(programs, "-e", source)
     check_playing(programs, source)
+    check_types(programs, tmp_path)
+
+
+def check_types(programs: Path, folder: Path) -> None:
+    """A type checker that is used elsewhere knows the types of the public names."""
+    pytest.importorskip("mypy", reason="needs mypy: pip install -e '.[dev]'")
+    script = folder / "script.py"
+    script.write_text((ROOT / "examples" / "learn_a_game.py").read_text() + "\nreveal_type(network_inputs([]))\n")
+    mypy = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", folder / "mypy")
+    said = run(*mypy, "--python-executable", programs / "python", script, cwd=folder)
+    assert 'Revealed type is "tuple[' in said and "gtp_engine.search.evaluate.inputs.NetworkInputs" in said
 
 
 @pytest.fixture(scope="module")

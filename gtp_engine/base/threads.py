@@ -29,16 +29,20 @@ class NotCopied:
 
     def _check_process(self) -> None:
         """Raises UserError in a process that was forked later: it has none of the threads, and would wait for ever."""
-        if os.getpid() != self._process:
-            name = type(self).__name__
-            raise UserError(
-                f"this {name} belongs to the process that made it, and this one was forked from it: make another "
-                f"{name} here, or start processes with multiprocessing.get_context('spawn')"
-            )
+        check_process(type(self).__name__, self._process)
 
     def __reduce_ex__(self, protocol: object) -> Any:
         name = type(self).__name__
         raise TypeError(f"this {name} works with threads of this process: make another {name} instead of a copy")
+
+
+def check_process(name: str, process: int) -> None:
+    """Raises UserError unless `process` is the number of this process; `name` is what works with its threads."""
+    if os.getpid() != process:
+        raise UserError(
+            f"this {name} belongs to the process that made it, and this one was forked from it: make another one "
+            "here, or start processes with multiprocessing.get_context('spawn')"
+        )
 
 
 def in_background(name: str, work: Callable[[], T]) -> Future[T]:
@@ -116,13 +120,16 @@ def on_own_thread(name: str, items: Generator[T, None, None], stop: Callable[[],
     The generator runs while the next item is awaited, and is closed at the end. `stop` makes it end soon; it is called
     when no more items are wanted, for example after Ctrl-C.
     """
+    process = os.getpid()
     with ThreadPoolExecutor(1, name) as thread:
         try:
             while (item := thread.submit(next, items, _END).result()) is not _END:
                 yield item
+                check_process("iterator", process)
         finally:
             stop()
             try:
-                thread.submit(items.close).result()
+                if os.getpid() == process:
+                    thread.submit(items.close).result()
             except RuntimeError:  # the program ends, and threads take no more work
                 items.close()

@@ -27,7 +27,7 @@ from ..nets.library import RANK_PLAY, network_name
 from ..search.evaluate.choices import names_file
 from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
-from ..search.request import RequestOptions, SearchRequest
+from ..search.request import Limits, RequestOptions, SearchRequest
 from ..solver import USUAL_SECONDS
 from .clock import Clock
 from .handicap_play import Doublings, white_doublings
@@ -664,28 +664,48 @@ class Engine(NotCopied):
         self._check_process()
         return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
-    def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:
+    def best_move(
+        self, colour: int | str | None = None, *, rank: Rank | str | None = None, **options: Unpack[RequestOptions]
+    ) -> Decision:
         """Decides on a move, plays it and returns the decision.
 
         Args:
             colour: The player; None for the player to move.
             rank: The rank of this move, such as "12k"; None for that of the settings.
-        """
-        decision = self.genmove(self.request(colour), rank=rank).result()
-        self.commit(decision)
-        return decision
-
-    def evaluate(self, to_move: int | str | None = None, **options: Unpack[RequestOptions]) -> "SearchReport":
-        """Searches the present position and returns the report, with ownership.
-
-        Args:
-            to_move: The player to search for; None for the player to move.
-            **options: As for `request`: `limits` (those of the settings by default), `root_moves` and so on.
+            **options: As for `evaluate`. At a rank only limits smaller than its own count.
 
         Raises:
             UserError: A value is invalid.
         """
-        check_keywords("evaluate", options, RequestOptions.__annotations__)
+        check_keywords("best_move", options, {"rank", *RequestOptions.__annotations__})
+        decision = self.genmove(self.request(colour, **options), rank=rank).result()
+        self.commit(decision)
+        return decision
+
+    def evaluate(
+        self,
+        to_move: int | str | None = None,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> "SearchReport":
+        """Searches the present position and returns the report, with ownership.
+
+        Args:
+            to_move: The player to search for; None for the player to move.
+            visits: The most visits; without visits, seconds and `limits` those of the settings.
+            seconds: The longest time.
+            **options: As for `request`: `limits` instead of visits and seconds, `root_moves` and so on.
+
+        Raises:
+            UserError: A value is invalid, or there are limits in both forms.
+        """
+        check_keywords("evaluate", options, ("visits", "seconds", *RequestOptions.__annotations__))
+        if visits is not None or seconds is not None:
+            if "limits" in options:
+                raise UserError("give visits and seconds, or limits, not both")
+            options["limits"] = Limits(visits, seconds)
         options.setdefault("ownership", True)
         return self.analyze(self.request(to_move, **options)).result()
 

@@ -5,34 +5,61 @@ thread that talks to a user stays free. Importing this module imports neither nu
 """
 
 import functools
+import logging
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from ..base.errors import UserError
+from ..base.threads import NotCopied
 
 if TYPE_CHECKING:
     from .worker import SearchWorker
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
+_UNNOTICED = 10.0  # seconds that a search without limits is waited for before a warning, by judgement
 
 
-class _SearchFuture(Future[T]):
+class SearchFuture(NotCopied, Future[T]):
     """A future whose job ends early once it is cancelled: so does a search that an asyncio task no longer awaits."""
 
-    def __init__(self, stop: threading.Event | None, endless: "list[threading.Event]") -> None:
-        """Makes a future of a job with an event that ends it, and with those of the endless searches before it."""
+    def __init__(self, thread: threading.Thread, stop: threading.Event | None, *, is_endless: bool) -> None:
+        """Makes a future of a job of a thread, with an event that ends it."""
         super().__init__()
-        self._stop, self._endless = stop, endless
+        self._thread, self._stop, self._is_endless = thread, stop, is_endless
+        self.before: list[threading.Event] = []  # the events of the endless searches before the job
 
     def result(self, timeout: float | None = None) -> T:
-        """Returns the result. A wait without a timeout ends endless searches before the job: it would never end."""
-        for stop in self._endless if timeout is None else ():
+        """Returns the result. A wait without a timeout ends endless searches before the job: it would never end.
+
+        Raises:
+            UserError: Nobody would ever answer: this is the thread that does the jobs, or a process that was forked.
+        """
+        self._check_wait()
+        if timeout is not None:
+            return super().result(timeout)
+        for stop in self.before:
             stop.set()
-        return super().result(timeout)
+        if self._is_endless:
+            with suppress(TimeoutError):
+                return super().result(_UNNOTICED)
+            logger.warning("waiting for a search without limits, which ends when Engine.stop is called")
+        return super().result()
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Returns the error, None if there is none; raises UserError as `result` does."""
+        self._check_wait()
+        return super().exception(timeout)
+
+    def _check_wait(self) -> None:
+        self._check_process()
+        if threading.current_thread() is self._thread and not self.done():
+            raise UserError("a function that the search calls, such as on_report, cannot wait for a search")
 
     def cancel(self) -> bool:
         """Cancels a job that waits. One that runs is told to end, and keeps its result; returns False then."""
@@ -93,8 +120,7 @@ class SearchThread:
         Raises:
             UserError: The thread is closed.
         """
-        endless: list[threading.Event] = []
-        future = _SearchFuture[T](stop, endless)
+        future = SearchFuture[T](self._thread, stop, is_endless=is_endless)
 
         def job(worker: "Callable[[], SearchWorker]") -> None:
             if not future.set_running_or_notify_cancel():
@@ -107,7 +133,7 @@ class SearchThread:
         with self._lock:
             if self.is_closed:
                 raise UserError("the engine is closed")
-            endless += [event for earlier, event in self._endless.items() if not earlier.done()]
+            future.before += [event for earlier, event in self._endless.items() if not earlier.done()]
             if stop is not None:
                 self._stops[future] = stop
                 if is_endless:

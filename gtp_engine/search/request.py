@@ -6,7 +6,7 @@ Importing this module imports neither numba nor torch.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from ..base.fields import Flag, Range, invalid
 from ..go.coords import as_colour, as_point, is_whole
@@ -171,6 +171,12 @@ class SearchRequest:
             raise invalid("on_report", self.on_report, "a function of a report")
         if self.root_moves.avoid or self.root_moves.allow:
             object.__setattr__(self, "root_moves", self.root_moves.on_board(self.game.width, self.game.height))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickles it, if that makes sense: an event ends searches of this process alone."""
+        if self.stop is not None:
+            raise TypeError("this SearchRequest has an event of this process: send its game, limits and parameters")
+        return super().__reduce_ex__(protocol)
 
     @property
     def needs_ownership(self) -> bool:

@@ -29,6 +29,7 @@ class Part:
     locals: np.ndarray  # LOCAL [2], what stays as it is, by the player who seeks its goal
     stones: np.ndarray  # uint64 [4], the defender's stones and the attacker's at the beginning
     defender: int  # the colour of the group
+    size: tuple[int, int]  # the width and the height of the board
     points: dict[int, int]  # the point of each cell
     target: tuple[int, ...]  # the points of the stones that are to be captured
     # The attacker's chains outside that are taken for safe, each as its points; proven ones are left out.
@@ -255,6 +256,7 @@ def _part(side: _Side, wanted: Collection[Cell], cells: set[Cell], grid: _Grid, 
         locals=local,
         stones=np.array([*of_colour[0], *of_colour[1]], np.uint64),
         defender=defender,
+        size=(game.width, game.height),
         points=points,
         target=tuple(sorted(points_of(target, game.width))),
         walls=tuple(sorted({tuple(points_of(chain_of[near], game.width)) for near in is_wall})),

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..go.coords import vertex
 from .local_board import ATTACKER, DEFENDER, NO_KO
 from .moves import UNKNOWN
 from .reading import Position, Reading, Step
@@ -33,7 +34,12 @@ BEST = {ATTACKER: Outcome.DIES, DEFENDER: Outcome.LIVES}
 """What each player wants most."""
 
 
-@dataclass(frozen=True)
+def vertices(points: Iterable[int], size: tuple[int, int]) -> str:
+    """Returns the names of points on a board of this width and height, with spaces between them."""
+    return " ".join(vertex(point, *size) for point in points)
+
+
+@dataclass(frozen=True, repr=False)
 class Branch:
     """A move in a tree of lines, with what was proved of the position after it.
 
@@ -42,16 +48,21 @@ class Branch:
         outcome: What becomes of the group, whatever its owner or the opponent tries.
         replies: The answers, the best first. The side that gets what it wants has one of them; the other one those that
             resist longest. Empty where the rules decide, where nothing resists, or where the tree was cut off.
+        size: The width and the height of the board.
     """
 
     point: int
     outcome: Outcome
     replies: "tuple[Branch, ...]" = ()
+    size: tuple[int, int] = field(kw_only=True)
 
     @property
     def line(self) -> tuple[int, ...]:
         """The points of the move and of the best answers after it."""
         return (self.point, *(self.replies[0].line if self.replies else ()))
+
+    def __repr__(self) -> str:
+        return f"<Branch: {vertices(self.line, self.size)}; {self.outcome.value}>"
 
 
 Found = tuple[Outcome, Reading] | None
@@ -70,7 +81,8 @@ class _Node:
     replies: "list[_Node]" = field(default_factory=list)
 
     def branch(self) -> Branch:
-        return Branch(self.step.point, self.outcome, tuple(reply.branch() for reply in self.replies))
+        replies = tuple(reply.branch() for reply in self.replies)
+        return Branch(self.step.point, self.outcome, replies, size=self.reading.part.size)
 
 
 class Refutations:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from ..base.fields import invalid
-from ..go.coords import PASS, as_colour, opponent
+from ..go.coords import PASS, as_colour, colour_name, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of
@@ -19,7 +19,7 @@ from .local_board import ATTACKER, DEFENDER, NO_KO
 from .moves import FAILED, REACHED
 from .part import Part, find_part, part_within
 from .reading import Memory, Position, Reading
-from .refutations import BEST, Branch, Found, Outcome, Refutations
+from .refutations import BEST, Branch, Found, Outcome, Refutations, vertices
 
 # The parts that are read, by their empty points, and whether these are the nearest: the points that the group's colour
 # reaches first may lie far from a small group. What is proved in a small part holds, and it is read sooner.
@@ -28,7 +28,7 @@ _FIRST_SLICE = 5_000  # positions that each search reads in its first turn; in e
 _MOST_SLICE = 200_000  # about half a second
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What was found for one player to move first.
 
@@ -41,6 +41,7 @@ class Answer:
             and then wrong ones, whose other outcome their replies show; the other player those that resist longest.
             All that the tree says is proved; what was not found in time is not in it.
         walls: The attacker's chains, as points, that are taken for safe: the outcome is proved if they live.
+        size: The width and the height of the board.
     """
 
     first: int
@@ -48,14 +49,22 @@ class Answer:
     moves: tuple[int, ...] = ()
     tree: tuple[Branch, ...] = ()
     walls: tuple[tuple[int, ...], ...] = ()
+    size: tuple[int, int] = field(kw_only=True)
 
     @property
     def line(self) -> tuple[int, ...]:
         """The main line of the tree, as points."""
         return self.tree[0].line if self.tree else ()
 
+    def __str__(self) -> str:
+        said = f"{colour_name(self.first)} first, {self.outcome.value}"
+        return f"{said} with {vertices(self.moves, self.size)}" if self.moves else said
 
-@dataclass(frozen=True)
+    def __repr__(self) -> str:
+        return f"<Answer: {self}; {vertices(self.line, self.size)}>"
+
+
+@dataclass(frozen=True, repr=False)
 class Solution:
     """Whether a group lives.
 
@@ -65,6 +74,7 @@ class Solution:
         answers: What was found for the attacker and for the defender to move first, by colour.
         positions: The number of positions read.
         seconds: The time that it took.
+        size: The width and the height of the board.
         within: The only points that were read, if the group was taken to be enclosed in them: then an outcome other
             than LIVES holds if it cannot get out. None if that was not assumed.
     """
@@ -74,6 +84,7 @@ class Solution:
     answers: dict[int, Answer] = field(hash=False)
     positions: int
     seconds: float
+    size: tuple[int, int]
     within: frozenset[int] | None = None
 
     @property
@@ -91,6 +102,10 @@ class Solution:
         if attacked is defended:
             return {Outcome.LIVES: "alive", Outcome.DIES: "dead"}.get(attacked, attacked.value)
         return "unsettled"
+
+    def __repr__(self) -> str:
+        group = f"{colour_name(self.defender)} {vertices(self.target, self.size)}"
+        return f"<Solution: {group} {self.status}; {'; '.join(map(str, self.answers.values()))}>"
 
 
 def solve(
@@ -184,6 +199,7 @@ class _Solver:
             answers={answers[mover].first: answers[mover] for mover in (ATTACKER, DEFENDER)},
             positions=self._positions,
             seconds=time.monotonic() - self._began,
+            size=self._parts[0].size,
             within=self._within,
         )
 
@@ -299,12 +315,14 @@ class _Solver:
     def _answer(self, mover: int, answers: dict[int, Answer]) -> Answer:
         """Returns the answer for a player to move first; those that were made before it are of use."""
         first, outcome = self.defender if mover == DEFENDER else opponent(self.defender), self._outcome(mover)
+        size = self._parts[0].size
         if self._passes(mover):
             other = answers[1 - mover]
-            return Answer(first, outcome, (PASS,), (Branch(PASS, outcome, other.tree),), other.walls)
+            branch = Branch(PASS, outcome, other.tree, size=size)
+            return Answer(first, outcome, (PASS,), (branch,), other.walls, size=size)
         if mover not in self._found:
-            return Answer(first, outcome)
+            return Answer(first, outcome, size=size)
         tree = self._trees[mover].tree
         moves = sorted(branch.point for branch in tree if branch.outcome is outcome)
         walls = self._found[mover][1].part.walls
-        return Answer(first, outcome, tuple(moves) if self._gets_something(mover) else (), tree, walls)
+        return Answer(first, outcome, tuple(moves) if self._gets_something(mover) else (), tree, walls, size=size)

@@ -74,8 +74,7 @@ class Conditions:
     @property
     def text(self) -> str:
         """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
-        held = f"{self.search}; rules {self.rules}, komi {self.komi:g}"
-        return "; ".join((held, *map(texts().say, self.notices)))
+        return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
 
 
 @dataclass(frozen=True)

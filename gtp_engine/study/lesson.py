@@ -31,7 +31,7 @@ class GameStudy:
     """A review of the game that is being played or has just ended, on a thread of its own.
 
     Attributes:
-        task: What is reviewed. The ranks of the players are not estimated.
+        task: What is reviewed.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class GameStudy:
             visits: The visits of each position, instead of a time.
             known: What reviews of this game have searched, and will have.
         """
-        self.task = replace(task, estimates_ranks=False)
+        self.task = task
         self._reviewer = Reviewer(
             replace(_teacher(settings), visits=visits, seed=_SEED),
             None if seconds is None else seconds / 60,
@@ -91,7 +91,8 @@ def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports |
     """Returns the lesson about a finished game: the `MISTAKES` that have cost the player of the task most."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
-    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known)
+    task = replace(task, most=MISTAKES, estimates_ranks=False)
+    return GameStudy(task, settings, seconds=seconds, known=known)
 
 
 def lesson_seconds(width: int, height: int, moves: int) -> float:
@@ -102,7 +103,9 @@ def lesson_seconds(width: int, height: int, moves: int) -> float:
 def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
     """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
-    task = ReviewTask(GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True)
+    task = ReviewTask(
+        GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True, estimates_ranks=False
+    )
     return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
 
 

@@ -14,6 +14,13 @@ from .data.shards import read_shard, shard_files
 from .run_folder import RunFolder
 
 _MOVES = 8  # of a policy target that are listed
+_FORMATS = {
+    "value": "win {:.3f}, loss {:.3f}, no result {:.3f}",
+    "score": "{:+.1f} points",
+    "stdev": "{:.1f} points",
+    "lead": "{:+.1f} points",
+}
+_ELSEWHERE = ("planes", "scalars", "ownership", "weights", "full_board")  # fields of a batch that get no line
 
 
 def describe_samples(folder: RunFolder, count: int, random: np.random.Generator) -> Iterator[str]:
@@ -52,22 +59,35 @@ def describe(samples: Samples, position: int, batch: Tensors) -> str:
     played = f"{colour_name(colour).capitalize()} to move plays {vertex(point, game.width, game.height)}"
     weights = batch.weights[0].tolist()
     about = f"komi {games.games['komi'][number]:g}, weight {weights[rows.POLICY]:g}"
-    win, loss, no_result = batch.value[0].tolist()
-    score, stdev, lead = (float(target[0]) for target in (batch.score, batch.stdev, batch.lead))
-    targets = (
-        (rows.POLICY, "policy", _policy(game, batch.policy[0].numpy(), samples.width)),
-        (rows.OPPONENT, "reply", _policy(game, batch.opponent[0].numpy(), samples.width)),
-        (rows.VALUE, "value", f"win {win:.3f}, loss {loss:.3f}, no result {no_result:.3f}"),
-        (rows.SCORE, "score", f"{score:+.1f} points" + (f", standard deviation {stdev:.1f}" if stdev else "")),
-        (rows.LEAD, "lead", f"{lead:+.1f} points"),
-    )
+    places = {name: getattr(rows, name.upper(), None) for name in batch._fields} | {"stdev": rows.SCORE}
+    targets = {
+        name: _target(name, target[0].numpy(), game, (samples.height, samples.width))
+        for name, target in batch._asdict().items()
+        if name not in _ELSEWHERE and ((place := places[name]) is None or weights[place])
+    }
     return "\n".join(
         (
             f"game {games.games['number'][number]}, move {ahead + 1} of {len(moves)}: {played}; {about}",
             _boards(game, colour, batch, samples.width),
-            *(f"{name:12}{text}" for place, name, text in targets if weights[place]),
+            *(f"{name:11} {text}" for name, text in targets.items()),
         )
     )
+
+
+def _target(name: str, target: np.ndarray, game: Game, shape: tuple[int, int]) -> str:
+    """Describes a target: one of those above in its units, any other by its shape.
+
+    `shape` is that of the tensors, rows and columns.
+    """
+    height, columns = shape
+    if name in _FORMATS:
+        return _FORMATS[name].format(*target.ravel().tolist())
+    if target.shape == (height * columns + 1,):
+        return _policy(game, target, columns)
+    if target.shape == (height * columns,):
+        on_board = target.reshape(shape)[: game.height, : game.width].tolist()
+        return "\n".join(("", *("   " + " ".join(f"{number:5.2g}" for number in row) for row in on_board)))
+    return ", ".join(f"{number:g}" for number in target.ravel().tolist())
 
 
 def _policy(game: Game, policy: np.ndarray, columns: int) -> str:

@@ -11,9 +11,11 @@ In a group of processes each has a learner (`ddp`). That of rank 0 is the run's;
 import copy
 import logging
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import torch
@@ -25,9 +27,10 @@ from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
 from ..nets.model import Model, ModelOutputs
 from ..nets.stored import RawOutputs
+from ..search.evaluate.choices import AUTO
 from .data.loader import Loader, Samples, Tensors, on_device, parts_of
 from .ddp import ProcessGroup
-from .losses import Loss, Means, losses, measures, total
+from .losses import Loss, Means, losses, measures, total_loss
 from .progress import resource_errors
 from .run_settings import LearnSettings
 
@@ -43,6 +46,8 @@ _CLIP = 1.0  # maximum norm of the gradient
 # Points of a part's tensors on a CPU: with 8 boards of 19x19 the transformers learned 7 % faster than with 32, and few
 # points keep the processor waiting for Python.
 _LEAST_POINTS, _MOST_POINTS = 1000, 3000
+
+_trained: set[int] = set()  # the processes in which a step was made, this one or those that it was forked from
 
 T = TypeVar("T")
 Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict[str, Loss]]
@@ -70,6 +75,12 @@ class Learner:
 
     The processes of a group train together; each has its own learner and its part of every batch.
 
+    Args:
+        model: The network.
+        settings: How it learns, and the weights of the losses.
+        device: The device, by default the CPU.
+        group: The processes that train together, by default this one alone.
+
     Attributes:
         model: The network as it is trained, in place; it belongs to the learner.
         average: The average of the recent networks.
@@ -84,8 +95,9 @@ class Learner:
         device: torch.device | None = None,
         group: ProcessGroup | None = None,
     ) -> None:
-        self.settings = settings
         self.device = device or torch.device("cpu")
+        chosen = faster_precision(model, self.device) if settings.precision == AUTO else settings.precision
+        self.settings = replace(settings, precision=chosen)
         self.model = model.to(self.device).train()
         for parameter in self.model.parameters():
             if parameter.dim() == 4:
@@ -103,8 +115,17 @@ class Learner:
     def step(self, batch: Tensors) -> None:
         """Learns from one batch on the CPU, or from this process's part of it. It does not wait for a GPU to finish.
 
-        Raises ProcessLostError if another process of the group ended.
+        Raises:
+            ProcessLostError: Another process of the group ended.
+            UserError: This process was forked from one that has learned: it lacks torch's threads, and would wait for
+                them for ever.
         """
+        if _trained - {os.getpid()}:
+            raise UserError(
+                "this process was forked from one in which a network has learned: learn in processes that are started "
+                "with multiprocessing.get_context('spawn')"
+            )
+        _trained.add(os.getpid())
         with self._group.step():
             rate = rate_at(self.settings, self.samples)
             for group in self._optimizer.param_groups:
@@ -128,7 +149,7 @@ class Learner:
         def of_part(part: Tensors) -> tuple[dict[str, Loss], tuple[Tensor, ...]]:
             found = losses(self._outputs(self.model, part), part, self.model.config)
             share = part.size / batch.size / self._group.count
-            loss = total(found, self.settings.losses) * share
+            loss = total_loss(found, self.settings.losses) * share
             return found, torch.autograd.grad(loss, parameters, materialize_grads=True, allow_unused=True)
 
         # In the memory layout of the parameters, which torch's fused optimizers take for granted.

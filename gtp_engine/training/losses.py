@@ -206,7 +206,7 @@ def distances(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) ->
     }
 
 
-def total(found: dict[str, Loss], factors: LossWeights) -> Tensor:
+def total_loss(found: dict[str, Loss], factors: LossWeights) -> Tensor:
     """Returns the weighted sum of the losses, each a mean over the rows; a row without a known target counts as 0."""
     terms = [getattr(factors, name) * (loss.of_row * loss.weight).mean() for name, loss in found.items()]
     return torch.stack(terms).sum()

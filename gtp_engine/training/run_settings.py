@@ -287,6 +287,9 @@ class CycleSettings(BeginSettings):
             progress and at most this number of finished ones, none that ended more than a minute ago.
         comments: Whether comments in the SGF files report what each search found. They make the files several times
             as large.
+        repeatable: Whether the same settings give the same games and networks, byte for byte, on the same machine,
+            unless the run is interrupted. Every game then ends in its cycle, so the last ones do not fill the batches.
+            It needs workers = 1, and precisions other than auto.
     """
 
     cycles: int = setting(30, 1)
@@ -294,6 +297,7 @@ class CycleSettings(BeginSettings):
     random_games: int = setting(3000, 0)
     shard_games: int = setting(100, 1)
     comments: bool = setting(False)
+    repeatable: bool = setting(False)
 
 
 @dataclass(frozen=True)
@@ -531,6 +535,13 @@ class RunSettings:
         for name, sizes in (("[games] sizes", self.games.sizes), ("[records] label_sizes", self.records.label_sizes)):
             if not any(sizes.values()) and (sizes or name == "[games] sizes"):
                 raise UserError(f"{name}: no board size has a weight above 0")
+        if self.cycle.repeatable and (
+            self.machine.workers != 1 or AUTO in (self.machine.precision, self.learn.precision)
+        ):
+            raise UserError(
+                "repeatable = true in [cycle] needs workers = 1 in [machine], and precisions other than auto, such as "
+                "float32, in [machine] and [learn]"
+            )
 
     @property
     def command(self) -> str:

@@ -7,6 +7,7 @@ network.
 
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -16,6 +17,7 @@ from typing import Any
 from ..arena.elo import Tally
 from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
+from ..base.pool import Pool
 from ..base.processes import own_unless
 from ..nets.katago_file import NetworkFileError, write_katago_file
 from ..nets.library import load_network, network_name
@@ -29,7 +31,7 @@ from .progress import Limit, Stopped
 from .run import SAVE_SECONDS, Run
 from .run_settings import LearnSettings, RunSettings
 from .selfplay import Counts
-from .storage import GameWriter, ShardFacts, shard_facts, total
+from .storage import LONGEST_WAIT, GameWriter, ShardFacts, shard_facts, total
 from .workers import SelfPlayPool, play_games
 
 logger = logging.getLogger(__name__)
@@ -72,15 +74,21 @@ class SelfPlayRun(Run):
         self._start_clock()
         self._tell_pace()
         self.limit.restart()
-        seed = cycle.seed + total(self._facts().values()).games
         # Saved before the workers end.
         with own_unless(self._pool) as pool, self._saved_if_stopped():
-            players = SelfPlayPool(pool, self.settings, seed)
+            players = self._players(pool)
             while self.state.cycle <= cycle.cycles:
                 if self.state.cycle == 0:
                     self._make_first_network()
                 else:
-                    self._cycle(players)
+                    self._cycle(self._players(pool) if cycle.repeatable else players)
+
+    def _players(self, pool: Pool) -> SelfPlayPool:
+        """Returns new players; those of a repeatable run play the games that the cycle lacks, and end them all."""
+        cycle = self.settings.cycle
+        lacking = cycle.games - total(self._facts(self.state.cycle).values()).games
+        seed = cycle.seed + total(self._facts().values()).games
+        return SelfPlayPool(pool, self.settings, seed, max(0, lacking) if cycle.repeatable else None)
 
     def _phase(self, name: str) -> str:
         return f"cycle {self.state.cycle} of {self.settings.cycle.cycles}: {name}"
@@ -160,7 +168,8 @@ class SelfPlayRun(Run):
         done = total(self._facts(cycle).values()).games
         if done >= settings.games:
             return _speeds(0.0, Counts())
-        writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games, cycle)
+        patience = math.inf if settings.repeatable else LONGEST_WAIT  # which games share a file must not depend on time
+        writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games, cycle, patience)
         began = saved = time.monotonic()
         before = pool.counts
 

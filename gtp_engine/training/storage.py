@@ -16,7 +16,7 @@ from .data.shards import SUFFIX, ShardError, read_notes, shard_files, write_shar
 from .selfplay import FinishedGame
 
 # Seconds. Games that wait until a shard is full would be lost if the program is killed.
-_LONGEST_WAIT = 60.0
+LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,16 @@ class GameWriter:
         written: The notes of the shards that were written.
     """
 
-    def __init__(self, shards: Path, records: Path, games_per_file: int, cycle: int) -> None:
+    def __init__(
+        self, shards: Path, records: Path, games_per_file: int, cycle: int, longest_wait: float = LONGEST_WAIT
+    ) -> None:
         self._shards, self._records, self._games_per_file, self.cycle = shards, records, games_per_file, cycle
         for folder in (shards, records):
             folder.mkdir(parents=True, exist_ok=True)
         numbers = [int(path.stem) for path in shard_files(shards) if path.stem.isdecimal()]
         self._number = max(numbers, default=0) + 1  # of the next shard
         self._waiting: list[FinishedGame] = []
+        self._longest_wait = longest_wait
         self._since = 0.0
         self.games = 0
         self.written: list[ShardFacts] = []
@@ -91,7 +94,7 @@ class GameWriter:
 
     def flush_late(self) -> None:
         """Writes the waiting games if they have waited too long. Call this regularly."""
-        if time.monotonic() - self._since >= _LONGEST_WAIT:
+        if time.monotonic() - self._since >= self._longest_wait:
             self.flush()
 
     def flush(self) -> None:

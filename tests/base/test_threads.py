@@ -30,23 +30,37 @@ def test_what_threads_work_for_is_not_copied() -> None:
         for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match="this Engine works with threads of this process: make another Engine"):
                 attempt(engine)
+        with pytest.raises(TypeError, match="this SearchFuture works with threads of this process"):
+            pickle.dumps(engine.ready)
+        with pytest.raises(TypeError, match="this SearchRequest has an event of this process: send its game"):
+            pickle.dumps(engine.request())
 
 
 FORKED = """
-import multiprocessing
-from gtp_engine import Engine, EngineSettings, Game, UserError, load_network
+import multiprocessing, threading
+from gtp_engine import Engine, EngineSettings, Game, UserError, load_network, selfplay
 engine, network = Engine(EngineSettings(network="none", visits=2)), load_network({network!r})
+games = selfplay("none", width=5, visits=2, concurrency=2, seed=1)
 def use():
-    for call in (engine.genmove, engine.analyze, engine.close, lambda: network.evaluate([Game(5)]), network.close):
+    others = future.result, future.exception, lambda: network.evaluate([Game(5)]), network.close, lambda: next(games)
+    for call in (engine.genmove, engine.analyze, engine.close, *others):
         try:
             call()
         except UserError as error:
             print(error, flush=True)
-engine.genmove().result()
+next(games)
+begun, goes_on = threading.Event(), threading.Event()  # no thread works while the process is forked
+request = engine.request(on_report=lambda report: (begun.set(), goes_on.wait()), interval=0.01)
+future = engine.analyze(request, endless=True)
+begun.wait()
 process = multiprocessing.get_context("fork").Process(target=use)
 process.start()
 process.join(60)
 print(process.exitcode, flush=True)
+engine.stop()
+goes_on.set()
+next(games)
+games.close()
 network.evaluate([Game(5)])
 network.close()
 engine.close()
@@ -61,7 +75,7 @@ def test_a_forked_process_is_refused(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     *lines, status = done.stdout.splitlines()
     assert (status, done.returncode) == ("0", 0), done.stderr
-    assert len(lines) == 5 and all(" belongs to the process that made it" in line for line in lines)
+    assert len(lines) == 8 and all(" belongs to the process that made it" in line for line in lines)
 
 
 def test_it_runs_on_another_thread_and_raises_here() -> None:

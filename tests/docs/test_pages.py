@@ -12,10 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
-from gtp_engine.base.settings import accepted, setting
 from gtp_engine.clients.cli import main
 from gtp_engine.go.rules import RULESETS
-from gtp_engine.nets import config
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -60,14 +58,6 @@ def test_examples_run() -> None:
         assert failures == 0
         examples += tests
     assert examples > 10
-
-
-def test_settings_of_examples_can_be_declared() -> None:
-    examples = re.findall(r"`\w+: \w+ = (setting\(.*?\))`", "".join(TEXTS.values()))
-    assert examples
-    for example in examples:
-        item = eval(example, {"setting": setting})
-        assert accepted(item, item.default) == item.default
 
 
 def command_lines(text: str) -> list[str]:
@@ -137,12 +127,6 @@ def test_the_places_of_the_architecture_page_exist() -> None:
     for file, names in rows:
         defined = names_defined_in(ROOT / "gtp_engine" / file)
         assert set(re.findall(r"`(\w+)`", names)) <= defined, file
-
-
-def test_the_layers_of_the_recipe_for_a_head_can_be_made_where_they_are_listed() -> None:
-    layers = re.findall(r"[\w.]*Desc\([^`]*?1\)", TEXTS[ROOT / "docs" / "research.md"])
-    names = vars(config) | {"hidden": 8, "size": 8}  # those of `_Architect.config`
-    assert [eval(layer, names).name for layer in layers] == ["moves_left", "NAME"]
 
 
 def names_defined_in(file: Path) -> set[str]:

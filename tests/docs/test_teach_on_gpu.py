@@ -67,11 +67,12 @@ def test_labels_are_what_the_teacher_says_of_the_positions(experiment: ModuleTyp
 
 
 def test_it_teaches_a_network(experiment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    run(experiment, monkeypatch, "positions", tmp_path / "a.shard", "--played", 60, "--board-size", 7)
-    run(experiment, monkeypatch, "positions", tmp_path / "b.shard", ROOT / "sgf" / "samples", "--records", 3)
+    pieces = tmp_path / "pieces"  # which does not exist
+    run(experiment, monkeypatch, "positions", pieces / "a.shard", "--played", 60, "--board-size", 7)
+    run(experiment, monkeypatch, "positions", pieces / "b.shard", ROOT / "sgf" / "samples", "--records", 3)
     given = ("--batch-size", 8, "--warm-up", 2, "--threads", 1, "--device", "cpu", "--shares", "7=1")
     given += ("--teacher", TINY, "--student", TINY, "--minutes", 0.05, "--out", tmp_path / "taught.bin.gz")
-    run(experiment, monkeypatch, "teach", tmp_path, *given)
+    run(experiment, monkeypatch, "teach", pieces, *given)
     before, after = load_network(TINY), load_network(tmp_path / "taught.bin.gz")
     assert any(not np.array_equal(value, after.values[name]) for name, value in before.values.items())
     assert experiment.losses.LEAD_DELTA == experiment.LINEAR != LEAD_DELTA

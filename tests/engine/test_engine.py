@@ -15,7 +15,7 @@ from engine.conftest import PATIENCE
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.warm_up import Step
-from gtp_engine.engine import worker
+from gtp_engine.engine import search_thread, worker
 from gtp_engine.engine.clock import gtp_settings
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import Rank
@@ -211,6 +211,39 @@ def test_nothing_is_endless_unless_it_is_asked_for():
         assert (report.to_move, report.visits, [move.vertex for move in report.moves]) == (WHITE, 60, ["C3"])
         assert report.ownership.shape == (9, 9)
         assert report == report and report != replace(report) and len({report}) == 1  # arrays are not compared
+        engine.clear_cache()
+        assert engine.evaluate(visits=50).visits == 50
+        with pytest.raises(UserError, match="not both"):
+            engine.evaluate(visits=50, limits=Limits(visits=60))
+
+
+def test_a_best_move_has_the_limits_of_an_evaluation():
+    with Engine(EngineSettings(network="uniform", visits=40, seed=1), width=9) as engine:
+        only = RootMoves(allow=[("white", "C3", 1)])
+        decision = engine.best_move("white", limits=Limits(visits=60), root_moves=only)
+        assert (decision.vertex, decision.report.visits, len(engine.game.moves)) == ("C3", 60, 1)
+        with pytest.raises(TypeError, match=r"best_move\(\) got an unexpected keyword argument 'limit': did you mean"):
+            engine.best_move(limit=Limits(visits=60))
+
+
+def test_a_function_that_the_search_calls_cannot_wait_for_a_search(engine):
+    """It would wait for what comes after it on its own thread."""
+    searches, is_ready = [], threading.Event()
+    request = engine.request(on_report=lambda _: is_ready.wait() and searches[1].result(), interval=0.01)
+    searches += [engine.analyze(request, endless=True), engine.genmove()]
+    is_ready.set()
+    with pytest.raises(UserError, match="such as on_report, cannot wait for a search"):
+        searches[0].result(PATIENCE)
+    assert searches[1].result(PATIENCE).report is not None
+
+
+def test_a_wait_without_end_is_told(engine, monkeypatch, caplog):
+    monkeypatch.setattr(search_thread, "_UNNOTICED", 0.01)
+    threading.Timer(0.3, engine.stop).start()
+    assert engine.analyze(endless=True).result().visits >= 1
+    assert [record.message for record in caplog.records if "without limits" in record.message] == [
+        "waiting for a search without limits, which ends when Engine.stop is called"
+    ]
 
 
 def test_cancelling_a_task_ends_its_search_and_no_other(engine):

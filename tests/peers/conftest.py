@@ -45,8 +45,15 @@ def started(*options: str) -> Iterator[str]:
         program.terminate()
 
 
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder."""
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+def address(tmp_path: Path, data: Path) -> Iterator[str]:
     with started("--visits", "30", "--sgf-dir", str(tmp_path)) as found:
         yield found
 

@@ -132,7 +132,12 @@ def test_what_the_engine_thinks_in_a_game_is_shown_only_on_request_and_after_it(
 
 def test_stepping_through_the_game(page: Any) -> None:
     play_first_move(page)
+    wait_for_status(page, "your turn")
+    page.locator("#place").press("ArrowLeft")  # the slider
+    wait_for_status(page, "Position after move 1 of 2")
     page.click("#previous")
+    wait_for_status(page, "Position after move 0 of 2")
+    page.click("#next")
     wait_for_status(page, "Position after move 1 of 2")
     assert (stones(page, "black"), stones(page, "white")) == (1, 0)
     for key, place in (("ArrowLeft", 0), ("ArrowRight", 1), ("Home", 0)):
@@ -268,7 +273,7 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     dialog.locator("[name=rank]").select_option("20k")
     page.click("#new-dialog [type=submit]")
     wait_for_status(page, "your turn (Black)")
-    expect(page.locator("#players")).to_contain_text("engine, 20 kyu")
+    expect(page.locator("#players")).to_contain_text("Engine, 20 kyu")
     click(page, "G3")
     expect(page.locator("#facts")).to_contain_text("move 4")
 
@@ -370,7 +375,7 @@ def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> 
     expect(black).to_have_attribute("aria-label", re.compile("Black: 4:5[0-8] left · 3 periods left"))
     click(page, "J1")  # a weak opponent never plays on the empty edge, so it is free
     expect(page.locator("#facts")).to_contain_text("move 4")
-    page.click("#previous")
+    page.locator("body").press("ArrowLeft")
     wait_for_status(page, "Position after move 3")
     before = black.inner_text()
     page.wait_for_timeout(1500)
@@ -405,9 +410,9 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     assert Path(download.value.path()).read_text().startswith("(;")
     begin(page, size="9", colour="black")
     expect(page.locator("#facts")).to_contain_text("move 0")
-    press(page, "#open")
+    press(page, "#myGames")
     game = page.locator("#games button").first
-    expect(game).to_contain_text(re.compile("^9 . 9 · person . engine, full strength · After move 2 · "))
+    expect(game).to_contain_text(re.compile("^9 . 9 · engine, full strength · After move 2 · unfinished · "))
     game.click()
     expect(page.locator("#facts")).to_contain_text("move 2")
 

@@ -75,7 +75,7 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     press(page, "#resign")
     page.click("#really-resign")
     wait_for_status(page, "White wins")
-    page.wait_for_function("document.body.dataset.face === 'review'")
+    page.wait_for_function("() => document.body.dataset.face === 'review'")
     name, buttons = face()
     assert name == "review" and len(buttons) <= 5 and {"analyse", "review", "new", "previous"} <= {*buttons}
     paste(page, "(;SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab])(;SZ[9]AB[ee]AW[cc])")

@@ -1,25 +1,19 @@
 """Problems in the browser: solved by proof, failed and repeated, in Chromium."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peers.conftest import click, expect, press, wait_for_status
 
+from gtp_engine.table.database import Change, Database
+
 pytestmark = pytest.mark.peer
 
 STONES = "SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]"
 
 
-@pytest.fixture(autouse=True)
-def boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of the reader's boxes."""
-    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
-    return tmp_path / "data" / "problems.json"
-
-
-def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, boxes: Path) -> None:
+def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, data: Path) -> None:
     file = tmp_path / "corner.sgf"
     file.write_text(f"(;{STONES})(;{STONES}PL[W])")
     press(page, "#open")
@@ -39,10 +33,7 @@ def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, boxes: P
     wait_for_status(page, "White to move · Save the group at D9.")
     expect(page.locator("#problem-after")).to_be_hidden()
     expect(page.locator("#practise")).to_be_hidden()  # nothing is due before tomorrow
-    document = json.loads(boxes.read_text())
-    for card in document["problems"].values():
-        card["due"] = "2026-01-01"
-    boxes.write_text(json.dumps(document))
+    Database(data / "gtp_engine.db").change(Change("UPDATE problems SET due = '2026-01-01'"))
     press(page, "#problem-again")
     expect(page.locator("#practise")).to_have_text("Problems due today: 1")
     press(page, "#practise")

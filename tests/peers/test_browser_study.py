@@ -297,7 +297,7 @@ def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> No
     expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\u2212\d+"))
     page.locator("#mistakes button", has_text="Try again from here").click()
     wait_for_status(page, "your turn (Black)")
-    expect(page.locator("#players")).to_contain_text("engine, 5 dan")
+    expect(page.locator("#players")).to_contain_text("Engine, 5 dan")
     expect(page.locator("#reviewed")).to_be_hidden()
     press(page, "#back")
     expect(page.locator("#review-stage")).to_contain_text("mattered most")

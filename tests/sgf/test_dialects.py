@@ -8,6 +8,7 @@ from gtp_engine.go.rules import RULESETS, rules_name
 from gtp_engine.go.sgf import shown_result, terms_of
 
 NO_KOMI = "the record has no komi: it is taken as {}"
+WRONG = "the komi of 0 does not fit the result"
 BRACKETS = "line {}: brackets in a text without the backslash that SGF requires; the meaning is clear"
 
 
@@ -70,6 +71,10 @@ def test_what_has_another_name_is_saved_under_that_of_sgf() -> None:
         ("SZ[9]RU[Chinese]KM[]", 7, "chinese", [NO_KOMI.format(7)]),
         ("HA[3]RU[Japanese]KM[]", 0.5, "japanese", [NO_KOMI.format(0.5)]),
         ("RU[Korean]KM[half]", 6.5, "japanese", ["unknown komi 'half': it is taken as 6.5"]),
+        ("RU[Japanese]KM[0]RE[W+10.5]", 6.5, "japanese", [f"{WRONG} W+10.5: it is taken as 6.5"]),
+        ("RU[Japanese]KM[0]RE[W+10]", 0, "japanese", []),
+        ("RU[Japanese]KM[0]RE[B+R]", 0, "japanese", []),
+        ("RU[Chinese]KM[0]HA[2]RE[B+3.75]", 0.5, "chinese", [f"{WRONG} B+3.75: it is taken as 0.5"]),
         ("AW[aa]", 0, "chinese", []),  # a problem
     ],
 )

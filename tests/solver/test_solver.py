@@ -158,6 +158,17 @@ def test_known_shapes(name: str) -> None:
     assert moves == {BLACK: kills, WHITE: saves}
 
 
+def test_what_is_found_is_printed_with_vertices() -> None:
+    found = solve(position(SHAPES["straight three"][0]), ["D7"])
+    assert repr(found).startswith("<Solution: white ") and "D7" in repr(found)
+    assert repr(found).endswith(" unsettled; black first, dies with B7; white first, lives with B7>")
+    assert str(found.answers[WHITE]) == "white first, lives with B7"
+    assert repr(found.answers[BLACK]).startswith("<Answer: black first, dies with B7; B7")
+    assert repr(found.answers[BLACK].tree[0]).startswith("<Branch: B7") and "dies>" in repr(
+        found.answers[BLACK].tree[0]
+    )
+
+
 def test_a_ko_is_found() -> None:
     game = position(KO)
     found = solve(game, ["D7"])

@@ -15,16 +15,15 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, parse_rules
 from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
 from gtp_engine.search.request import Limits
+from gtp_engine.table.game_index import latest_unfinished, unfinished_games
 from gtp_engine.table.saved_games import (
     GameFile,
     Notes,
     Opponent,
     SavedGame,
     find_game,
-    latest_unfinished,
     open_game,
     read_notes,
-    unfinished_games,
 )
 
 
@@ -221,25 +220,29 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     assert latest_unfinished(tmp_path) == wanted
 
 
-def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = record()
-    made.main_line[0].comment = "a \\] b; (RE[B+R"
-    wanted = saved(tmp_path, made, "wanted.sgf", age=50)
+def test_a_game_that_somebody_else_has_saved_in_the_folder_is_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = saved(tmp_path, record(), "mine.sgf"), saved(tmp_path, record(), "theirs.sgf")
+    may_write = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: path != theirs and may_write(path, mode))
+    assert unfinished_games(tmp_path) == [mine]
+
+
+def test_a_file_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = saved(tmp_path, record(), "other.sgf", age=60)
     saved(tmp_path, record(result="B+R"), "finished.sgf")
     (tmp_path / "bare.sgf").write_text("(SZ[9]AP[gtp_engine]PB[human];B[ee])")  # the root has no semicolon
-    moves: list[int] = []
+    read: list[Path] = []
 
-    def read(data: bytes) -> GameRecord:
-        moves.append(data.count(b";B"))
-        return read_sgf(data)
+    def note(path: Path) -> GameRecord:
+        read.append(path)
+        return read_sgf(path)
 
-    monkeypatch.setattr("gtp_engine.table.saved_games.read_sgf", read)
-    assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
-    assert sorted(moves) == [0, 0, 0, 1, 1, 1]
-    moves.clear()
-    assert list(unfinished_games(tmp_path, name="wanted")) == [wanted] and len(moves) == 2
-    assert list(unfinished_games(tmp_path, name="../wanted")) == []
+    monkeypatch.setattr("gtp_engine.table.game_index.read_sgf", note)
+    assert unfinished_games(tmp_path) == [tmp_path / "bare.sgf", other] and len(read) == 3
+    other.write_text(record(result="B+R").to_sgf())
+    assert unfinished_games(tmp_path) == [tmp_path / "bare.sgf"] and read[3:] == [other]
 
 
 def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

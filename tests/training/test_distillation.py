@@ -31,7 +31,7 @@ from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation.labels import Task, check_labels, facts_of, make_labels, shard_of, tasks_for
 from gtp_engine.training.distillation.teacher import PlayedWalk, Walk, drawn_move, label_of, policy_moves
-from gtp_engine.training.losses import distances, losses, total
+from gtp_engine.training.losses import distances, losses, total_loss
 from gtp_engine.training.progress import Limit, Stopped
 from gtp_engine.training.run_settings import LossWeights, MachineSettings, RecordSettings, RunSettings
 
@@ -296,7 +296,7 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
             tensor.requires_grad_()
         found = losses(ModelOutputs(RawOutputs(*tensors), {}), batch, model.config)
         found.pop("errors", None)  # they are the student's own
-        total(found, LossWeights()).backward()
+        total_loss(found, LossWeights()).backward()
         return [float(tensor.grad.abs().max()) for tensor in tensors if tensor.grad is not None]
 
     at_teacher, elsewhere = gradients(0.0), gradients(2.0)

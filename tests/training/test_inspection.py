@@ -60,16 +60,17 @@ def test_a_sample_is_shown_as_the_learner_gets_it() -> None:
         " 1 . . . . 1     1 . . . O",
         "   A B C D         A B C D",
         "policy      A1 75.0%, pass 25.0%; entropy 0.56",
-        "reply       B2 100.0%; entropy 0.00",
+        "opponent    B2 100.0%; entropy 0.00",
         "value       win 0.000, loss 1.000, no result 0.000",
         "score       -2.5 points",
+        "stdev       0.0 points",
         "lead        -2.5 points",
     ]
     white = described(1)
     assert white[0].startswith("game 7, move 2 of 3: White to move plays B2; komi 0.5, weight 0.5")
     assert white[2].endswith(" 3 X . . .")  # the owners keep their colours
-    assert white[-3:] == ["value       win 1.000, loss 0.000, no result 0.000", *white[-2:]]
-    assert white[-1] == "lead        +2.5 points" and not any(line.startswith("reply") for line in white)
+    assert white[-4:-2] == ["value       win 1.000, loss 0.000, no result 0.000", "score       +2.5 points"]
+    assert white[-1] == "lead        +2.5 points" and not any(line.startswith("opponent") for line in white)
 
 
 def test_a_target_that_is_not_known_is_left_out() -> None:

@@ -1,6 +1,7 @@
 """The learner, on small networks and games."""
 
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 from making import random_game, sample_game
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import read_katago_file, write_katago_file
@@ -19,7 +21,7 @@ from gtp_engine.training import learner as learner_module
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, parts_of
 from gtp_engine.training.data.samples import GameSet, join, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
-from gtp_engine.training.losses import Means, calibration_error, losses, measures, take_calibration, total
+from gtp_engine.training.losses import Means, calibration_error, losses, measures, take_calibration, total_loss
 from gtp_engine.training.run_settings import LearnSettings, LossWeights
 
 SETTINGS = LearnSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3, precision="float32")
@@ -46,6 +48,18 @@ def test_the_loss_at_the_start_is_the_logarithm_of_the_moves(size: int) -> None:
     found, of_moves = learner.take_losses(), math.log(size * size + 1)
     expected = {"policy": of_moves, "opponent": of_moves, "value": math.log(2), "ownership": math.log(2)}
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=0.1)
+
+
+def test_without_a_precision_the_faster_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner_module, "faster_precision", lambda model, device: "bfloat16")
+    assert Learner(new_model(), LearnSettings()).settings.precision == "bfloat16"
+    assert Learner(new_model(), SETTINGS).settings.precision == "float32"
+
+
+def test_a_process_that_was_forked_from_one_that_has_learned_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner_module, "_trained", {os.getppid()})
+    with pytest.raises(UserError, match="forked from one in which a network has learned"):
+        Learner(new_model(), SETTINGS).step(next(Loader(Samples(some_games(2)), 4, seed=1)))
 
 
 def test_one_game_is_memorised() -> None:
@@ -273,7 +287,7 @@ def test_gradients_in_parts_are_those_of_the_whole_batch(threads: int) -> None:
     model = constant(new_model("b2c16"))
     batch = mixed_batch()
     outputs = model(batch.planes.float(), batch.scalars)
-    total(losses(outputs, batch, model.config), SETTINGS.losses).backward()
+    total_loss(losses(outputs, batch, model.config), SETTINGS.losses).backward()
     expected = {name: parameter.grad for name, parameter in model.named_parameters()}
     before = torch.get_num_threads()
     torch.set_num_threads(threads)

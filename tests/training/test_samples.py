@@ -12,10 +12,12 @@ import pytest
 import torch
 from making import random_game, sample_game
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.go import symmetry as symmetries
 from gtp_engine.go.coords import BLACK, PASS, WHITE, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
+from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.features import PLANES, SCALARS, new_workspace, position_of, write_inputs
 from gtp_engine.training.data import rows as columns_
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, draws, fixed_batches
@@ -38,6 +40,19 @@ from gtp_engine.training.data.shards import ShardError, read_notes, read_shard, 
 def batch_of(games: GameSet, symmetry: int = 0, **options: float) -> Tensors:
     samples = Samples(games, **options)
     return samples.batch(np.arange(len(samples)), np.full(len(samples), symmetry))
+
+
+def test_records_become_samples_or_are_named() -> None:
+    record = read_sgf(b"(;SZ[5]RE[W+R];B[cc];W[bb])", name="a.sgf")
+    batch = Samples.from_records([record]).batch([1, 0])
+    assert batch.value.tolist() == [[1, 0, 0], [0, 1, 0]]  # White moves, and has won; then Black
+    assert batch.policy.argmax(1).tolist() == [6, 12]
+    for text, error in ((b"(;SZ[5])", "a.sgf: too few moves"), (b"(;SZ[5];B[cc];W[cc])", "a.sgf: move 2 is illegal")):
+        with pytest.raises(UserError, match=error):
+            Samples.from_records([record, read_sgf(text, name="a.sgf")])
+    for wrong in (record, []):
+        with pytest.raises(UserError, match="invalid records"):
+            Samples.from_records(wrong)
 
 
 def inputs_on_the_way(game: Game) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.base.settings import comment_of, settings_of
 from gtp_engine.clients.cli import main
 from gtp_engine.search.evaluate import devices
@@ -140,6 +141,14 @@ def test_window_grows_ever_slower() -> None:
 def test_errors_name_the_line_and_the_nearest_name(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=error):
         parse_settings(text)
+
+
+def test_a_repeatable_run_leaves_nothing_to_chance() -> None:
+    text = '[cycle]\nrepeatable = true\n[machine]\nworkers = 1\nprecision = "float32"\n[learn]\nprecision = "float32"\n'
+    assert parse_settings(text).cycle.repeatable
+    for other in (text.replace("workers = 1", "workers = 2"), text.replace('"float32"', '"auto"', 1)):
+        with pytest.raises(UserError, match="needs workers = 1 in"):
+            parse_settings(other)
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
 from gtp_engine.training import run as training_run
-from gtp_engine.training import selfplay_run
+from gtp_engine.training import selfplay, selfplay_run, storage
 from gtp_engine.training.data.loader import Samples, Tensors
 from gtp_engine.training.data.samples import join
 from gtp_engine.training.learner import Learner
@@ -41,6 +41,7 @@ from gtp_engine.training.progress import Limit, Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.selfplay_run import SelfPlayRun
+from gtp_engine.training.settings_toml import parse_settings
 from gtp_engine.training.storage import GameWriter, shard_facts
 from gtp_engine.training.workers import SelfPlayPool
 
@@ -392,6 +393,28 @@ def test_a_cycle_is_measured_on_its_games_before_they_are_learned(tmp_path: Path
     assert first["policy"] > first["target_entropy"] > 0 and 0 <= first["calibration_error"] <= 1
     assert sum(share for _, _, share in first["calibration"]) == pytest.approx(1, abs=1e-3)
     assert second != first and [line["cycle_samples"] for line in folder.log()] == [640, 640]
+
+
+def made_by(folder: RunFolder) -> dict[str, bytes]:
+    """Returns the files with games and networks of a run, which it makes if there are none."""
+    if not folder.exists:
+        folder.create(parse_settings(miniature.text(**SHORT).replace("[cycle]", "[cycle]\nrepeatable = true")))
+        assert SelfPlayRun(folder, Kept()).go()
+    files = (file for made in (folder.shards, folder.records, folder.networks) for file in sorted(made.iterdir()))
+    return {f"{file.parent.name}/{file.name}": file.read_bytes() for file in files}
+
+
+@pytest.mark.usefixtures("one_process")
+def test_a_repeatable_run_makes_the_same_games_and_networks_at_any_speed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = made_by(RunFolder(tmp_path / "first"))
+    monkeypatch.setattr(selfplay, "_CALL_SECONDS", 0.003)  # other games are finished in each call
+    monkeypatch.setattr(storage, "LONGEST_WAIT", 0.0)
+    assert made_by(RunFolder(tmp_path / "second")) == first
+    folder = RunFolder(tmp_path / "first")
+    check_whole(folder, folder.settings())
+    assert [line["games"] for line in folder.log()] == [12, 12, 12]
 
 
 def test_the_first_step_does_not_count_into_the_speed_of_learning(

@@ -50,7 +50,7 @@ def test_a_program_that_was_started_again_numbers_its_games_differently(engine: 
         ({"type": "play", "point": "C3"}, "invalid tree"),
         ({"type": "undo"}, "you have no move to take back"),
         ({"type": "line"}, "invalid move"),
-        ({"type": "resume", "game": "../../etc/passwd"}, "no unfinished game"),
+        ({"type": "resume", "game": "../../etc/passwd"}, "no saved game"),
         ({"type": "nonsense"}, "unknown type 'nonsense'"),
         ({"type": "network", "network": "/etc/passwd"}, "invalid network"),
         ({"type": "new", **NEW, "width": 99}, "invalid width"),

@@ -4,6 +4,7 @@ import base64
 import datetime
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from web.conftest import FROM_HERE, NEW, RECORD, Desk
@@ -53,17 +54,25 @@ def test_an_analysis_ends_with_its_game(desk: Desk) -> None:
         assert desk.state["analysisVisits"] is None and desk.state["report"] is None and desk.state["task"] is None
 
 
+def listed(desk: Desk) -> list[dict[str, Any]]:
+    """The user's games."""
+    answer = desk.send("games")
+    assert answer is not None
+    return [*answer["games"]]
+
+
 def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.play_and_wait("C3")
-    assert desk.send("games") == {"type": "games", "games": []}  # the present one is not offered
+    assert listed(desk) == []  # the present one is not offered
     file = desk.saved()
     monkeypatch.chdir(tmp_path)
     desk.played.load(open_game(Path(file.name)))
-    assert desk.send("games") == {"type": "games", "games": []}  # by whatever path it was opened
+    assert listed(desk) == []  # by whatever path it was opened
     desk.send("new", **{**NEW, "colour": "black"})
     day = datetime.date.today().isoformat()
-    game = {"name": file.stem, "width": 5, "height": 5, "players": None, "rank": "max", "moves": 2, "day": day}
-    assert desk.send("games") == {"type": "games", "games": [game]}
+    game = {"name": file.stem, "width": 5, "height": 5, "own": "black", "opponent": "max", "moves": 2, "day": day}
+    (found,) = listed(desk)
+    assert found | game == found and found["isUnfinished"] and found["review"] == ""
     desk.send("resume", game=file.stem)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.state["file"] == file.name
@@ -74,9 +83,7 @@ def test_a_saved_game_is_listed_with_the_rank_at_which_it_continues(desk: Desk, 
     game.play(BLACK, "D4")
     for name, player in players.items():
         write_sgf(GameRecord.from_game(game, black="human", white=player), tmp_path / f"{name}.sgf")
-    answer = desk.send("games")
-    assert answer is not None
-    assert {game["name"]: game["rank"] for game in answer["games"]} == {"a": "6k", "b": None, "c": "max"}
+    assert {game["name"]: game["opponent"] for game in listed(desk)} == {"a": "6k", "b": "", "c": "max"}
 
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:

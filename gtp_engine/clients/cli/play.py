@@ -10,6 +10,7 @@ import click
 
 from ...base import interrupts
 from ...base.errors import UserError
+from ...base.languages.texts import LANGUAGES
 from ...base.log import LOGGER
 from ...base.settings import setting
 from ...base.system import EXIT_INTERRUPTED, available_cpus
@@ -31,10 +32,12 @@ class DisplayOptions:
     Attributes:
         shown: What to show after moves at full strength, and with hints.
         redraw: Redraw the board in place if the terminal can, or print each position below the last.
+        language: Language of the first steps, by its code.
     """
 
     shown: str = setting("winrate", accepts=SHOWN_VALUES, flags=["--show"], heading="Display")
     redraw: bool = setting(True)
+    language: str | None = setting(None, accepts=tuple(LANGUAGES), shown="the terminal's", common=True)
 
 
 @command(
@@ -68,10 +71,14 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
       gtp_engine play --show nothing                   no win rates
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
+    from ...study.first_steps import read_steps
+    from ...study.learner import Learner, kept_file
     from ...table.played_game import PlayedGame
+    from ..terminal.learning import Lessons, terminal_language
     from ..terminal.play import TerminalGame
     from ..terminal.screen import Screen
 
+    steps = players.steps()
     first = first_game(context, players, search)
     screen = Screen(redraw=display.redraw)
     status = 1
@@ -80,11 +87,13 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
             first.engine, humans=first.humans, folder=players.folder, comments=players.comments, saved=first.saved
         )
         rated = rated_games(context, players, search, played, can_ask=screen.is_interactive)
+        language = display.language or terminal_language()
         shown = TerminalGame(
             played,
             screen,
             shown=display.shown,
             rated=rated,
+            lessons=Lessons(screen, first.engine, language, lambda: Learner(steps or read_steps(), kept_file())),
             review=lambda path, known: _review(path, first.search, first.engine.parameters.profile, known),
         )
         status = 0 if shown.run() else 1

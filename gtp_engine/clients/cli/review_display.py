@@ -74,6 +74,8 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     moves = f"move {first}" if first == last else f"moves {first} to {last}"
     console.print(Text(printable(review.heading), style="bold"))
     console.print(Text(f"{moves}; {review.conditions.text}", style="dim"))
+    for notice in review.conditions.notices:
+        console.print(Text(texts().say(notice), style="yellow"))
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))

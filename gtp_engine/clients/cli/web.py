@@ -73,6 +73,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     from ...table.played_game import PlayedGame
     from ..web.server import Server, own_address
 
+    steps = players.steps()
     host = own_address(server_options.host) if server_options.host else None
     # Pages of any free port would not find it again.
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
@@ -91,7 +92,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
         is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
-        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated))
+        asyncio.run(server.serve(played, lambda: _show(server, server_options.browser, is_strongest), rated, steps))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()

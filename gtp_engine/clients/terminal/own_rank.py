@@ -1,17 +1,27 @@
 """The rank of the person at the terminal: the question before the first game, and the messages of later ones."""
 
 from ...base.errors import UserError
+from ...base.languages.texts import LANGUAGES, texts
 from ...base.messages import plural
 from ...engine.ranks import STRONGEST, WEAKEST, parse_rank
 from ...go.game import Game
 from ...table.played_game import PlayedGame
-from ...table.player_rating import RatingFile, first_rating
+from ...table.player_rating import ANSWERS, NEVER_PLAYED, KeptRating, first_rating
 from ...table.rated_games import RatedGames
 from .screen import Screen
 
-_QUESTION = f"How strong are you, {WEAKEST} (beginner) to {STRONGEST}? (Enter: I don't know; max: full strength)> "
+_QUESTION = (
+    f"How strong are you? Type a rank, {WEAKEST} (beginner) to {STRONGEST}; rules if you know the rules and no more; "
+    "max for full strength; or just Enter if you don't know."
+)
 _UNKNOWN = ("", "?", "unknown", "i don't know", "don't know", "i do not know", "dont know", "no idea", "auto")
 _BEGINNER = ("beginner", "novice", "principiante", "初学者", "初學者", "مبتدئ", "初心者", "초보", "초보자")
+# Other words for the answers without a rank: also what the page calls them, in all languages.
+_WORDS = {
+    "never": ("never", *(texts(language)("steps.never").lower() for language in LANGUAGES)),
+    "rules": ("rules", *(texts(language)("steps.knowRules").lower() for language in LANGUAGES)),
+    "unknown": _UNKNOWN,
+}
 _KYU_AND_DAN = str.maketrans("级級급段단", "kkkdd")
 
 
@@ -23,22 +33,23 @@ class OwnRank:
 
     def __init__(self, rated: RatedGames | None, played: PlayedGame, screen: Screen) -> None:
         self._rated, self._played, self._screen = rated, played, screen
+        self.has_never_played = False  # by the answer to the question
 
     @property
     def follows(self) -> bool:
         """Whether the engine's rank follows the results."""
         return self._rated is not None and self._rated.file.rating is not None
 
-    def begin_first(self) -> bool:
+    def begin_first(self, offer: str) -> bool:
         """Asks for the person's rank, but only once, and begins a game against an opponent of that rank.
 
-        Returns False if the input ended at the question.
+        `offer` is what the question says to somebody who has never played. Returns False if the input ended at it.
         """
         if self._rated is None:
             return True
         file = self._rated.file
         self._show_notice(file)
-        if not file.is_asked and self._screen.is_interactive and not self._ask(file):
+        if not file.is_asked and self._screen.is_interactive and not self._ask(file, offer):
             return False
         if not self.follows:
             self._rated = None
@@ -46,17 +57,20 @@ class OwnRank:
             self._rated.begin(self._played.game, self._played.humans)
         return True
 
-    def _ask(self, file: RatingFile) -> bool:
-        while (answer := self._screen.ask(_QUESTION)) is not None:
+    def _ask(self, file: KeptRating, offer: str) -> bool:
+        self._screen.say(_QUESTION)
+        self._screen.say(offer)
+        while (answer := self._screen.ask("your rank> ")) is not None:
             try:
                 word = answer.lower().strip(" .!")
-                is_known = word not in _UNKNOWN
+                name = next((name for name, words in _WORDS.items() if word in words), None)
                 named = str(WEAKEST) if word in _BEGINNER else answer.translate(_KYU_AND_DAN)
-                rank = parse_rank(named) if is_known else None
+                rank = ANSWERS[name] if name else parse_rank(named)
             except UserError as error:
                 self._screen.say(f"{error}, or just Enter", "yellow")
                 continue
-            file.keep(None if is_known and rank is None else first_rating(rank))
+            self.has_never_played = name == NEVER_PLAYED
+            file.keep(None if rank is None and not name else first_rating(rank))
             self._show_notice(file)
             return True
         return False
@@ -114,6 +128,6 @@ class OwnRank:
         """Has the engine's rank follow the results no longer."""
         self._rated = None
 
-    def _show_notice(self, file: RatingFile) -> None:
+    def _show_notice(self, file: KeptRating) -> None:
         if file.notice:
             self._screen.say(file.notice, "yellow")

@@ -1,10 +1,9 @@
 """A game in the terminal: between a human and the engine, or two humans with the engine looking on."""
 
-import itertools
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.text import Text
 from ...base import interrupts
 from ...base.errors import UserError, error_text
 from ...base.folders import games_dir
+from ...base.languages.texts import DEFAULT
 from ...base.messages import plural, printable
 from ...base.system import program_line, quoted, wait_for
 from ...base.warm_up import is_cold
@@ -27,19 +27,26 @@ from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.game import Move
 from ...go.life import area_map
+from ...go.rules import default_komi
 from ...go.sgf import GameRecord
 from ...search.report import SearchReport
+from ...study.first_steps import read_steps
 from ...study.game_review import GameReview
 from ...study.known_reports import KnownReports
+from ...study.learner import Learner
 from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
 from ...study.move_review import MoveReview
 from ...study.questions import judge, searches_of
 from ...study.reviewer import ReviewTask
+from ...study.stored_reviews import keep_review
+from ...table.database import Database
+from ...table.game_index import latest_unfinished, unfinished_games
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
 from ...table.rated_games import RatedGames
-from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
+from ...table.saved_games import HUMAN, find_game, open_game
 from . import board
+from .learning import Lessons
 from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_lines, what_if_lines, why_lines
@@ -67,8 +74,8 @@ class TerminalGame:
     """Games on the engine's board, one after the other, each saved after every move.
 
     After moves and with hints `shown` is shown, one of `SHOWN_VALUES`. In the games of `rated` the engine's rank
-    follows the person's results; None if it does not. `review` shows the mistakes in a finished game, by its file and
-    what has been searched in it.
+    follows the person's results; None if it does not. `lessons` are the first steps. `review` shows the mistakes in a
+    finished game, by its file and what has been searched in it.
     """
 
     def __init__(
@@ -78,6 +85,7 @@ class TerminalGame:
         *,
         shown: str = "winrate",
         rated: RatedGames | None = None,
+        lessons: Lessons | None = None,
         review: Callable[[Path, KnownReports], object] = lambda path, known: None,
     ) -> None:
         self._played = played
@@ -85,6 +93,8 @@ class TerminalGame:
         self._screen, self._print = screen, screen.say
         self._shown = shown
         self._own_rank = OwnRank(rated, played, screen)
+        self._lessons = lessons or Lessons(screen, played.engine, DEFAULT, lambda: Learner(read_steps()))
+        self._helped: GameRecord | None = None  # the game in which ataris are marked
         self._review = review
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
@@ -118,10 +128,14 @@ class TerminalGame:
         interrupts.raise_again()  # not before: this thread has loaded compiled code until now
         try:
             self._get_ready()
-            self._quit = not self._own_rank.begin_first()
+            self._quit = not self._own_rank.begin_first(self._lessons.offer())
             if not self._quit:
                 if self._own_rank.follows:
                     self._opening = self._greeting()
+                if self._lessons.helps(self._played):
+                    self._helped = self._played.tree
+                if self._own_rank.has_never_played:
+                    self._learn()
                 self._show()
             if self._screen.is_interactive:
                 self._print(self._opening, "dim")
@@ -224,6 +238,8 @@ class TerminalGame:
         # At a rank the report is what a weaker player saw, which is no judgement of the position.
         report = decision.report if self._engine.settings.rank is None else None
         self._screen.print(board.engine_move_line(self._engine.game, report, self._shown))
+        if self._is_helping:
+            self._print(self._lessons.ataris(self._engine.game))
 
     def _show_count(self) -> None:
         """Shows the dead stones and the territory that the count of a finished game rests on."""
@@ -255,6 +271,9 @@ class TerminalGame:
             self._print("the resignation is taken back")
 
     def _command_hint(self, _: str) -> None:
+        if self._is_helping:
+            self._print(self._lessons.ataris(self._engine.game))
+            return
         report = self._report()
         if not report.moves:  # stopped at once, or a single visit
             raise UserError("the search was too short for a hint")
@@ -334,7 +353,7 @@ class TerminalGame:
 
     def _command_load(self, name: str) -> None:
         if not name:
-            paths = list(itertools.islice(self._other_games(), _LISTED))
+            paths = self._other_games()[:_LISTED]
             if not paths:
                 raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
             self._print("unfinished games, the latest first; type load and one of these names:")
@@ -348,11 +367,11 @@ class TerminalGame:
             path, move = find_game(match[1], self._played.folder), int(match[2])
         self._load(path, move)
 
-    def _other_games(self) -> Iterator[Path]:
+    def _other_games(self) -> list[Path]:
         return unfinished_games(self._played.folder, self._played.file.path)
 
     def _command_resume(self, _: str) -> None:
-        latest, other = latest_unfinished(self._played.folder), next(self._other_games(), None)
+        latest, other = latest_unfinished(self._played.folder), next(iter(self._other_games()), None)
         if latest != other:  # it is the present game
             if other is not None:
                 raise UserError("this is the latest unfinished game; type load to see the others")
@@ -371,6 +390,8 @@ class TerminalGame:
             self._print(f"the engine plays with {network or _ROLLOUTS} now; this game was saved with {before}")
 
     def _command_new(self, text: str) -> None:
+        if not text and self._played.tree is self._helped:
+            text = f"komi {default_komi(self._engine.width, self._engine.height):g}"
         game, humans, rank = described_game(text, self._engine.game, self._played.humans)
         self._keep()
         if rank:
@@ -391,6 +412,24 @@ class TerminalGame:
         self._get_ready()
         self._show()
         self._print(self._opening, "dim")
+
+    def _command_learn(self, _: str) -> None:
+        self._learn()
+        self._show()
+        self._print(self._opening, "dim")
+
+    def _learn(self) -> None:
+        """Shows the first steps, and begins the game at their end if the person gets there."""
+        if self._lessons.run(self._wait):
+            self._keep()
+            self._lessons.learner.begin_game(self._played)
+            self._helped = self._played.tree
+            self._is_saved, self._lesson, self._opening = None, None, self._greeting()
+
+    @property
+    def _is_helping(self) -> bool:
+        """Whether ataris are marked, and hints are words."""
+        return self._played.tree is self._helped and self._played.result is None
 
     def _command_review(self, _: str) -> None:
         if not self._played.result:
@@ -445,8 +484,10 @@ class TerminalGame:
             raise UserError("no move has been played")
         if self._lesson is None:
             player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-            task = ReviewTask(GameRecord.from_game(game), player=player)
+            record, engine = self._played.update_record(is_copy=True).copy(), self._engine
+            task = ReviewTask(record, player=player, rules=engine.rules, komi=engine.komi)
             self._lesson = self._given(after_game(task, self._network_settings(), self._known))
+            keep_review(Database(), self._lesson, is_lesson=True)
         for line in lesson_lines(self._lesson):
             self._print(line)
 
@@ -573,6 +614,7 @@ class TerminalGame:
     def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
         """Shows the position, with the players and `extra` next to it."""
         game, rank = self._engine.game, self._engine.settings.rank
+        marks = marks or (self._lessons.marks(game) if self._is_helping else None)
         human = HUMAN if self._played.mode is Mode.PAIR else "you"
         engine = "engine" if rank is None else f"engine, {rank}"
         names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}

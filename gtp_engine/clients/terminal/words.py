@@ -28,6 +28,7 @@ COMMANDS = {
     "lesson": "after the game: show the three moves that mattered most",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
     "review": "after the game: find all mistakes",
+    "learn": "first steps for somebody who has never played: the rules on five boards, small games",
     "help": "show this list",
     "quit": "save the game and exit",
 }
@@ -48,6 +49,7 @@ ALIASES = {
     "resign": ("give up", "surrender"),
     "hint": ("tip", "suggest"),
     "why": ("explain", "reason"),
+    "learn": ("first steps", "tutorial", "teach me"),
 }
 RANK_STEPS = {"easier": -1, "weaker": -1, "harder": 1, "stronger": 1}
 # What is chosen when a game begins, by the words that players try: what to type after `new`, and a value.

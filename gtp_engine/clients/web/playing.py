@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...base.errors import UserError
 from ...base.languages.texts import Phrase
 from ...engine.engine import Decision
@@ -154,8 +157,12 @@ class Playing(Part):
 
     def draw(self, drawn: Drawn) -> None:
         if self._shows_count and self.session.report is None:
-            owners = area_map(self.played.game, self.played.dead)
-            drawn.ownership = (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0
+            drawn.ownership = ownership_of(area_map(self.played.game, self.played.dead))
+
+
+def ownership_of(owners: NDArray[np.int8]) -> NDArray[np.floating]:
+    """Returns the owners of points (EMPTY, BLACK or WHITE) as they are drawn: + for Black."""
+    return (owners == BLACK) * 1.0 - (owners == WHITE) * 1.0
 
 
 def result_in_parts(text: str | None) -> Document | None:

@@ -4,13 +4,12 @@ from ...base.errors import UserError
 from ...base.languages.texts import Phrase
 from ...engine.ranks import as_rank
 from ...table.played_game import Mode
-from ...table.player_rating import first_rating
+from ...table.player_rating import ANSWERS, NEVER_PLAYED, first_rating
 from ...table.rated_games import RatedGames
 from .opening import Opening
 from .session import Document, Message, Part, Session, text_of
 from .studying import Searches
 
-_UNKNOWN = "unknown"
 # Messages that have the engine help, or another network play.
 _HELP = ("analyse", "hint", "network", "review", "score", "solve", "teach", "why")
 
@@ -41,19 +40,21 @@ class Rating(Part):
         return is_new and not self._rated.file.is_asked
 
     def on_strength(self, message: Message) -> None:
-        """Takes the rank that a person has, "unknown" or "max", and begins a game against an opponent who suits it."""
+        """Takes a person's rank, one of `ANSWERS` or "max", and begins a game against an opponent who suits it."""
         word, rated, played = text_of(message, "rank"), self._rated, self.played
         if not self._asks:
             raise UserError(Phrase("error.otherGame"))  # another page has answered
-        rank = None if word == _UNKNOWN else as_rank(word)
+        rank = ANSWERS[word] if word in ANSWERS else as_rank(word)
         self.session.check_kept()
-        rated.file.keep(None if rank is None and word != _UNKNOWN else first_rating(rank))
+        rated.file.keep(None if rank is None and word not in ANSWERS else first_rating(rank))
         if rated.file.rating is not None:
             # The engine may have moved already.
             game, humans = played.position(played.tree.root).copy(), played.humans
             self._opening.replace(game, lambda: rated.begin(game, humans, played.time))
         self._tell()
         self.session.publish(self)
+        if word == NEVER_PLAYED:
+            self.session.tell("learn")
 
     def after_help(self) -> None:
         if self.played.result is None:

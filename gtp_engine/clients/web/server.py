@@ -10,7 +10,7 @@ import ipaddress
 import json
 import logging
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,15 @@ from ...base.languages.texts import LANGUAGES, texts
 from ...base.nesting import parse_json
 from ...base.threads import in_background
 from ...go.drawing import drawing_script
+from ...study.first_steps import Step
+from ...table.database import Database
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
 from .asking import Asking
 from .graph import Graph
 from .guard import Guard
+from .learning import Learning
+from .my_games import MyGames
 from .opening import Opening
 from .playing import Editing, Playing
 from .position import Position
@@ -40,6 +44,7 @@ from .problems import Problems
 from .rating import Rating
 from .reviewing import Reviewing
 from .session import Answer, Document, Reading, Session, phrase_parts
+from .sharing import Sharing
 from .solving import Solving
 from .studying import Searches
 
@@ -72,11 +77,14 @@ def new_session(
     publish: Callable[[Document], None],
     call: Callable[[Callable[[], object]], object],
     rated: RatedGames | None = None,
+    steps: Sequence[Step] | None = None,
 ) -> Session:
     """Begins a session with all that pages may ask for.
 
-    The arguments are those of `Session`, and the games in which the engine's rank follows the person's results.
+    The arguments are those of `Session`, the games in which the engine's rank follows the person's results, and
+    first steps to show instead of the program's own.
     """
+    database = Database()
     if rated is not None and rated.file.rating is not None:
         rated.begin(played.game, played.humans)
     session = Session(played, publish, call)
@@ -86,12 +94,15 @@ def new_session(
     opening = Opening(session, rated)
     if rated is not None:
         Rating(session, searches, opening, rated)
-    reviewing = Reviewing(session, opening)
+    reviewing = Reviewing(session, opening, database)
     Graph(session, reviewing)
     Asking(session, searches, reviewing)
     solving = Solving(session)
     Editing(session)
-    problems = Problems(session, searches, reviewing, solving, opening)
+    problems = Problems(session, searches, reviewing, solving, opening, database)
+    Learning(session, opening, steps)
+    MyGames(session, opening, database)
+    Sharing(session, reviewing, database)
     session.watch_engine()
     session.touch(*session.parts)
     session.go_on()
@@ -120,14 +131,24 @@ class Server:
         self._one_reading = asyncio.Lock()
         self.session: Session
 
-    async def serve(self, played: PlayedGame, opened: Callable[[], object], rated: RatedGames | None = None) -> None:
+    async def serve(
+        self,
+        played: PlayedGame,
+        opened: Callable[[], object],
+        rated: RatedGames | None = None,
+        steps: Sequence[Step] | None = None,
+    ) -> None:
         """Serves the game until `stop` is called; calls `opened` once pages can be opened.
 
-        `rated` are the games in which the engine's rank follows the person's results; None if it does not.
+        `rated` and `steps` are those of `new_session`.
         """
         self._loop = asyncio.get_running_loop()
-        self.session = new_session(played, self.publish, self._call, rated)
-        routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
+        self.session = new_session(played, self.publish, self._call, rated, steps)
+        routes: list[Any] = [
+            (r"/socket", _Socket),
+            (r"/((?:game|review|problems)\.sgf|review\.html)", _Shared),
+            (r"/(.*)", _File),
+        ]
         application = Application(
             routes,
             server=self,
@@ -323,15 +344,23 @@ class _File(_Handler):
         self.finish(found[1])
 
 
-class _Record(_Handler):
-    """The game as a file to download."""
+class _Shared(_Handler):
+    """The game, its review or problems as a file to download."""
 
-    def get(self) -> None:
-        session = self.server.session
-        self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
-        name = quote(f"{session.title()}.sgf", safe="", errors="replace")
+    async def get(self, kind: str) -> None:
+        (sharing,) = (part for part in self.server.session.parts if isinstance(part, Sharing))
+        try:
+            file = sharing.file(kind, self.get_query_argument("language", ""))
+        except UserError as error:
+            raise HTTPError(404, str(error)) from error
+        content = await self.server.read(Reading(file.content, lambda _: None))
+        self.set_header(
+            "Content-Type",
+            "text/html; charset=utf-8" if kind.endswith("html") else "application/x-go-sgf; charset=utf-8",
+        )
+        name = quote(file.name, safe="", errors="replace")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
-        self.finish(session.download())
+        self.finish(content.result())
 
 
 class _Socket(_Handler, WebSocketHandler):

@@ -292,8 +292,8 @@ class Session:
         """Calls the method `after_...` of each part that follows this kind of event.
 
         "move": a person has played one; "undo": a person has taken something back; "help": the engine begins to help a
-        person; "end": a game against the engine is over; "beginning": another game has taken the place of this one
-        (`began`); "close": the program ends.
+        person; "learn": a person has never played; "end": a game against the engine is over; "beginning": another game
+        has taken the place of this one (`began`); "close": the program ends.
         """
         for part in self.parts:
             if (follow := getattr(part, f"after_{event}", None)) is not None:

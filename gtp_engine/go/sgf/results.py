@@ -49,10 +49,10 @@ def read_result(text: str) -> GameResult | None:
     text = text.strip()
     if (nobody := _NOBODY.get(text.lower())) is not None:
         return GameResult(None, nobody)
-    found = re.fullmatch(r"([BW])\+([A-Za-z]*|[0-9.]+)", text)
+    found = re.fullmatch(r"([BW])(?:\+([A-Za-z]*|[0-9.]+))?", text)
     if found is None:
         return _in_words(text)
-    winner, how = BLACK if found[1] == "B" else WHITE, found[2]
+    winner, how = BLACK if found[1] == "B" else WHITE, found[2] or ""
     if _POINTS.fullmatch(how):
         return GameResult(winner, "points", how)
     by = _REASONS.get(how[:1]) if how else ""

@@ -7,7 +7,8 @@ from ...base.languages.texts import Phrase, Value, texts
 from ...base.messages import printable
 from ..handicap import HANDICAP_KOMI
 from ..rules import RULESETS, Rules, as_rules, default_komi, rules_name
-from .values import number_text
+from .results import read_result
+from .values import number_text, read_points
 
 if TYPE_CHECKING:
     from .record import GameRecord
@@ -46,7 +47,8 @@ def terms_of(
         rules: Rules instead of the record's, unless they are None.
         komi: Komi instead of the record's, unless it is None.
         usual_rules: The rules if the record names none that are known.
-        usual_komi: The komi if the record has none. One that is empty or no number is the usual one by the rules.
+        usual_komi: The komi if the record has none. One that is empty, no number, or 0 although it was won by half
+            a point more than a whole number (Fox writes so), is the usual one by the rules.
 
     Raises:
         UserError: `rules` are unknown.
@@ -58,15 +60,25 @@ def terms_of(
         name = rules_name(used) or "other"
         shown: Value = Phrase(f"rules-{name}") if f"rules-{name}" in texts().names else name
         assumed.append(_assumed(("record.noRules", "record.unknownRules"), record.rules, rules=shown))
-    komi = record.komi if komi is None else komi
+    if komi is None:
+        is_wrong = record.komi == 0 and _has_half_points(record.result)
+        komi = None if is_wrong else record.komi
     if komi is None:
         komi = usual_komi
         if "KM" in record.root.properties:
             komi = default_komi(record.width, record.height) - (used.scoring == "TERRITORY")
             komi = komi if record.handicap < 2 else HANDICAP_KOMI
-        names = "record.noKomi", "record.unknownKomi"
-        assumed.append(_assumed(names, record.root.text("KM"), komi=number_text(komi)))
+        names = ("record.noKomi", "record.wrongKomi" if is_wrong else "record.unknownKomi")
+        text = record.result if is_wrong else record.root.text("KM")
+        assumed.append(_assumed(names, text, komi=number_text(komi)))
     return Terms(used, komi, (*record.repairs, *([] if record.is_problem else assumed)))
+
+
+def _has_half_points(result: str) -> bool:
+    """Whether a game was won by a number of points with a half, which only komi gives."""
+    found = read_result(result)
+    margin = read_points(found.points) if found else None
+    return margin is not None and 2 * margin % 2 == 1
 
 
 def _assumed(names: tuple[str, str], text: str, **value: Value) -> Phrase:

@@ -4,30 +4,34 @@ import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
 from ...base.errors import UserError
-from ...base.fields import Range, invalid
+from ...base.fields import Range
 from ...base.system import available_cpus
 from ...base.threads import NotCopied
 from ...go.coords import BLACK, as_colour, colour_name
 from ...go.drawing import DrawingOptions
-from ...go.game import Game, as_game
+from ...go.game import Game
 from ...go.rules import Rules
 from ...go.symmetry import ALL_SYMMETRIES
 from ...nets.library import file_or_name, find_network
+from ...nets.stored import RawOutputs
 from .choices import AUTO, LARGEST_BOARD, network_on
 from .evaluator import Evaluator
 from .features import new_workspace, position_of
+from .inputs import games_of
 from .network_evaluator import NetworkEvaluator
 from .row import EvaluationRow, Policy
+
+T = TypeVar("T")
 
 _SHOWN = 3  # moves in the repr of an evaluation
 
@@ -157,6 +161,26 @@ def evaluate_games(
     return [found[number] for number in sorted(found)]
 
 
+def raw_outputs(
+    evaluator: NetworkEvaluator, games: Sequence[Game], *, profile: str, stop: threading.Event
+) -> RawOutputs[np.ndarray]:
+    """Returns the raw outputs for the present position of each game, one batch after the other.
+
+    Arguments are as in `evaluate_games`.
+
+    Raises:
+        UserError: There are no games, or boards of several sizes; or as `evaluate_games`.
+    """
+    if not games or len({(game.width, game.height) for game in games}) > 1:
+        raise UserError("raw outputs are of boards of one size: give at least one game, and each size by itself")
+    workspace, parts = new_workspace(), []
+    boards = np.concatenate([position_of(game, workspace) for game in games])
+    for first in range(0, len(boards), evaluator.batch_size):
+        if not stop.is_set():
+            parts.append(evaluator.raw_outputs(boards[first : first + evaluator.batch_size], profile))
+    return RawOutputs(*map(np.concatenate, zip(*parts, strict=True)))
+
+
 def _batches(evaluator: Evaluator, games: Sequence[Game]) -> Iterator[list[int]]:
     """Yields the numbers of games on boards of one size and under the same rules, as many as are in a batch.
 
@@ -223,15 +247,32 @@ class Network(NotCopied):
             UserError: A board is too large for the network, or it needs a profile or does not accept one; or something
                 else than games is given, or the network is closed.
         """
+        return self._ask(games, partial(evaluate_games, profile=profile, average=average))
+
+    def raw_outputs(self, games: Iterable[Game], *, profile: str = "") -> RawOutputs[np.ndarray]:
+        """Returns what the network computes for the present position of each game, before anything is decoded.
+
+        `network_inputs` returns what it sees; a network that learned few rules sees the nearest of them.
+
+        Args:
+            games, profile: As for `evaluate`; at least one game, all on boards of one size.
+
+        Returns:
+            Arrays of float32, for the player to move, in the order of the games.
+
+        Raises:
+            UserError: There is no game, or boards have several sizes; or as `evaluate`.
+        """
+        return self._ask(games, partial(raw_outputs, profile=profile))
+
+    def _ask(self, games: Iterable[Game], question: Callable[..., T]) -> T:
+        """Has the network's thread answer a question about copies of these games."""
         self._check_open()
-        if isinstance(games, Game) or not isinstance(games, Iterable):
-            raise invalid("games", games, "a list of games, such as [game]")
-        copies = [as_game(game).copy() for game in games]
+        copies = [game.copy() for game in games_of(games)]
         stop = threading.Event()
         with self._lock:
             self._check_open()
-            evaluate = partial(evaluate_games, profile=profile, average=average, stop=stop)
-            found = self._thread.submit(evaluate, self._evaluator, copies)
+            found = self._thread.submit(question, self._evaluator, copies, stop=stop)
         try:
             return found.result()
         finally:
@@ -244,7 +285,10 @@ class Network(NotCopied):
             if self._is_closed:
                 return
             self._is_closed = True
-            closed = self._thread.submit(self._evaluator.close)
+            try:
+                closed = self._thread.submit(self._evaluator.close)
+            except RuntimeError:  # the program ends, and threads take no more work
+                return
         closed.result()
         self._thread.shutdown()
 

@@ -342,6 +342,19 @@ class NetworkEvaluator(Evaluator):
         ticket.size.inputs.append(ticket.inputs)
         return EvaluationRow(ticket.rows[0], ticket.size.area)
 
+    def raw_outputs(self, positions: np.ndarray, profile: str = "") -> RawOutputs[np.ndarray]:
+        """Returns what the network computes for positions on boards of one size (BOARD [n]) by no symmetry, float32.
+
+        The cache is not asked, and the thread that calls does all the work. The profile is as in `Evaluator.submit`.
+        """
+        indices = np.arange(len(positions))
+        ticket = self._new_ticket(positions, indices, None, 0.0, profile)
+        self._write(ticket, np.zeros(len(indices), np.intp))
+        raw = self.runner.run(ticket.inputs, indices)
+        self.runner.mark()()
+        ticket.size.inputs.append(ticket.inputs)
+        return raw
+
     def prepare(self, width: int, height: int) -> None:
         """Prepares the device for batches of every size, which takes an NVIDIA GPU a second or two."""
         size = self._size(width, height)

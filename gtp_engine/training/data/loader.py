@@ -7,7 +7,7 @@ than they play with. What does not depend on the other rows is computed in parts
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -15,12 +15,28 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional
 
+from ...base.errors import UserError
+from ...base.fields import invalid
+from ...base.threads import NotCopied
+from ...go.sgf import GameRecord
 from ...go.symmetry import COUNT
-from .rows import Batch, ReplayWorkspace, new_batch, new_workspace, write_rows
-from .samples import GameSet
+from .game_records import Unusable, read_record
+from .ownership import label_ownership
+from .rows import (
+    LEGAL,
+    Batch,
+    ReplayWorkspace,
+    find_illegal,
+    illegal_text,
+    new_batch,
+    new_workspace,
+    write_rows,
+)
+from .samples import GameSet, SampleGame, pack
 
 _AHEAD = 2  # batches that are ready, in addition to one in progress per thread
 _GPU_THREADS = 8  # each makes some 10,000 samples of 19x19 a second, and more would keep more batches in pinned memory
@@ -117,26 +133,67 @@ class Samples:
         self._searched_share, self._suicide_areas = searched_share, suicide_areas
         self._free: SimpleQueue[ReplayWorkspace] = SimpleQueue()
 
+    @classmethod
+    def from_records(cls, records: Iterable[GameRecord], *, suicide_areas: bool = False) -> "Samples":
+        """Returns the positions of game records as samples, one before each move of the main lines, in their order.
+
+        The policy targets are the moves that were played; value, score, lead and ownership are targets where the result
+        in the record determines them, as for `gtp_engine learn`.
+
+        Args:
+            records: The records, such as `[read_sgf("game.sgf")]`.
+            suicide_areas: The network's `config.suicide_areas`, which decides what planes 18 and 19 show.
+
+        Raises:
+            UserError: There are no records, or something else is given; or one has no moves, stones set up later than
+                at the start, or an illegal move.
+        """
+        known = list(records) if isinstance(records, Iterable) else []
+        if not known or not all(isinstance(record, GameRecord) for record in known):
+            raise invalid("records", records, "a list of game records, such as [read_sgf('game.sgf')]")
+        games = pack([_read(record) for record in known])
+        workspace = new_workspace()
+        for number, record in enumerate(known):
+            if (illegal := find_illegal(games, number, workspace)) != LEGAL:
+                raise UserError(f"{record.source}: {illegal_text(illegal)}")
+        return cls(label_ownership(games), suicide_areas=suicide_areas)
+
     def __len__(self) -> int:
         return len(self.positions)
 
     def __reduce__(self) -> Any:
         return partial(Samples, searched_share=self._searched_share, suicide_areas=self._suicide_areas), (self.games,)
 
-    def batch(self, numbers: np.ndarray, symmetries: np.ndarray, *, pinned: bool = False) -> Tensors:
-        """Returns a batch of samples, by `numbers` [n] from 0 to len - 1, each under its symmetry [n]."""
+    def batch(self, numbers: ArrayLike, symmetries: ArrayLike | None = None, *, pinned: bool = False) -> Tensors:
+        """Returns a batch of samples, inputs and targets as tensors on the CPU.
+
+        Args:
+            numbers: [n], which samples, from 0 to len - 1.
+            symmetries: [n], 0 to 7: how the board of each is turned (`go.symmetry`); None to leave it as it is.
+            pinned: As in `as_tensors`.
+        """
+        numbers = np.asarray(numbers, np.intp)
+        symmetries = np.zeros(len(numbers), np.int64) if symmetries is None else np.asarray(symmetries, np.int64)
         batch = new_batch(len(numbers), self.width, self.height, self.full_board)
         try:
             workspace = self._free.get_nowait()
         except Empty:
             workspace = new_workspace()
         shares = self._searched_share, self._suicide_areas
-        write_rows(self.games, self.positions[numbers], symmetries.astype(np.int64), *shares, workspace, batch)
+        write_rows(self.games, self.positions[numbers], symmetries, *shares, workspace, batch)
         self._free.put(workspace)
         return as_tensors(batch, pinned=pinned)
 
 
-class Loader:
+def _read(record: GameRecord) -> SampleGame:
+    """Returns a record as a game to learn from; raises UserError, which names it, if it is not one."""
+    try:
+        return read_record(record)
+    except Unusable as why:
+        raise UserError(f"{record.source}: {why}") from why
+
+
+class Loader(NotCopied):
     """An endless iterator of batches: each epoch has another order, and each sample a random symmetry.
 
     Args:
@@ -173,6 +230,7 @@ class Loader:
         return self
 
     def __next__(self) -> Tensors:
+        self._check_process()
         while len(self._waiting) < self._ahead:
             numbers, symmetries = (drawn[self._first :: self._parts] for drawn in next(self._draws))
             self._waiting.append(self._pool.submit(self.samples.batch, numbers, symmetries, pinned=self._pinned))

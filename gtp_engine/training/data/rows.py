@@ -186,6 +186,11 @@ def find_illegal(games: GameSet, number: int, w: ReplayWorkspace) -> int:
     return LEGAL
 
 
+def illegal_text(found: int) -> str:
+    """Says what is illegal, given what `find_illegal` has found."""
+    return f"{'the setup' if found == ILLEGAL_SETUP else f'move {found + 1}'} is illegal"
+
+
 @inline
 def _cell(index: int, width: int, area: int, columns: int, symmetry: int, rows: int) -> int:
     """Returns the index of a move in tensors of rows x columns points under a symmetry; the pass is last."""

@@ -25,7 +25,7 @@ from ..progress import Limit, Observer, Stopped
 from ..run_settings import RecordSettings
 from .game_records import Unusable, check_filters, read_record
 from .ownership import label_ownership
-from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
+from .rows import LEGAL, find_illegal, illegal_text, new_workspace
 from .samples import GameSet, SampleGame, join, pack
 from .shards import SUFFIX, ShardError, read_notes, read_shard, shard_files, write_shard
 
@@ -244,6 +244,5 @@ def _are_legal(games: GameSet, places: Sequence[str], fail: Callable[[object], N
     w = new_workspace()
     illegal = np.array([find_illegal(games, number, w) for number in range(games.game_count)], np.int64)
     for number in np.flatnonzero(illegal != LEGAL).tolist():
-        move = illegal[number]
-        fail(f"{places[number]}: {'the setup' if move == ILLEGAL_SETUP else f'move {move + 1}'} is illegal")
+        fail(f"{places[number]}: {illegal_text(illegal[number])}")
     return illegal == LEGAL

@@ -15,6 +15,7 @@ export function addButton(name, sight, onClick) {
   added.id = added.dataset.text = name;
   added.dataset.sight = sight;
   buttons.push(added);
+  find("#others").append(added);  // where its text is filled in
   return added;
 }
 

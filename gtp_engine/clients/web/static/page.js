@@ -4,9 +4,11 @@ import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
 import {button, fillList, find, onPointing, remember, store, stored} from "./elements.js";
 import {showFace} from "./faces.js";
+import {FirstSteps} from "./first_steps.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
+import {MyGames, Share} from "./my_games.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Problems, problemName, problemText} from "./problems.js";
 import {Sound} from "./sound.js";
@@ -35,7 +37,7 @@ let resigned = null;  // the position shown when the user was asked whether to r
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
-  onPoint: (vertex) => life.use(vertex) || why.use(vertex) || study.use(vertex) || play(vertex),
+  onPoint: (vertex) => firstSteps.use(vertex) || life.use(vertex) || why.use(vertex) || study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
   onHover: (vertex) => showLine(candidate(vertex ?? board.picked)),
   onPick: (vertex) => {
@@ -44,6 +46,7 @@ const board = new Board(find("#board"), {
   },
 });
 const careful = new Careful(board, (vertex) => play(vertex));
+const firstSteps = new FirstSteps(send, board);
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
 const mistakes = new Mistakes(send, {
@@ -67,6 +70,7 @@ const ofQuestions = {
 const life = new Life(send, ofQuestions);
 const why = new Why(send, ofQuestions);
 const problems = new Problems(send);
+const myGames = new MyGames(send, resultText), share = new Share();
 const sound = new Sound(find("#sound"));
 const strength = new Strength(send, show);
 const newGame = new NewGame(find("#new-dialog"), send);
@@ -129,7 +133,7 @@ function receive(message) {
   } else if (message.type === "comment") {
     study.commentSaved(message);
   } else if (message.type === "games") {
-    showGames(message.games);
+    myGames.show(message);
   } else if (message.type === "error") {
     board.refused();
     refuse(message.phrase ? text(message.phrase.name, message.phrase.values) : message.text);
@@ -185,7 +189,7 @@ find("#board").addEventListener("wheel", (event) => {
 }, {passive: false});
 // The arrow keys do not come this far from a board that they move the cursor of.
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.closest("input, select, textarea, dialog") || firstSteps.isOpen || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
   if (event.key === "Escape") asking()?.leave();
   if (event.key in steps) steps[event.key]();
@@ -218,8 +222,6 @@ find("#branch").addEventListener("click", () => newGame.open(state, study.shown)
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   showNotice("#open-problem", "");
-  find("#unfinished").hidden = true;
-  transmit({type: "games"});
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
@@ -307,26 +309,6 @@ function fillForm() {
 
 function showTheme() { document.documentElement.dataset.theme = find("#theme").value; }
 
-// The unfinished games, which can be opened as records can.
-function showGames(games) {
-  const resume = (game) => {
-    find("#open-dialog").close();
-    send({type: "resume", game});
-  };
-  find("#unfinished").hidden = !games.length;
-  find("#games").replaceChildren(...games.map((game) => {
-    const item = document.createElement("li");
-    item.append(button(gameText(game), () => resume(game.name)));
-    return item;
-  }));
-}
-
-// rank: the engine's, null for two people; players: the names of those of a record, null for others.
-function gameText({width, height, rank, players, moves, day}) {
-  const names = players ? players.map((name) => isolated(name) || text("human")) : [text("human"), rank ? text("engineAt", {rank: rankName(rank)}) : text("human")];
-  return [`${width} × ${height}`, names.join(" – "), text("script.afterMove", {number: moves}), date(day)].join(" · ");
-}
-
 // What the user sees, and hears.
 
 function pointText(vertex, stone) {
@@ -358,6 +340,7 @@ function faceOf({problems: {exercise}, review: {job}, play, game, position: {pla
 function show(before = state) {
   if (!state) return;
   const {position, play, game, now, search} = state;
+  firstSteps.show(state);
   life.show(state);
   why.show(state);
   if (!before || before.position.node !== position.node || before.position.tree !== position.tree) board.pick(null);
@@ -376,6 +359,7 @@ function show(before = state) {
   }
   study.show(state);
   mistakes.show(state);
+  share.show(state);
   problems.show(state.problems, Boolean(state.solving.life));
   strength.show(state);
   sound.follow(state.position);
@@ -445,6 +429,7 @@ function showSettings() {
 
 // other: other stones, and what is drawn with them.
 function draw(other = {}) {
+  if (firstSteps.isOpen) return firstSteps.draw();
   const {position, game: {board: svg, width, height}} = state, shown = {...position, ...other};
   const colour = state.play.isYourTurn && study.tool === "play" && !asking() ? position.toMove : null;
   const isPreview = shown.stones.join() !== position.stones.join(), last = isPreview ? null : position.lastMove?.vertex;
@@ -491,6 +476,7 @@ function lastMoveText() {
 function isAfterPass() { return state.play.isYourTurn && state.position.passes === 1 && !state.problems.exercise; }
 
 function boardLabel() {
+  if (firstSteps.isOpen) return firstSteps.label;
   return text("boardLabel", {size: `${state.game.width} × ${state.game.height}`, last: lastMoveText() || text("noMoves")});
 }
 

@@ -1,4 +1,4 @@
-// Problems: what is sought, whether the move that was tried is right, and the reader's own boxes.
+// Problems: what is sought, whether the move that was tried is right, and when it comes again.
 import {find} from "./elements.js";
 import {date, fromToday, moveName, number, say, sentence, text} from "./words.js";
 
@@ -20,18 +20,17 @@ export class Problems {
   }
 
   // hasLines: whether the lines of the solver are shown.
-  show({boxes, exercise, kept, collection}, hasLines) {
+  show({coming, exercise, kept, collection}, hasLines) {
     const {place, count} = collection;
     Object.assign(this, {exercise, collection});
-    find("#practise").hidden = boxes.due === 0;
-    find("#practise").textContent = text("dueToday", {count: number(boxes.due)});
+    find("#practise").hidden = coming.due === 0;
+    find("#practise").textContent = text("dueToday", {count: number(coming.due)});
     find("#keep").hidden = kept === null;
     find("#keep").disabled = kept;
     say(find("#keep"), text(kept ? "kept" : "keep"));
-    say(find("#boxes-problem"), boxes.problem);
-    find("#boxes-problem").hidden = !boxes.problem;
+    say(find("#boxes-problem"), coming.problem);
+    find("#boxes-problem").hidden = !coming.problem;
     find("#problem-place").hidden = count < 2;
-    find("main").classList.toggle("solving", Boolean(exercise));
     find("main").classList.toggle("asked", isAsked(exercise));
     find("#problem-count").textContent = text("ofProblems", {count: number(count)});
     if (document.activeElement !== find("#problem-number")) find("#problem-number").value = place + 1;
@@ -41,7 +40,7 @@ export class Problems {
     find("#problem-after").classList.toggle("primary", Boolean(exercise && !isAsked(exercise)));
     find("#problem-again").hidden = !count;
     for (const id of ["solution", "problem-record"]) find(`#${id}`).hidden = !exercise;
-    find("#forget").hidden = !exercise || exercise.box === 0;
+    find("#forget").hidden = !exercise || !exercise.due;
     say(find("#verdict"), exercise ? noteText(exercise, hasLines) : "");
     find("#verdict").hidden = !find("#verdict").textContent;
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
@@ -69,12 +68,12 @@ function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
 }
 
 // What there is to know besides: what was shown, on what the proof rests, and when the problem comes again.
-function noteText({verdict, given, result, box, due}, hasLines) {
+function noteText({verdict, given, result, due}, hasLines) {
   const said = [];
   if (!verdict && given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
   if (verdict?.isConditional) said.push(text("ifEnclosed"));
-  if (result !== null && box > 0) said.push(text("comesAgain", {when: fromToday(due)}));
+  if (result !== null && due) said.push(text("comesAgain", {when: fromToday(due)}));
   return said.join(" ");
 }
 

@@ -1,6 +1,6 @@
 // The player's own rank: what is asked before the first game and before a game stops counting, and what is shown.
 import {fillList, find} from "./elements.js";
-import {rankChoices, rankName} from "./new_game.js";
+import {NEVER, rankChoices, rankName} from "./new_game.js";
 import {treeNumber} from "./study.js";
 import {number, text} from "./words.js";
 
@@ -28,7 +28,10 @@ export class Strength {
     });
   }
 
-  fill() { fillList(this.form.rank, [["unknown", text("rankUnknown")], ...rankChoices()], "unknown"); }
+  fill() {
+    const answers = [[NEVER, text("steps.never")], ["rules", text("steps.knowRules")], ["unknown", text("rankUnknown")]];
+    fillList(this.form.rank, [...answers, ...rankChoices()], "unknown");
+  }
 
   // Whether a message waits until the user has said that the game need not count.
   holds(message) {

@@ -1,0 +1,36 @@
+"""The torch modules of networks, from files and back to files."""
+
+import os
+from pathlib import Path
+
+from .katago_file import write_katago_file
+from .library import find_network, load_network
+from .model import Model
+
+
+def load_model(network: str | os.PathLike[str]) -> Model:
+    """Returns a network as a torch module, to train it or to look into it.
+
+    It is float32, on the CPU and in evaluation mode, without the auxiliary heads that a checkpoint may have.
+    `gtp_engine.load_network` loads one to play with, which is faster.
+
+    Args:
+        network: Its file, or its name among the installed ones.
+
+    Raises:
+        UserError: It is not found, or not a network.
+        OSError: The file cannot be read.
+    """
+    return Model.from_stored(load_network(find_network(network)))
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Writes a network in KataGo's format, `.bin.gz`, without auxiliary heads; an existing file is replaced.
+
+    A network that a `Learner` has trained is to be passed through `playing_network` first.
+
+    Raises:
+        UserError: The format cannot hold the network.
+        OSError: The file cannot be written.
+    """
+    write_katago_file(model.stored(), Path(path))

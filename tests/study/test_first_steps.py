@@ -1,0 +1,241 @@
+"""The first steps: their texts in all languages, tasks that the rules decide, and the files that teachers write."""
+
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.base.languages.texts import LANGUAGES, Phrase
+from gtp_engine.go.coords import PASS, WHITE, point_of_index
+from gtp_engine.go.game import Game
+from gtp_engine.study.first_steps import FIRST_CAPTURE, GAME, Step, read_steps
+from gtp_engine.study.learner import ASKED, DRAWN, RIGHT, WRONG, Learner, atari_marks, ataris
+
+TEXT = files("gtp_engine.study").joinpath("first_steps.toml").read_text("utf-8")
+TABLES: list[dict[str, Any]] = tomllib.loads(TEXT)["step"]
+STEPS = read_steps()
+TASKS = range(5)
+
+
+def learner(number: int, *moves: str) -> Learner:
+    """Somebody who has played these moves in a step."""
+    found = Learner(STEPS)
+    found.go(number)
+    for move in moves:
+        found.play(found.game.point(move))
+    return found
+
+
+def legal_points(step: Step) -> list[int]:
+    width, height = step.start.width, step.start.height
+    return [point_of_index(move, width, height) for move in step.start.legal_moves()[:-1].nonzero()[0].tolist()]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_all_texts_of_its_own(language: str) -> None:
+    for number, table in enumerate(TABLES):
+        texts = table[language]
+        assert set(texts) == set(table["en"]), number
+        assert all(text.strip() == text != "" for text in texts.values()), number
+        if language != "en":  # "Ko" is called so in Spanish too
+            assert all(texts[key] != table["en"][key] for key in texts if key != "title"), number
+        for key, text in texts.items():  # a point that English names is named everywhere
+            for point in re.findall(r"\b[A-G][1-7]\b", table["en"][key]):
+                assert point in text, (number, key)
+
+
+def test_the_steps_are_five_boards_two_small_games_and_a_whole_one() -> None:
+    assert [step.goal for step in STEPS] == [
+        "capture",
+        "capture",
+        "capture",
+        "live",
+        "win",
+        FIRST_CAPTURE,
+        FIRST_CAPTURE,
+        GAME,
+    ]
+    assert [step.start.width for step in STEPS[5:]] == [5, 7, 9]
+
+
+@pytest.mark.parametrize("number", TASKS)
+def test_each_task_has_a_solution_and_every_other_try_is_answered(number: int) -> None:
+    step, solved = STEPS[number], 0
+    assert not step.is_reached(step.start)
+    for point in [*legal_points(step), PASS]:
+        tried = learner(number)
+        tried.play(point)
+        if tried.state == ASKED:  # two moves are needed
+            solution = step.solution(tried.game, 1)
+            assert solution is not None
+            tried.play(solution)
+            assert tried.state == RIGHT
+        solved += tried.state == RIGHT
+        assert tried.said == {RIGHT: "right", WRONG: "wrong"}[tried.state]
+        assert all(step.texts[language][tried.said] for language in LANGUAGES)
+    found = {"capture": len(legal_points(step)) + 1 if step.moves == 2 else 1, "live": 1, "win": 1}
+    assert solved == found[step.goal]
+
+
+def test_capture() -> None:
+    assert learner(0, "D3").state == RIGHT
+    failed = learner(0, "A1")
+    assert (failed.state, failed.game.stone_at("D3")) == (WRONG, WHITE)
+    failed.play(failed.game.point("D3"))  # begins anew
+    assert failed.state == RIGHT
+
+
+def test_suicide_is_refused_with_the_text_of_the_step() -> None:
+    refused = learner(1, "B5")
+    assert (refused.state, refused.said, refused.remarks) == (ASKED, "refused", [])
+    refused.play(refused.game.point("G4"))
+    assert (refused.said, refused.game.captures("black")) == ("right", 5)
+
+
+def test_ko() -> None:
+    retaken = learner(2, "C3")
+    assert (retaken.state, retaken.said) == (ASKED, "refused")
+    retaken.play(retaken.game.point("A1"))
+    assert retaken.remarks == [Phrase("plays", {"colour": Phrase("white"), "move": "E5"})]
+    retaken.play(retaken.game.point("C3"))
+    assert retaken.state == RIGHT
+    assert not retaken.game.is_legal("B3")  # now it is White who may not take back
+    assert learner(2, "A1", "A5").state == WRONG
+
+
+def test_an_end() -> None:
+    assert learner(4, "pass").game.stone_at("D4") == WHITE
+    assert learner(4, "D4", "A1").state == WRONG
+    ended = learner(4, "D4", "pass")
+    assert ended.game.is_over
+    assert ended.remarks == [Phrase("steps.count", {"black": 26, "white": 23})]
+
+
+def test_an_occupied_point_is_refused_kindly() -> None:
+    refused = learner(0, "C3")
+    assert (refused.state, refused.said) == (ASKED, "task")
+    assert refused.remarks == [Phrase("steps.occupied", {"move": "C3"})]
+
+
+def test_a_hint_solves_the_task() -> None:
+    for number, hints in enumerate(["D3", "G4", None, "B1", "D4"]):
+        advised = learner(number, "A1" if number != 4 else "pass")  # a wrong try is taken back first
+        (hint,) = advised.hint()
+        assert hint.name == "steps.try" and hint.values["move"] == (hints or "C3")
+    assert learner(4, "D4").hint() == [Phrase("steps.tryPass")]
+    assert learner(7).hint() == [Phrase("steps.noAtari")]
+
+
+def test_a_move_is_taken_back_with_the_answer() -> None:
+    undone = learner(2, "A1")
+    undone.undo()
+    undone.undo()
+    assert undone.game.stones().tolist() == STEPS[2].start.stones().tolist()
+    assert not undone.game.is_legal("C3")  # the ko is there again
+
+
+def test_the_first_capture_ends_a_game_for_either_player() -> None:
+    won = learner(5, "A2")
+    assert won.needs_reply
+    won.reply(won.game.point("A1"))
+    assert ataris(won.game) == [Phrase("steps.canTake", {"count": 1, "place": "A1", "move": "B1"})]
+    won.play(won.game.point("B1"))
+    assert (won.state, won.said, won.needs_reply) == (RIGHT, "right", False)
+    lost = learner(5, "A1")
+    lost.reply(lost.game.point("A2"))
+    assert lost.remarks == [Phrase("steps.inAtari", {"count": 1, "place": "A1", "move": "B1"})]
+    lost.play(lost.game.point("E5"))
+    lost.reply(lost.game.point("B1"))
+    assert (lost.state, lost.said) == (WRONG, "wrong")
+    lost.undo()
+    assert lost.state == ASKED and lost.game.stone_at("A1")
+    lost.play(PASS)
+    lost.reply(PASS)
+    assert (lost.state, lost.remarks) == (DRAWN, [Phrase("steps.nobody")])
+
+
+def test_ataris_are_marked_unless_they_cannot_be_taken_now() -> None:
+    game = Game(5, komi=0)
+    game.set_up("B4 A3 B2 C3 E1", "C4 D3 C2 D1", "white")
+    game.play("white", "B3")  # a ko: Black may not take back at once
+    game.play("black", "E4")
+    game.to_move = "white"
+    assert atari_marks(game) == {game.point("E1"): "triangle", game.point("B3"): "square"}
+    game.undo()
+    assert {game.vertex(point): shape for point, shape in atari_marks(game).items()} == {"E1": "triangle"}
+
+
+def test_the_step_is_remembered(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "steps.json"
+    Learner(STEPS, file).go(3)
+    assert Learner(STEPS, file).number == 3
+    assert Learner(STEPS[:2], file).number == 1  # another file may have fewer
+    for damaged in ("", "[]", '{"step": "x"}', '{"step": -4}', '{"step": 1e999}'):
+        file.write_text(damaged)
+        assert Learner(STEPS, file).number == 0
+
+
+# Own files.
+
+OWN = """
+[[step]]
+goal = "capture A1"
+board = '''
+...
+X..
+O..
+'''
+[step.en]
+title = "One"
+text = "A stone."
+task = "Take it."
+right = "Yes."
+wrong = "No."
+"""
+
+
+def own(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "own.toml"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_a_missing_language_or_text_is_shown_in_english(tmp_path: Path) -> None:
+    text = OWN + '[step.ja]\ntitle = "一"\n'
+    (step,) = read_steps(own(tmp_path, text))
+    assert step.texts["ja"] == step.texts["en"] | {"title": "一"}
+    assert step.texts["ar"] == step.texts["en"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ('goal = "capture A1"', "", "step 1: no task: it needs a goal, such as capture C3"),
+        ('goal = "capture A1"', 'goal = "escape A1"', "step 1: unknown goal 'escape A1'"),
+        ("capture A1", "capture C3", "step 1: goal 'capture C3': no white stone there"),
+        ("capture A1", "live A1", "step 1: goal 'live A1': no black stone there"),
+        ("capture A1", "capture Z9", "step 1: .*Z9"),
+        ("O..", "OX.", "step 1: cannot set up A1: a chain there has no liberty"),
+        ("X..", "X.", "step 1: board: expected rows of equal length"),
+        ("X..", "X.Q", "step 1: board: expected rows of equal length, of X, O and ."),
+        ("X..", "..X", "step 1: no move solves the task"),
+        ("[[step]]", "[[step]]\nmoves = 3", "step 1: expected 1 or 2 moves"),
+        ("[[step]]", "[[step]]\nbefore = ['white A1']", "step 1: illegal move: A1 is occupied"),
+        ("[[step]]", "[[step]]\nanswer = ['B1']", "step 1: unknown 'answer'"),
+        ('task = "Take it."', "", r"step 1: \[step.en\] has no task"),
+        ("[step.en]", "[step.fr]", "step 1: unknown 'fr'"),
+        ("[step.en]", "[step.ja]", r"step 1: \[step.en\] has no title"),
+        ('right = "Yes."', 'rihgt = "Yes."', r"step 1: \[step.en\]: expected texts named title, text"),
+        (OWN, "", "has no steps"),
+        (OWN, "[[step", "cannot be read"),
+    ],
+)
+def test_a_broken_file_is_refused_in_one_line(tmp_path: Path, before: str, after: str, problem: str) -> None:
+    assert before in OWN
+    with pytest.raises(UserError, match=problem) as error:
+        read_steps(own(tmp_path, OWN.replace(before, after)))
+    assert "\n" not in str(error.value) and str(error.value).startswith(f"first steps: {tmp_path / 'own.toml'}")
