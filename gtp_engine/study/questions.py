@@ -69,7 +69,7 @@ def explanation(searches: Searches, game: Game, move: Move, number: int) -> Expl
         number: Its number in the game.
     """
     judged = judge(searches, game, move, number)
-    return None if judged is None else Explanation(judged, explain(searches, game, judged))
+    return None if judged is None else Explanation(judged, explain(searches, game, judged, others=False))
 
 
 def judge(

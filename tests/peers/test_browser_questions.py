@@ -48,6 +48,7 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
     click(page, "C3")
     expect(page.locator("#status")).to_contain_text("After C3, ")
     expect(page.locator("#status")).to_contain_text("White's best answer is ")
+    expect(page.locator("#status")).to_be_in_viewport()
     expect(page.locator("#announcement")).to_contain_text("After C3, ")
     expect(page.locator("#drawing .labels text").nth(1)).to_be_visible()
     page.locator("#why-panel button", has_text="After A1").click()
@@ -66,8 +67,10 @@ def test_the_network_says_what_it_thinks_of_a_group_that_is_not_solved(taught: A
     page.locator("body").press("End")
     press(page, "#life")
     expect(page.locator("#status")).to_contain_text("Choose a stone")
+    expect(page.locator("#status")).to_be_in_viewport()  # on a phone, too
     click(page, "E5")
     expect(page.locator("#status")).to_contain_text("The network ")
+    expect(page.locator("#status")).to_be_in_viewport()
     expect(page.locator("#life-stop")).to_be_visible()  # it is still being read
     page.click("#life-stop")
     expect(page.locator("#status")).to_contain_text("Nothing is proved about the group at E5. The network ")

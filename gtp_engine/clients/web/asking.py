@@ -112,7 +112,7 @@ class Asking(Part):
         if self._question is not None and self._question.task is not None:
             self.session.cancel()
         self._asked = None
-        self.session.show()
+        self.session.touch()
         self.session.go_on()
 
     def after_beginning(self, *, is_aside: bool) -> None:

@@ -75,13 +75,14 @@ def next_to_explain(mistakes: Sequence[Mistake], explained: Collection[int]) -> 
     return None
 
 
-def explain(searches: Searches, game: Game, move: MoveReview) -> tuple[Reason, ...]:
+def explain(searches: Searches, game: Game, move: MoveReview, *, others: bool = True) -> tuple[Reason, ...]:
     """Returns why a move is a mistake, the most telling first, and then what other likely moves would lose.
 
     Args:
         searches: How to search.
         game: The position before the move.
         move: The move, which the second look has checked.
+        others: Whether to say what other likely moves would lose, for which they have to be searched.
 
     Returns:
         The reasons; none if the searches that have to confirm them find no loss, or are stopped.
@@ -93,7 +94,7 @@ def explain(searches: Searches, game: Game, move: MoveReview) -> tuple[Reason, .
     studies = (first, second)
     sceptical = min(studies, key=lambda study: study.points_loss)
     facts = [as_seen_by(sceptical, fact) for fact in facts_about(searches, studies)]
-    if facts:
+    if facts and others:
         facts += find_tempting(searches, move.before, studies)
     return tuple(first.reason(fact) for fact in facts)
 

@@ -10,22 +10,21 @@ export class Why {
   constructor(send, {shown, onChange, announce}) {
     Object.assign(this, {send, onChange, announce, count: 0, asked: null});
     this.ask = (type, values = {}) => send({type, ...values, ...shown()});
-    const make = (id, name, onClick) => {
-      const element = Object.assign(button("", onClick), {id});
-      element.dataset[id.match(/back|on$/) ? "label" : "text"] = name;
+    const make = (id, said, onClick, sign = "") => {
+      const element = Object.assign(button(sign, onClick), {id});
+      Object.assign(element.dataset, said);
       return element;
     };
     this.lines = Object.assign(document.createElement("div"), {id: "why-lines"});
     this.panel = document.createElement("section");
     this.panel.id = "why-panel";
     const first = document.createElement("div"), last = document.createElement("div");
-    first.append(
-      make("why", "why", () => this.ask("why")),
-      make("what-if", "whatIf", () => this.pick()),
+    first.append(make("why", {text: "why"}, () => this.ask("why")), make("what-if", {text: "whatIf"}, () => this.pick()));
+    last.append(
+      make("why-back", {label: "previous"}, () => this.step(-1), "‹"),
+      make("why-on", {label: "next"}, () => this.step(1), "›"),
+      make("why-leave", {text: "controls.leave"}, () => this.leave()),
     );
-    last.append(make("why-back", "previous", () => this.step(-1)), make("why-on", "next", () => this.step(1)), make("why-leave", "controls.leave", () => this.leave()));
-    last.firstElementChild.textContent = "‹";
-    last.children[1].textContent = "›";
     this.panel.append(first, this.lines, last);
     find("#steps").after(this.panel);
   }
@@ -57,6 +56,7 @@ export class Why {
   // A point on the board was chosen; returns whether that was meant for this.
   use(point) {
     if (this.isPicking) this.ask("what-if", {point});
+    if (this.isPicking) this.name = "refutation";  // until there is an answer, the line of another move may be gone
     return this.isOpen;
   }
 
@@ -99,17 +99,17 @@ export class Why {
       this.play("refutation");
     }
     this.render();
-    const said = this.statusText();
-    if (said && said !== this.said) this.announce(said);
-    this.said = said;
   }
 
   render() {
-    const {asked} = this, isKnown = Boolean(asked?.lines);
+    const {asked} = this, isKnown = Boolean(asked?.lines), hadFocus = document.activeElement?.id === "why", said = this.statusText();
+    if (said && said !== this.said) this.announce(said);
+    this.said = said;
     find("#why").hidden = this.isOpen;
     find("#what-if").setAttribute("aria-pressed", Boolean(this.isPicking));
     find("#what-if").hidden = find("#why-back").hidden = find("#why-on").hidden = !isKnown;
     find("#why-leave").hidden = !asked;
+    if (asked && hadFocus) find("#why-leave").focus({preventScroll: true});
     find("#why-back").disabled = !this.count;
     find("#why-on").disabled = this.count >= this.moves.length;
     if (this.isOpen) find("#board").classList.toggle("picking", Boolean(this.isPicking));
