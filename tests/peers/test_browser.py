@@ -202,6 +202,9 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     page.click("#previous")
     expect(page.locator("#comment")).to_have_text("well played")
     expect(page.locator("#facts")).to_contain_text("move 2")
+    page.evaluate(drop, "(;SZ[9]RU[XY];B[ee])")
+    told = "unknown rules 'XY': judged by Chinese rules; the record has no komi: it is taken as 0"
+    expect(page.locator("#notice")).to_have_text(told)
 
 
 def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> None:

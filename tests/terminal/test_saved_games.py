@@ -198,7 +198,7 @@ def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:
 
 def test_a_finished_game_is_loaded_at_a_move(tmp_path: Path) -> None:
     finished = tmp_path / "finished game.sgf"
-    finished.write_text("(;GM[1]SZ[5]RE[B+R];B[cc];W[bb];B[dd])")
+    finished.write_text("(;GM[1]SZ[5]RU[AGA]KM[7]RE[B+R];B[cc];W[bb];B[dd])")
     said = play(f"load {finished}\nload {finished} 2\nload {finished} --move 1\n", tmp_path / "games")
     assert "type load FILE N" in said
     assert f"continuing {finished} after 2 moves; it will be saved as a new game" in said

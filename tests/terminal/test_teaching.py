@@ -59,7 +59,7 @@ def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
     assert why_lines(review_of(0.0), BLACK) == ["your D4: no mistake has been found", SENTENCE]
     assert why_lines(review_of(0.0), None)[0] == "black's D4:"
     over = review_of(0.2, 0.2)
-    over = replace(over, moves=tuple(replace(move, ends_game=True) for move in over.moves))
+    over = replace(over, searched=tuple(replace(move, ends_game=True) for move in over.moves))
     assert why_lines(over, BLACK)[-1] == "white's D4: two passes end the game"
 
 

@@ -66,6 +66,13 @@ def test_moves_rules_komi_and_handicap() -> None:
     assert (handicap.komi, handicap.to_move, len(handicap.setup)) == (2.5, WHITE, 2)
 
 
+def test_a_komi_of_0_that_cannot_be_is_the_usual_one() -> None:
+    game = read_record(record("SZ[9]KM[0]RU[Japanese]RE[W+3.5]"))
+    assert (game.komi, game.winner, game.margin) == (6, WHITE, -3.5)
+    assert read_record(record("SZ[9]KM[0]RU[Japanese]RE[W+3]")).komi == 0
+    assert read_record(record("SZ[9]KM[]RU[Japanese]RE[W+3.5]")).winner == UNKNOWN
+
+
 def test_stones_set_up_in_the_middle_are_refused() -> None:
     with pytest.raises(Unusable, match="set up"):
         read_record(record(moves=";B[ee]AW[aa];W[gc];AE[ee]"))

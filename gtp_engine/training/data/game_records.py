@@ -12,8 +12,8 @@ import numpy as np
 from ...base.errors import UserError
 from ...go.coords import BLACK, EMPTY, MIN_SIZE, parse_colour
 from ...go.game import Move, count_handicap, handicap_bonus
-from ...go.rules import RULESETS, default_komi
-from ...go.sgf import GameRecord, read_result
+from ...go.rules import default_komi
+from ...go.sgf import GameRecord, read_result, terms_of
 from ...go.sgf.values import read_points
 from ...go.symmetry import COUNT, permutation
 from ...search.evaluate.choices import LARGEST_BOARD
@@ -67,19 +67,19 @@ def read_record(record: GameRecord) -> SampleGame:
         raise Unusable("too few moves")
     stones = [Move(colour, point) for point, colour in setup.items() if colour != EMPTY]
     width, height = record.width, record.height
-    rules = record.game_rules() or RULESETS["chinese"]
+    terms = terms_of(record)
     handicap = count_handicap(stones, moves)
-    komi = record.komi
+    komi = terms.komi
     winner, margin = _parse_result(record.result)
-    if komi is None:
+    if record.komi is None:
         komi = 0.5 if handicap else default_komi(width, height)
         winner, margin = UNKNOWN, float("nan")  # the result depends on the unknown komi
     packed_setup, packed = pack_moves(stones, width, height), pack_moves(moves, width, height)
     return SampleGame(
         width=width,
         height=height,
-        rules=rules,
-        komi=komi + handicap_bonus(rules, handicap),
+        rules=terms.rules,
+        komi=komi + handicap_bonus(terms.rules, handicap),
         to_move=moves[0].colour,
         setup=packed_setup,
         moves=packed,
