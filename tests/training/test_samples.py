@@ -43,7 +43,7 @@ def batch_of(games: GameSet, symmetry: int = 0, **options: float) -> Tensors:
 
 
 def test_records_become_samples_or_are_named() -> None:
-    record = read_sgf(b"(;SZ[5]RE[W+R];B[cc];W[bb])", name="a.sgf")
+    record = read_sgf(b"(;SZ[5]KM[0.5]RE[W+R];B[cc];W[bb])", name="a.sgf")
     batch = Samples.from_records([record]).batch([1, 0])
     assert batch.value.tolist() == [[1, 0, 0], [0, 1, 0]]  # White moves, and has won; then Black
     assert batch.policy.argmax(1).tolist() == [6, 12]
