@@ -245,8 +245,6 @@ class Reviewing(Part):
         return {"type": "line", "of": f"reason {number}", **shown}
 
     def document(self) -> Document:
-        from ...study.move_review import LEAST_WINRATE  # later than the first board
-
         job, has_aside = self.job, self.aside is not None
         if job is None:
             return {"job": None, "hasAside": has_aside}
@@ -257,7 +255,6 @@ class Reviewing(Part):
             "total": job.step.total if job.step else len(job.moves),
             "progress": round(job.step.progress, 3) if job.step else 0,
             "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
-            "leastWinrate": LEAST_WINRATE,
         }
         return {"job": described, "hasAside": has_aside}
 

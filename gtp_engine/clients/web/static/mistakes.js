@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, onPointing} from "./elements.js";
-import {moveName, number, percent, say, text} from "./words.js";
+import {moveName, number, say, text} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -38,8 +38,7 @@ export class Mistakes {
     if (isNew) this.onStage(stageText(review));
     find("#review-progress").hidden = !this.isRunning;
     find("#review-progress").value = review.progress;
-    const order = text("mistakes.order", {winrate: percent(review.leastWinrate)});
-    say(find("#mistakes-order"), review.mistakes.length ? order : "");
+    say(find("#mistakes-order"), review.mistakes.length ? text("mistakes.order") : "");
     // The lists stay the same elements as long as they say the same, so that the focus stays.
     const said = JSON.stringify([review.mistakes, position.node]);
     if (said === this.said) return;
