@@ -14,7 +14,7 @@ from ..go.sgf import GameRecord
 
 # Of players of 1d on 19x19, the standard deviation of what becomes of a lead by the end of the game, in points; and the
 # logarithm of the factor from one rank to the next weaker one. It grows with the number of points on the board.
-SPREAD, BY_RANK = 14.3, 0.051
+SPREAD, BY_RANK = 14.0, 0.051
 # The share of games that are lost with a lead of any size.
 UPSETS = 0.09
 # A handicap has been made up for when this share of the board's points has been played.
@@ -74,8 +74,8 @@ def level_of(record: GameRecord, others: Sequence[float], start: float | None) -
         others: Ranks that count if it states none.
         start: Black's lead before the first move; None if it is not known.
     """
-    stated = [rank for text in (record.black_rank, record.white_rank) if (rank := read_rank(text)) is not None]
-    rank = mean(stated or others or [_USUAL])
+    stated = [known for text in (record.black_rank, record.white_rank) if (known := read_rank(text)) is not None]
+    rank = float(mean(stated or others or [_USUAL]))
     handicap = start or 0.0 if record.handicap > 1 else 0.0
     return Level(rank, record.width * record.height, handicap)
 

@@ -15,8 +15,9 @@ from .tempting import find_tempting, likely_moves
 from .variation import Study, best_variation
 
 MOST = 2  # moves of a game that are praised
-_RARE = 0.1  # the most probability of a move by the policy of the rank
-_SURE = 0.99  # the greatest share of the policy: of a rank that plays its first choice
+# By judgement: the most probability of a move by the policy of the rank, and the greatest share of the policy in it.
+# Ranks whose share is greater search as well, and do not always play its first choice.
+_RARE, _MOST_SHARE = 0.1, 0.75
 
 
 def find_praise(searches: Searches, positions: Positions, review: GameReview) -> Iterator[tuple[int, Reason]]:
@@ -66,7 +67,7 @@ def probability(move: MoveReview) -> float:
     """Returns how likely a player of the game's rank is to choose a move, by the policy alone (`ranks.Strength`)."""
     number = min(max(round(move.level.rank) + 1, WEAKEST.number), STRONGEST.number)
     before = move.before
-    share = min(play_at(Rank(number), "", before.width, before.height).strength.of_policy, _SURE)
+    share = min(play_at(Rank(number), "", before.width, before.height).strength.of_policy, _MOST_SHARE)
     priors = np.asarray(before.priors, np.float64)
     powers = (priors / priors.max()) ** (share / (1 - share))
     return float(powers[index_of_point(move.move.point, before.width, before.height)] / powers.sum())

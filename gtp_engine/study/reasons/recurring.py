@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ...base.languages.texts import Phrase
+from ...base.languages.texts import Phrase, Value
 from ..game_review import GameReview, Reason
 from ..move_review import Mistake, MoveReview
 from .facts import REGIONS
@@ -21,7 +21,7 @@ def find_recurring(review: GameReview) -> Iterator[tuple[int, Reason]]:
         moves = sorted((miss for each in same for miss in each.misses), key=lambda miss: miss.number)
         if len(moves) > 1:
             first, *others = map(_name, moves)
-            values = {"number": len(moves), "first": first, "others": ", ".join(others)}
+            values: dict[str, Value] = {"number": len(moves), "first": first, "others": ", ".join(others)}
             yield mistake.worst.number, Reason(Phrase("reason.first", values), (mistake.worst.move.point,))
 
 

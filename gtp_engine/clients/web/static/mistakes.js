@@ -40,11 +40,12 @@ export class Mistakes {
     find("#review-progress").value = review.progress;
     say(find("#mistakes-order"), review.mistakes.length ? text("mistakes.order") : "");
     // The lists stay the same elements as long as they say the same, so that the focus stays.
-    const said = JSON.stringify([review.mistakes, position.node]);
+    const said = JSON.stringify([review.mistakes, review.praised, position.node]);
     if (said === this.said) return;
     this.said = said;
     const focused = document.activeElement.dataset.entry;
-    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)));
+    const praised = review.praised.map((move) => this.praise(move, position.node));
+    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)), ...praised);
     if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
   }
 
@@ -59,6 +60,17 @@ export class Mistakes {
       entry.setAttribute("aria-current", "true");
       const lines = [text("betterLine"), ...mistake.reasons.map(sentence)];
       item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)), again);
+    }
+    return item;
+  }
+
+  praise(move, shown) {
+    const item = document.createElement("li"), entry = button(moveText("praised", move), () => this.onNode(move.node));
+    entry.dataset.entry = move.node;
+    item.append(entry);
+    if (move.node === shown) {
+      entry.setAttribute("aria-current", "true");
+      item.append(...move.reasons.map((reason) => Object.assign(document.createElement("p"), {textContent: sentence(reason)})));
     }
     return item;
   }
@@ -85,7 +97,10 @@ function stageText({stage, done, total, mistakes, isLesson}) {
   return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
-function mistakeText({number: move, colour, move: played, points, best}) {
-  const values = {number: number(move), colour: text(colour), move: moveName(played), points: number(points, 1)};
-  return text("mistake", {...values, best: moveName(best)});
+function mistakeText(mistake) {
+  return moveText("mistake", mistake, {points: number(mistake.points, 1), best: moveName(mistake.best)});
+}
+
+function moveText(name, {number: move, colour, move: played}, others = {}) {
+  return text(name, {number: number(move), colour: text(colour), move: moveName(played), ...others});
 }
