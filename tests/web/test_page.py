@@ -225,7 +225,7 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         await use("es");
         const {Mistakes} = await import(process.argv[1]);
         const mistake = {node: 3, number: 7, colour: "black", move: "pass", points: 2, best: "pass"};
-        const review = {stage: "done", mistakes: [mistake]};
+        const review = {stage: "done", mistakes: [mistake], praised: []};
         const made = [];
         document.createElement = () => made[made.push(element()) - 1];
         const others = {play: {}, now: {}, position: {node: 0, moves: 8}};
@@ -288,7 +288,7 @@ def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
         const mistake = {node: 3, number: 7, colour: "black", move: "C3", points: 2, best: "pass"};
         const others = {play: {}, now: {}, position: {node: 3, moves: 9}};
         const show = (...reasons) =>
-          review.show({review: {job: {stage: "reasons", mistakes: [{...mistake, reasons}]}}, ...others});
+          review.show({review: {job: {stage: "reasons", mistakes: [{...mistake, reasons}], praised: []}}, ...others});
         show(); show();
         document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
         document.activeElement = buttons()[0]; show();
