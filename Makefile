@@ -50,7 +50,7 @@ compiled: .venv/installed
 .venv/installed: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
 	@echo "Setting up .venv (once; large downloads are shown) ..."
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv $$([ -x .venv/bin/pip ] || echo --clear) .venv  # anew if it was interrupted the last time
 	@rm -f .venv/index; if [ "$(TORCH)" = cpu ] && [ "$$(uname -s)" = Linux ]; then \
 		$(BIN)/python -c 'from urllib.request import urlopen; urlopen("$(TORCH_INDEX)/", timeout=10)' 2>/dev/null \
 			&& echo "--extra-index-url $(TORCH_INDEX)" >.venv/index \

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from kept_results import fingerprint, whole_lines
 
-from gtp_engine.arena.elo import Tally, finite_elo
+from gtp_engine.arena.elo import Tally, elo_difference, elo_interval
 from gtp_engine.arena.match_settings import MOVES_PER_POINT
 from gtp_engine.arena.results import EndReason
 from gtp_engine.arena.runner import EndRules, GameInProgress, GameRunner, PlannedSearch
@@ -137,8 +137,8 @@ def show(network: str) -> None:
         for doubling in DOUBLINGS:
             results = points[stones, doubling]
             tally = Tally(results.count(1.0), results.count(0.5), results.count(0.0))
-            elo, low, high = finite_elo(tally)
-            elos.append(elo)
+            elos.append(elo_difference(tally.score))
+            low, high = elo_interval(tally)
             errors.append((high - low) / 2)
             print(f"{stones} stones, {doubling:<5}: {tally.wins} of {tally.games} won by White")
         change, error = elos[1] - elos[0], math.hypot(*errors)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ configure_process()  # before torch is imported: its threads wait quietly, as te
 
 # The defaults of whoever runs the tests are not those that the tests expect.
 os.environ["GTP_ENGINE_CONFIG"] = os.devnull
+_DATA = tempfile.TemporaryDirectory(prefix="gtp_engine-tests-")  # removed at the end
+os.environ["GTP_ENGINE_DATA"] = _DATA.name
 for name in COMMON_SETTINGS:
     os.environ.pop(variable(name), None)
 

@@ -78,12 +78,9 @@ def wilson_interval(score: float, games: float) -> tuple[float, float]:
     return low, 1.0 if score >= 1.0 else min(1.0, centre + margin)
 
 
-def finite_elo(tally: Tally) -> tuple[float, float, float]:
-    """Returns the Elo difference of a match to which half a win and half a loss were added, and its 95 % interval."""
-    games = tally.games + 1  # else a match in which one side won every game would have no finite difference
-    score = (tally.games * tally.score + 1 / 2) / games
-    low, high = wilson_interval(score, games)
-    return elo_difference(score), elo_difference(low), elo_difference(high)
+def finite_elo(tally: Tally) -> float:
+    """Returns the Elo difference of a match to which half a win and half a loss were added: it is never infinite."""
+    return elo_difference((tally.games * tally.score + 1 / 2) / (tally.games + 1))
 
 
 def mean_margin(values: Sequence[float]) -> float:

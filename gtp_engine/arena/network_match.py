@@ -6,7 +6,7 @@ This process plays them, or the workers of a pool do. Each player searches with 
 import hashlib
 import os
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from ..base import interrupts
-from ..base.pool import Pool, Worker
+from ..base.pool import Pool, Portions, Worker
 from ..base.settings import setting
 from ..base.system import WAIT_SECONDS
 from ..engine.settings import EngineSettings
@@ -201,32 +201,21 @@ def _play_on(
         sides.append(replace(player, parameters=player.parameters or default_parameters(player.network)))
         is_file = names_file(player.network)
         files.append(pool.share(find_network(player.network)) if is_file else player.network)
-    settings = replace(settings, threads=1, folder=None, openings=None)
-    waiting, key = deque(openings), time.time_ns()
-    due: defaultdict[int, dict[int, Opening]] = defaultdict(dict)  # what each worker has still to play
-    calls: dict[int, int] = {}  # under way, with their workers
-    progress: dict[int, Progress] = {}
+    settings, key = replace(settings, threads=1, folder=None, openings=None), time.time_ns()
+    games, progress = Portions(pool, openings, settings.concurrency), dict[int, Progress]()
+
+    def call(worker: int, more: list[NumberedOpening]) -> int:
+        return pool.call(worker, _play_some, key, sides, settings, more, *files)
+
     while True:
         for worker in pool.idle():
-            more = {}
-            if len(due[worker]) < settings.concurrency:
-                # Half of its fair share: the rest is for machines that join, and for the fastest.
-                more = dict(waiting.popleft() for _ in range(-(-len(waiting) // (2 * pool.size))))
-                due[worker] |= more
-            if due[worker]:
-                calls[pool.call(worker, _play_some, key, sides, settings, more, *files)] = worker
+            games.call(worker, call)
         played: list[PlayedGame] = []
-        for answer in pool.wait(WAIT_SECONDS):
-            worker = calls.pop(answer.call, -1)
-            if answer.is_lost:
-                waiting.extendleft(due.pop(worker, {}).items())
-                progress.pop(worker, None)
-            elif worker >= 0:
-                games, progress[worker] = answer.result
-                for result, _ in games:
-                    del due[worker][result.number]
-                played += games
-        yield played, sum(progress.values(), Progress())
+        for worker, (finished, progress[worker]) in games.results(WAIT_SECONDS):
+            numbers = {result.number for result, _ in finished}
+            games.due[worker] = deque(game for game in games.due[worker] if game[0] not in numbers)
+            played += finished
+        yield played, sum((progress[worker] for worker in games.due if worker in progress), Progress())
 
 
 def _play_some(
@@ -234,7 +223,7 @@ def _play_some(
     key: int,
     players: list[NetworkPlayer],
     settings: NetworkMatchSettings,
-    more: dict[int, Opening],
+    more: list[NumberedOpening],
     *files: str,
 ) -> _Moment:
     """Plays for a moment in a worker's process, with further games; `files` are the players' networks there."""
@@ -244,7 +233,7 @@ def _play_some(
         return MatchGames(dict(zip("AB", there, strict=True)), settings)
 
     games = worker.kept("match", key, make)
-    games.add(more.items())
+    games.add(more)
     return games.play(_WORKER_SECONDS), games.progress
 
 

@@ -211,6 +211,8 @@ def open_book(
         return
     settings.folder.mkdir(parents=True, exist_ok=True)
     with folder_lock(settings.folder):
+        for left in settings.folder.glob(".*.tmp.*"):  # by a program that was killed
+            left.unlink(missing_ok=True)
         saved = _saved_games(settings.folder, {**settings.to_dict(commands), **states})
         yield MatchBook(commands, settings, on_game, saved)
 

@@ -10,10 +10,11 @@ import itertools
 import logging
 import time
 from abc import ABC, abstractmethod
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from .errors import ProcessLostError
 from .system import WAIT_SECONDS
@@ -197,3 +198,55 @@ class Pool(ABC):
     @abstractmethod
     def _receive(self, seconds: float) -> Iterator[tuple[int, Any]]:
         """Yields workers and the results or errors of their calls; ProcessLostError, not raised, for lost workers."""
+
+
+class Portions(Generic[T]):
+    """Work in many items for workers that keep some of them and are called again and again, such as games.
+
+    The items of lost workers are given to others.
+
+    Attributes:
+        due: By worker, the items that it has not finished; whoever makes the calls takes out those that are.
+    """
+
+    def __init__(self, pool: Pool, items: Iterable[T] | None, room: int) -> None:
+        """Makes portions of some items, or, if there are None, calls the workers without end and without items.
+
+        Args:
+            pool: The workers.
+            items: What is to be done.
+            room: A worker with as many items gets no more.
+        """
+        self._pool, self._room, self._is_endless = pool, room, items is None
+        self._waiting = deque(items or ())
+        self._calls: dict[int, int] = {}  # under way, with their workers
+        self.due: defaultdict[int, deque[T]] = defaultdict(deque)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a call has not been answered."""
+        return not self._pool.under_way.isdisjoint(self._calls)
+
+    def call(self, worker: int, call: Callable[[int, list[T]], int]) -> None:
+        """Calls an idle worker with more items, if it has anything to do; `call` returns the number of the call.
+
+        A single worker gets all items, so that the same seed does the same. Otherwise a portion is half of a fair
+        share: the rest is for machines that join, and for the fastest.
+        """
+        more: list[T] = []
+        if len(self.due[worker]) < self._room:
+            size = self._pool.size
+            count = -(-len(self._waiting) // (2 * size)) if size > 1 else len(self._waiting)
+            more = [self._waiting.popleft() for _ in range(count)]
+            self.due[worker] += more
+        if self._is_endless or self.due[worker]:
+            self._calls[call(worker, more)] = worker
+
+    def results(self, seconds: float) -> Iterator[tuple[int, Any]]:
+        """Yields workers and the results of their calls, after waiting some seconds; raises what `Pool.wait` does."""
+        for answer in self._pool.wait(seconds):
+            worker = self._calls.pop(answer.call, None)
+            if answer.is_lost and worker is not None:
+                self._waiting.extendleft(self.due.pop(worker))
+            elif worker is not None:
+                yield worker, answer.result

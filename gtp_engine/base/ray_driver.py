@@ -6,6 +6,7 @@ Nothing is repeated by itself: a call counts once, and Ray restarts neither work
 import contextlib
 import os
 import pickle
+import re
 import signal
 import socket
 import sys
@@ -171,7 +172,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, _GONE):
         return "it has ended, or cannot be reached"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[-1] if lines else repr(error)).split(". ")[0].removesuffix(".")
+    return re.split(r"\.(?= |[A-Z]|$)", lines[-1] if lines else repr(error))[0]
 
 
 def _nodes() -> list[Node]:

@@ -27,7 +27,7 @@ from ..nets.library import RANK_PLAY, network_name
 from ..search.evaluate.choices import names_file
 from ..search.evaluate.human_profile import check_profile
 from ..search.parameters import SearchParameters
-from ..search.request import RequestOptions, SearchRequest
+from ..search.request import Limits, RequestOptions, SearchRequest
 from ..solver import USUAL_SECONDS
 from .clock import Clock
 from .handicap_play import Doublings, white_doublings
@@ -525,7 +525,8 @@ class Engine(NotCopied):
         Args:
             request: What to search, from `Engine.request`; None for the present position. A request without limits is
                 searched within those of the settings.
-            endless: Whether a search without limits runs until `stop` is called or the future is cancelled.
+            endless: Whether a search without limits runs until `stop` is called, the future is cancelled, or the result
+                of a later call is waited for without a timeout.
         """
         self._end_pondering()
         search_request = self._checked(request or self.request())
@@ -534,7 +535,8 @@ class Engine(NotCopied):
         if noise := self.settings.analysis_wide_root_noise:
             parameters = search_request.parameters or self.parameters
             search_request = replace(search_request, parameters=replace(parameters, wide_root_noise=noise))
-        return self._thread.submit(lambda worker: worker.analyze(search_request), search_request.stop)
+        stop, is_endless = search_request.stop, search_request.limits.is_endless
+        return self._thread.submit(lambda worker: worker.analyze(search_request), stop, is_endless=is_endless)
 
     def raw_evaluations(
         self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None
@@ -673,17 +675,30 @@ class Engine(NotCopied):
         self.commit(decision)
         return decision
 
-    def evaluate(self, to_move: int | str | None = None, **options: Unpack[RequestOptions]) -> "SearchReport":
+    def evaluate(
+        self,
+        to_move: int | str | None = None,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> "SearchReport":
         """Searches the present position and returns the report, with ownership.
 
         Args:
             to_move: The player to search for; None for the player to move.
-            **options: As for `request`: `limits` (those of the settings by default), `root_moves` and so on.
+            visits: The most visits; without visits, seconds and `limits` those of the settings.
+            seconds: The longest time.
+            **options: As for `request`: `limits` instead of visits and seconds, `root_moves` and so on.
 
         Raises:
-            UserError: A value is invalid.
+            UserError: A value is invalid, or there are limits in both forms.
         """
-        check_keywords("evaluate", options, RequestOptions.__annotations__)
+        check_keywords("evaluate", options, ("visits", "seconds", *RequestOptions.__annotations__))
+        if visits is not None or seconds is not None:
+            if "limits" in options:
+                raise UserError("give visits and seconds, or limits, not both")
+            options["limits"] = Limits(visits, seconds)
         options.setdefault("ownership", True)
         return self.analyze(self.request(to_move, **options)).result()
 

@@ -23,9 +23,16 @@ T = TypeVar("T")
 class _SearchFuture(Future[T]):
     """A future whose job ends early once it is cancelled: so does a search that an asyncio task no longer awaits."""
 
-    def __init__(self, stop: threading.Event | None) -> None:
+    def __init__(self, stop: threading.Event | None, endless: "list[threading.Event]") -> None:
+        """Makes a future of a job with an event that ends it, and with those of the endless searches before it."""
         super().__init__()
-        self._stop = stop
+        self._stop, self._endless = stop, endless
+
+    def result(self, timeout: float | None = None) -> T:
+        """Returns the result. A wait without a timeout ends endless searches before the job: it would never end."""
+        for stop in self._endless if timeout is None else ():
+            stop.set()
+        return super().result(timeout)
 
     def cancel(self) -> bool:
         """Cancels a job that waits. One that runs is told to end, and keeps its result; returns False then."""
@@ -54,6 +61,7 @@ class SearchThread:
         self._requested: WeakSet[threading.Event] = WeakSet()  # the events of `new_stop`
         # The events of the jobs that have not ended. The keys are weak: who asked for a result keeps it, nobody else.
         self._stops: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()
+        self._endless: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()  # those without limits
         # An event is set and forgotten in one step: a search whose event nobody can set any more would never end.
         # Nor is a job queued after the end marker, since it would never run, and its caller would wait forever.
         self._lock = threading.Lock()
@@ -70,15 +78,23 @@ class SearchThread:
             self._requested.add(event)
             return event
 
-    def submit(self, function: "Callable[[SearchWorker], T]", stop: threading.Event | None = None) -> "Future[T]":
+    def submit(
+        self,
+        function: "Callable[[SearchWorker], T]",
+        stop: threading.Event | None = None,
+        *,
+        is_endless: bool = False,
+    ) -> "Future[T]":
         """Calls `function` with the worker, after all that was submitted before.
 
-        `stop`, `close`, and `cancel` of the future while it runs set its event.
+        `stop`, `close`, and `cancel` of the future while it runs set its event; so does a wait for a later one if the
+        job is endless.
 
         Raises:
             UserError: The thread is closed.
         """
-        future = _SearchFuture[T](stop)
+        endless: list[threading.Event] = []
+        future = _SearchFuture[T](stop, endless)
 
         def job(worker: "Callable[[], SearchWorker]") -> None:
             if not future.set_running_or_notify_cancel():
@@ -91,8 +107,11 @@ class SearchThread:
         with self._lock:
             if self.is_closed:
                 raise UserError("the engine is closed")
+            endless += [event for earlier, event in self._endless.items() if not earlier.done()]
             if stop is not None:
                 self._stops[future] = stop
+                if is_endless:
+                    self._endless[future] = stop
             self._jobs.put(job)
         return future
 

@@ -84,8 +84,8 @@ class EngineSettings:
     threads: int = setting(available_cpus, accepts=COUNT, common=True, shown="all")
     device: str = setting(AUTO, accepts=(AUTO, *DEVICES), common=True)
     precision: str = setting(AUTO, accepts=(AUTO, *PRECISIONS), common=True)
-    ponder: bool = setting(False)
-    resign: bool = setting(True)
+    ponder: bool = setting(False, katago="ponderingEnabled", is_live=True)
+    resign: bool = setting(True, katago="allowResignation", is_live=True)
     resign_threshold: float = setting(0.05, 0, 1)
     resign_moves: int = setting(3, 1)
     parameters: Mapping[str, str | float | bool] = field(default_factory=dict, hash=False)
@@ -178,7 +178,7 @@ class EngineSettings:
 
     @staticmethod
     def parameter_names() -> list[str]:
-        """Returns the names that `parameter` and `with_parameter` accept: limits, the rank and search parameters."""
+        """Returns the names of ours that `parameter` and `with_parameter` accept, search parameters among them."""
         limits = ["visits", "seconds", "rank"]
         return [*limits, *PARAMETERS, *(name for name in _LIVE if name not in limits)]
 
@@ -216,11 +216,11 @@ def as_settings(value: object) -> EngineSettings:
 
 _LIVE = {name: item for name, item in settings_of(EngineSettings).items() if item.metadata.get("is_live")}
 _KATAGO_NAMES = {item.metadata["katago"]: name for name, item in _LIVE.items() if "katago" in item.metadata}
+LIVE_NAMES = (*_LIVE, *_KATAGO_NAMES, *KNOWN_NAMES)  # that `with_parameter` accepts: ours, and KataGo's
 
 
 def _own_name(name: str) -> str | None:
     """Returns the name of a setting of the engine, given by ours or by KataGo's; None for a search parameter."""
-    known = (*_LIVE, *_KATAGO_NAMES, *KNOWN_NAMES)
-    if name not in known:
-        raise unknown("parameter", name, known, accepted=EngineSettings.parameter_names())
+    if name not in LIVE_NAMES:
+        raise unknown("parameter", name, LIVE_NAMES, accepted=EngineSettings.parameter_names())
     return _KATAGO_NAMES.get(name, name if name in _LIVE else None)

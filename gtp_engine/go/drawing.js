@@ -37,6 +37,9 @@ export class Drawing {
 
   get cell() { return look.cell; }
 
+  // The place in the middle between a line, of columns or rows, and the one before.
+  line(number) { return look.margin + look.cell * (number - 0.5); }
+
   stone(point, attributes = {}) { return this.circle(point, look.stone, attributes); }
 
   // A stone of a colour, "black" or "white", for another drawing above this one.
@@ -94,6 +97,9 @@ export class Drawing {
 
   label(stone, point, text) {
     const size = Math.min(look.label_font, look.label_room / text.length);
+    if (text.startsWith("\u2212")) {  // points lost: no number of a move is on red
+      return [this.circle(point, look.label_disc, {fill: look.lost}), this.text(point, 0.9 * size, text, {fill: look.solid[WHITE], class: "lost"})];
+    }
     const letters = this.text(point, size, text, {fill: look.solid[stone === BLACK ? WHITE : BLACK]});
     return stone ? [letters] : [this.circle(point, look.label_disc, {fill: look.wood}), letters];
   }

@@ -56,13 +56,14 @@ class _Look:
     baseline = 0.36  # of a font's size: half the height of its capitals and digits
     shape, shape_width = 5.2, 1.4  # half the size of a mark, and the width of its lines
     least_ownership = 0.1  # below it nothing is drawn
-    wood = "#e3bd74"
+    wood, lost = "#e3bd74", "#b3261e"
     solid = {BLACK: "#1b1b1b", WHITE: "#f7f5f0"}  # noqa: RUF012
     shapes = SHAPES
     columns = COLUMNS
 
 
-_COORDINATES, _COORDINATE_FONT = 9.5, 9  # from the edge of the drawing to the middle of the letters; their size
+# On 19x19, and less on smaller boards: from the edge of the drawing to the middle of the coordinates; their size.
+_COORDINATES, _COORDINATE_FONT = 9.5, 9
 # Pixels between two lines, as long as the drawing does not become wider than the second number.
 _CELL_PIXELS, _WIDEST = 40, 600
 _INK = "#5b3d14"
@@ -185,19 +186,22 @@ class BoardDrawing:
 
     def to_svg(self) -> str:
         """Returns a complete SVG document."""
-        width, height = (2 * _Look.margin + _Look.cell * (side - 1) for side in (self.width, self.height))
+        edge = self._edge
+        width, height = (2 * (_Look.margin - edge) + _Look.cell * (side - 1) for side in (self.width, self.height))
         pixels = self.pixels or min(_CELL_PIXELS / _Look.cell * width, _WIDEST)
         # The names of gradients hold in a whole page. If drawings shared them, hiding one would spoil the others.
         content: tuple[object, ...]
         content = (self.name, self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
         content += (dict(self.marks),) if self.marks else ()
         name = f"go{zlib.crc32(repr(content).encode()):08x}"
+        size = f'width="{width:g}" height="{height:g}"'
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{pixels:.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{edge:g} {edge:g} {width:g} {height:g}" '
+            f'width="{pixels:.0f}" '
             f'height="{pixels * height / width:.0f}" style="{SVG_STYLE}" role="img">',
             f"<title>{escape(self.title or self._description())}</title>",
             _GRADIENTS.format(name=name),
-            f'<rect class="wood" width="{width}" height="{height}" rx="5" fill="url(#{name}-wood) {_Look.wood}"/>',
+            f'<rect class="wood" x="{edge:g}" y="{edge:g}" {size} rx="5" fill="url(#{name}-wood) {_Look.wood}"/>',
             *self._grid(),
             *self._stones(name),
             *self._owners(),
@@ -214,6 +218,16 @@ class BoardDrawing:
 
     def __repr__(self) -> str:
         return f"<BoardDrawing: {self.title or self._description()}>"
+
+    @property
+    def _share(self) -> float:
+        """How large the coordinates, and the room for them, are in comparison with 19x19."""
+        return float(min(1.0, (max(self.width, self.height) / 19) ** 0.5))
+
+    @property
+    def _edge(self) -> float:
+        """How much of the margin is left out on each side: round numbers, as what is drawn has."""
+        return round((1 - self._share) * (_Look.margin - _Look.stone), 1)
 
     def _description(self) -> str:
         counts = [f"{np.count_nonzero(self.stones == colour)} {colour_name(colour)}" for colour in (BLACK, WHITE)]
@@ -232,15 +246,16 @@ class BoardDrawing:
         yield f'<path class="grid" {grid}/>'
         stars = [_circle(*_centre(point, self.width), 2) for point in sorted(star_points(self.width, self.height))]
         yield _group("stars", f'fill="{_INK}"', stars)
+        font, place = _COORDINATE_FONT * self._share, self._edge + _COORDINATES * self._share
         letters = [
-            _text(left + _Look.cell * column, y, _COORDINATE_FONT, COLUMNS[column])
+            _text(left + _Look.cell * column, y, font, COLUMNS[column])
             for column in range(self.width)
-            for y in (_COORDINATES, bottom + _Look.margin - _COORDINATES)
+            for y in (place, top + bottom - place)
         ]
         numbers = [
-            _text(x, top + _Look.cell * row, _COORDINATE_FONT, str(self.height - row))
+            _text(x, top + _Look.cell * row, font, str(self.height - row))
             for row in range(self.height)
-            for x in (_COORDINATES, right + _Look.margin - _COORDINATES)
+            for x in (place, left + right - place)
         ]
         yield _group("coordinates", f'{_FONT} fill="{_INK}"', [*letters, *numbers])
 
@@ -348,7 +363,7 @@ def _circle(x: float, y: float, radius: float, attributes: str = "") -> str:
 
 def _text(x: float, y: float, size: float, text: str, attributes: str = "") -> str:
     """Returns a text in the middle of a place."""
-    return f'<text x="{x:g}" y="{y + _Look.baseline * size:g}" font-size="{size:g}"{attributes}>{escape(text)}</text>'
+    return f'<text x="{x:g}" y="{y + _Look.baseline * size:g}" font-size="{size:.3g}"{attributes}>{escape(text)}</text>'
 
 
 _STONES = {BLACK: "X", WHITE: "O"}

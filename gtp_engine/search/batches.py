@@ -22,10 +22,11 @@ from .selection import Root, Rule
 from .tree import NO_NODE, PATH, UNEVALUATED, TreeLayout, new_tree, no_ownership
 from .visits import SearchState, expand_and_back_up, select_leaves
 
-# At most a quarter of the visits is in flight, and a sixteenth if these are more than `Evaluator.early_leaves`: leaves
-# that are selected before earlier ones are backed up are poor. At 800 visits on 9x9, up to 200 leaves in flight cost
-# 132 Elo against up to 16 (b4c32-9x9, 160 games).
-_SHARE_IN_FLIGHT, _SHARE_OF_MANY = 4, 16
+# At most a quarter of the visits is in flight. More than `Evaluator.early_leaves` are at most a sixteenth of them, and
+# a 64th of those that the search will have if their number is limited: leaves that are selected before earlier ones
+# are backed up are poor. At 800 visits on 9x9, up to 200 leaves in flight cost 132 Elo against up to 16 (b4c32-9x9,
+# 160 games), and up to 50 cost 70 (80 games).
+_SHARE_IN_FLIGHT, _SHARE_OF_MANY, _SHARE_OF_ALL = 4, 16, 64
 # With fewer new visits their rate does not predict the number of those to come.
 _LEAST_VISITS_TO_SETTLE = 100
 NO_SLOT = -1
@@ -222,7 +223,8 @@ def _quota(visits: int, left: int, in_flight: int, batch_size: int, portions: in
     would leave the evaluator idle while it is filled up. Half of the batches are evaluated side by side: so many leaves
     are in flight from the beginning.
     """
-    share = min(visits // _SHARE_IN_FLIGHT, max(early_leaves, visits // _SHARE_OF_MANY))
+    many = min(visits // _SHARE_OF_MANY, (visits + left) // _SHARE_OF_ALL)
+    share = min(visits // _SHARE_IN_FLIGHT, max(early_leaves, many))
     most = max(1, (portions + 1) // 2, share)
     free = most - in_flight
     wanted = min(batch_size, free)

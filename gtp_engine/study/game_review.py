@@ -44,6 +44,7 @@ class Conditions:
         again: The least visits of the second look at what seemed to be mistakes, if they followed from a budget of
             time; 0 if the review ended before it.
         took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
+        notices: What was repaired in the record, and what it leaves open about rules and komi (`go.sgf.Terms`).
     """
 
     network: str
@@ -54,6 +55,7 @@ class Conditions:
     komi: float
     again: int | None = None
     took: float | None = None
+    notices: tuple[Phrase, ...] = ()
 
     @property
     def search(self) -> str:
@@ -220,31 +222,38 @@ class GameReview:
     Attributes:
         record: The record.
         conditions: How it was reviewed.
-        moves: The reviewed moves in order; not all of the record's if a range was asked for or the review was stopped.
-            Those that repeat a mistake know it (`MoveReview.repeats`).
+        searched: The reviewed moves in order; not all of the record's if only some were asked for or it was stopped.
         player: The only player whose moves are judged; None for both.
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
         is_checked: Whether a second look has been completed: only what it has confirmed is a mistake.
         ranks: What rank the players play like, by colour, as far as it can be estimated (`rank_estimate`).
         praised: The numbers of good moves that the players' rank rarely finds; `reasons` has what is said of them.
-        mistakes: The mistakes of these players, the most important first (`MoveReview.importance`).
     """
 
     record: GameRecord
     conditions: Conditions
-    moves: tuple[MoveReview, ...]
+    searched: tuple[MoveReview, ...]
     player: int | None = None
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
     is_checked: bool = False
     ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
     praised: tuple[int, ...] = ()
-    mistakes: list[Mistake] = field(init=False)
 
-    def __post_init__(self) -> None:
-        moves, found = counted_once(self.moves, find_mistakes(self.moves, self.player))
-        object.__setattr__(self, "moves", tuple(moves))
-        confirmed = [mistake for mistake in found if mistake.is_checked or not self.is_checked]
-        object.__setattr__(self, "mistakes", confirmed)
+    @cached_property
+    def _counted(self) -> tuple[tuple[MoveReview, ...], list[Mistake]]:
+        """The moves and the mistakes, found when somebody asks: a review has as many steps as moves."""
+        moves, found = counted_once(self.searched, find_mistakes(self.searched, self.player))
+        return tuple(moves), [mistake for mistake in found if mistake.is_checked or not self.is_checked]
+
+    @property
+    def moves(self) -> tuple[MoveReview, ...]:
+        """The reviewed moves; those that repeat a mistake know it (`MoveReview.repeats`)."""
+        return self._counted[0]
+
+    @property
+    def mistakes(self) -> list[Mistake]:
+        """The mistakes of these players, the most important first (`MoveReview.importance`)."""
+        return self._counted[1]
 
     @property
     def players(self) -> tuple[int, ...]:

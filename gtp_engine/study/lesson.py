@@ -92,7 +92,8 @@ def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports |
     """Returns the lesson about a finished game: the `MISTAKES` that mattered most to the player of the task."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
-    return GameStudy(replace(task, most=MISTAKES), settings, seconds=seconds, known=known)
+    task = replace(task, most=MISTAKES, estimates_ranks=False)
+    return GameStudy(task, settings, seconds=seconds, known=known)
 
 
 def lesson_seconds(width: int, height: int, moves: int) -> float:
@@ -103,7 +104,9 @@ def lesson_seconds(width: int, height: int, moves: int) -> float:
 def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
     """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
-    task = ReviewTask(GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True)
+    task = ReviewTask(
+        GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True, estimates_ranks=False
+    )
     return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
 
 

@@ -283,20 +283,22 @@ def find_mistakes(moves: Sequence[MoveReview], player: int | None = None) -> lis
         moves: The reviewed moves of a game, in order.
         player: Only this player's moves count; None for both players' moves.
     """
-    found: list[_Misses] = []
-    last_setup = 0
+    ended: list[_Misses] = []
+    found: list[_Misses] = []  # those that may be made again
     for review in moves:
         if review.cost.lead >= LEAST_POINTS and player in (None, review.move.colour):
             own = [each for each in found if each.last.move.colour == review.move.colour]
-            own = [each for each in own if each.last.number > last_setup]
             same = [each for each in own if not each.stones.isdisjoint(review.ladder)]
             same += [each for each in own if _leave_open(each, review)][-1:]
             found = [each for each in found if each not in same]
             found.append(_joined(same, review))
         for each in found:
             each.stones.discard(review.move.point)  # a stone that stood there has been captured
-        last_setup = review.number if review.has_setup else last_setup
-    mistakes = (each.mistake() for each in found)
+        over = {each for each in found if review.has_setup or each.is_over(review.number)}
+        if over:
+            ended += over
+            found = [each for each in found if each not in over]
+    mistakes = (each.mistake() for each in (*ended, *found))
     return sorted(mistakes, key=lambda mistake: (-mistake.worst.importance, mistake.misses[0].number))
 
 
@@ -319,6 +321,10 @@ class _Misses:
     def last(self) -> MoveReview:
         """The last of the moves."""
         return self.moves[-1]
+
+    def is_over(self, number: int) -> bool:
+        """Whether no move after this one can make the mistake again."""
+        return not self.stones and number - self.last.number >= LONGEST_GAP
 
     def mistake(self) -> Mistake:
         """Returns the mistake."""

@@ -20,7 +20,7 @@ from ..go.sgf import GameRecord, TreeNode
 from ..solver.part import enclosed_groups, find_part
 from ..solver.refutations import Outcome
 from ..solver.solution import Solution, solve
-from .leitner import Missed
+from .kept_problems import Missed
 
 _TO_MOVE = re.compile(r"\b(black|white) (?:to|plays?|moves?|first|lives?|kills?)\b|([黑黒白])先", re.IGNORECASE)
 _VERTEX = re.compile(r"\b[A-HJ-T](?:1\d|[1-9])\b")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import VERSION
+from ..base.languages.texts import texts
 from ..go.coords import colour_name
 from .game_review import GameReview, PlayerFigures, PlayStatistics
 from .move_review import CLASSES, Mistake, MoveReview, Phase
@@ -75,6 +76,7 @@ def _game(review: GameReview) -> dict[str, Any]:
         "height": record.height,
         "rules": conditions.rules,
         "komi": conditions.komi,
+        "notices": [texts().say(notice) for notice in conditions.notices],
         "network": conditions.network,
         "precision": conditions.precision,
         "visits": conditions.limits.visits,

@@ -8,6 +8,7 @@ lead in points, which it draws as graphs.
 from dataclasses import replace
 
 from ..base import VERSION
+from ..base.languages.texts import texts
 from ..go.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..go.game import Move
 from ..go.sgf import GameRecord, Properties, TreeNode
@@ -95,6 +96,7 @@ def _reason_text(review: MoveReview, reason: Reason) -> str:
 def summary(review: GameReview) -> str:
     """Returns the review as a few lines of text, for the comment at the start of the record."""
     lines = [f"Review by gtp_engine {VERSION}: {review.conditions.text}"]
+    lines += map(texts().say, review.conditions.notices)
     for colour, figures in review.figures().items():
         numbers = figures.all
         choice = 100 * numbers.first_choice / numbers.moves

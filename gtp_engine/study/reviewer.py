@@ -13,8 +13,8 @@ from ..base.threads import on_own_thread
 from ..engine.ranks import Rank
 from ..engine.settings import EngineSettings, as_settings
 from ..go.game import Game
-from ..go.rules import RULESETS, Rules, as_rules, check_komi, rules_name
-from ..go.sgf import GameRecord, SgfError, read_sgf
+from ..go.rules import Rules, as_rules, check_komi, rules_name
+from ..go.sgf import GameRecord, SgfError, read_sgf, terms_of
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
@@ -51,6 +51,7 @@ class ReviewTask:
             more of them if there is time.
         purposes: Whether to find, too, what the moves do that are no mistakes; `GameReview.reasons` has it.
         rank: That at which the engine played, which is the level of a game whose record states none.
+        estimates_ranks: Whether to estimate the ranks of the players, as far as that is possible.
     """
 
     record: GameRecord
@@ -61,6 +62,7 @@ class ReviewTask:
     most: int | None = None
     purposes: bool = False
     rank: Rank | None = None
+    estimates_ranks: bool = True
 
     @property
     def listed(self) -> int:
@@ -155,16 +157,16 @@ class Reviewer:
         yield step
         for move in review_moves(replace(searches, pace=lambda: plan.limits), positions, numbers):
             plan.advance(1)
-            yield (step := step.next(plan, moves=(*step.review.moves, move)))
+            yield (step := step.next(plan, searched=(*step.review.searched, move)))
         step = replace(step, review=self._with_level(searches, positions, task, plan, step.review))
         if not self.stopped:
             error = positions.problem if numbers.stop > positions.count else ""
             plan.begin("again", *later_work(len(numbers) + 1, task.listed))
             yield (step := replace(step, stage="again", done=0, total=0, error=error))
             looked = replace(searches, limits=plan.limits)
-            for moves in look_again(looked, positions, step.review.moves, task.player, task.listed):
+            for moves in look_again(looked, positions, step.review.searched, task.player, task.listed):
                 plan.advance(SECOND_LOOK_FACTOR)
-                yield (step := step.next(plan, moves=moves))
+                yield (step := step.next(plan, searched=moves))
         review = replace(step.review, is_checked=not self.stopped)
         total = min(len(review.mistakes), task.listed)
         plan.begin("reasons", REASON_WORK * total)
@@ -191,13 +193,14 @@ class Reviewer:
         """Returns a review after the first look, with its conditions, the ranks that the players play like, and the
         level of the game, by which its moves are weighed.
         """
-        whole = not self.stopped and len(found.moves) == len(positions.moves)
-        ranks = estimate_ranks(searches.evaluator, positions) if whole else {}
-        start = worth(found.moves[0].before).lead if found.moves and found.moves[0].number == 1 else None
+        whole = not self.stopped and len(found.searched) == len(positions.moves)
+        ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
+        first = found.searched[0] if found.searched else None
+        start = worth(first.before).lead if first and first.number == 1 else None
         played = [] if task.rank is None else [task.rank.number - 1]
         level = level_of(task.record, played or [each.rank for each in ranks.values()], start)
-        moves = tuple(replace(move, level=level) for move in found.moves)
-        return replace(found, conditions=self._conditions(searches, task, plan, moves), ranks=ranks, moves=moves)
+        moves = tuple(replace(move, level=level) for move in found.searched)
+        return replace(found, conditions=self._conditions(searches, task, plan, moves), ranks=ranks, searched=moves)
 
     def _reasons(
         self, searches: Searches, positions: Positions, plan: Plan, step: ReviewStep, task: ReviewTask
@@ -207,7 +210,7 @@ class Reviewer:
         while not self.stopped:
             limited = replace(searches, limits=plan.limits)
             if len(step.review.mistakes) < task.listed:  # two were the same ladder: another may take a place
-                looks = look_again(limited, positions, step.review.moves, task.player, task.listed)
+                looks = look_again(limited, positions, step.review.searched, task.player, task.listed)
                 step = yield from _looked(looks, plan, step)
             most = task.listed if plan.is_over else task.most
             worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
@@ -216,8 +219,8 @@ class Reviewer:
             found = explain(limited, positions[worst.number - 1], worst)
             plan.advance(REASON_WORK)
             told = replace(worst, ladder=caught_in_a_ladder(found))
-            moves = tuple(told if move.number == worst.number else move for move in step.review.moves)
-            step = step.next(plan, moves=moves, reasons={**step.review.reasons, worst.number: found})
+            moves = tuple(told if move.number == worst.number else move for move in step.review.searched)
+            step = step.next(plan, searched=moves, reasons={**step.review.reasons, worst.number: found})
             yield (step := replace(step, total=max(total, step.done)))
 
     def _with_more(self, searches: Searches, positions: Positions, review: GameReview) -> GameReview:
@@ -264,15 +267,16 @@ class Reviewer:
 
     def _conditions(self, searches: Searches, task: ReviewTask, plan: Plan, moves: Sequence[MoveReview]) -> Conditions:
         """Returns how a record is reviewed: with a budget of time by the visits of the first look at these moves."""
-        used = task.rules or task.record.game_rules() or RULESETS["chinese"]
+        terms = terms_of(task.record, task.rules, task.komi)
         return Conditions(
             network=searches.evaluator.name,
             precision=getattr(searches.evaluator, "precision", ""),
             limits=Limits(round(mean(move.after.visits for move in moves))) if plan.seconds and moves else plan.limits,
             again=0 if plan.seconds else None,
             seed=searches.seed,
-            rules=rules_name(used) or used.to_json(),
-            komi=(task.record.komi or 0.0) if task.komi is None else task.komi,
+            rules=rules_name(terms.rules) or terms.rules.to_json(),
+            komi=terms.komi,
+            notices=terms.notices,
         )
 
     def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
@@ -294,7 +298,7 @@ def _looked(
     """Yields a step of the same number for each position searched again, and returns the last one."""
     for moves in looks:
         plan.advance(SECOND_LOOK_FACTOR)
-        yield (step := replace(step, review=replace(step.review, moves=moves)))
+        yield (step := replace(step, review=replace(step.review, searched=moves)))
     return step
 
 

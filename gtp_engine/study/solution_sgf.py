@@ -5,12 +5,13 @@ Properties of FF[4]: TE (good move, here one that works), BM (bad move, here one
 
 from collections.abc import Iterable
 
-from ..go.coords import BLACK, WHITE, all_points, opponent, sgf_point
+from ..go.coords import opponent, sgf_point
 from ..go.game import Game, Move
 from ..go.sgf import GameRecord, TreeNode
 from ..solver.description import OUTCOMES, describe
 from ..solver.refutations import Branch
 from ..solver.solution import Answer, Solution
+from .problem_sgf import position_record
 
 
 def solution_record(solution: Solution, game: Game) -> GameRecord:
@@ -20,11 +21,7 @@ def solution_record(solution: Solution, game: Game) -> GameRecord:
         solution: What was found.
         game: The position; its moves are not in the record.
     """
-    start = Game(game.width, game.height, rules=game.rules, komi=game.komi)
-    points = all_points(game.width, game.height)
-    stones = {colour: [point for point in points if game.stone_at(point) == colour] for colour in (BLACK, WHITE)}
-    start.set_up(stones[BLACK], stones[WHITE], game.to_move)
-    record = GameRecord.from_game(start)
+    record = position_record(game)
     target = [sgf_point(point, game.width, game.height).encode() for point in solution.target]
     record.change(record.root, record.root.properties | {"TR": target})
     record.root.comment = "\n".join(line.strip() for line in describe(solution, game))

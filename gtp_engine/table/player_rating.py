@@ -5,21 +5,14 @@ glicko.net/glicko/glicko2.pdf), whose steps and constants are named below. A ran
 ranks, and 1k is 0.
 """
 
-import itertools
-import json
 import math
-import os
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import time
+from dataclasses import astuple, dataclass, fields
 
-from ..base.errors import error_text
-from ..base.files import write_text
-from ..base.nesting import parse_json
 from ..engine.ranks import RANKS, STRONGEST, WEAKEST, Rank
+from .database import Change, Database
 
 POINTS = 100.0  # a rank
-_VERSION = 2
 _SCALE = 400 / math.log(10)  # points in a unit of Glicko-2 (step 2)
 _VOLATILITY, _TAU = 0.06, 0.5  # of a new player, and how fast it changes: 0.3 to 1.2 are reasonable (step 1)
 _TOLERANCE = 1e-6  # (step 5)
@@ -38,7 +31,7 @@ _MOST_STONES = 9
 
 @dataclass(frozen=True)
 class PlayerRating:
-    """A player's rating."""
+    """A player's rating; the database has a column for each field."""
 
     rating: float  # in points
     deviation: float  # the standard deviation, in points
@@ -120,66 +113,37 @@ def first_rating(rank: Rank | None) -> PlayerRating:
     return PlayerRating(POINTS * rank.number, _OF_A_NAMED_RANK)
 
 
-class RatingFile:
-    """The rating of the person who plays here, in one file."""
+_COLUMNS = ", ".join(each.name for each in fields(PlayerRating))
 
-    def __init__(self, path: Path) -> None:
-        self.path = path  # which need not exist
-        self.rating: PlayerRating | None = None  # None if the person has not been asked, or prefers full strength
-        self.is_asked = False  # and the file exists
-        self.notice = ""  # what was wrong with the file, or why it cannot be written, in one line
-        self._is_newer = False  # whether a newer version has written it: then it stays as it is
-        try:
-            self._read(path.read_bytes())
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            self.notice = f"your rank cannot be read: {error_text(error)}"
 
-    def _read(self, data: bytes) -> None:
-        try:
-            document = parse_json(data)
-            version, rating = document["version"], document["rating"]
-            if version > _VERSION:
-                self._is_newer = True
-                self.notice = (
-                    f"{self.path} was written by a newer version of gtp_engine ({version}, this one reads {_VERSION}): "
-                    "your rank is not saved; update gtp_engine, or move the file away"
-                )
-                return
-            if version != _VERSION:
-                raise ValueError("an older version")
-            self.rating = None if rating is None else _checked(PlayerRating(**rating))
-            self.is_asked = True
-        except (ValueError, KeyError, TypeError):
-            names = (f"{self.path.stem}-damaged{number or ''}" for number in itertools.count())
-            aside = next(path for name in names if not (path := self.path.with_stem(name)).exists())
-            self.notice = f"{self.path} is damaged"
-            with suppress(OSError):
-                os.replace(self.path, aside)
-                self.notice += f" and is kept as {aside.name}: your rank is found anew"
+class KeptRating:
+    """The rating of the person who plays here, and those before, in the user's database.
+
+    Attributes:
+        rating: The rating; None if the person has not been asked, or prefers full strength.
+        is_asked: Whether the person has been asked.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        found = database.rows(f"SELECT {_COLUMNS} FROM ratings ORDER BY time DESC LIMIT 1")
+        self.is_asked = bool(found)
+        self.rating = PlayerRating(*found[0]) if found and found[0][0] is not None else None
+
+    @property
+    def notice(self) -> str:
+        """Why the rating cannot be saved, or read, in one line; "" for nothing."""
+        return self._database.notice
 
     def keep(self, rating: PlayerRating | None) -> None:
-        """Keeps a rating, None for full strength, and writes the file; if that fails, `notice` says why."""
+        """Keeps a rating, None for full strength; if it cannot be saved, `notice` says why."""
         self.rating, self.is_asked = rating, True
-        if self._is_newer:
-            return
-        self.notice = ""
-        content = {"version": _VERSION, "rating": None if rating is None else asdict(rating)}
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self.path, json.dumps(content, indent=1))
-        except OSError as error:
-            self.notice = f"your rank cannot be saved: {error_text(error)}"
+        values = (None,) * len(fields(PlayerRating)) if rating is None else astuple(rating)
+        statement = f"INSERT OR REPLACE INTO ratings (time, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+        self._database.change(Change(statement, (time.time(), *values)))
 
 
-def _checked(rating: PlayerRating) -> PlayerRating:
-    """Returns a rating that was read; raises ValueError or TypeError if it cannot be one."""
-    numbers = rating.rating, rating.deviation, rating.volatility
-    # Far beyond what results lead to, but nothing overflows.
-    within = abs(rating.rating) < 1e5 and 1e-3 < rating.deviation < 1e5 and 1e-6 < rating.volatility < 1e3
-    if not all(math.isfinite(number) for number in numbers) or not within:
-        raise ValueError("no rating")
-    if type(rating.games) is not int or rating.games < 0 or rating.last not in (0, 0.5, 1):
-        raise ValueError("no result")
-    return rating
+def rating_history(database: Database) -> list[tuple[float, PlayerRating]]:
+    """Returns the ratings that rest on games, each with the time of the last one in seconds, in order."""
+    found = database.rows(f"SELECT time, {_COLUMNS} FROM ratings WHERE games > 0 ORDER BY time")
+    return [(when, PlayerRating(*values)) for when, *values in found]

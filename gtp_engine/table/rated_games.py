@@ -10,7 +10,7 @@ from ..go.sgf import GameRecord
 from ..nets.library import RANK_PLAY
 from .new_game import initial_game, usual_komi
 from .played_game import PlayedGame
-from .player_rating import RatingFile, within_reach
+from .player_rating import KeptRating, within_reach
 
 _LEAST_SHARE = 1 / 8  # of the board's points, in moves: a game that was given up before says nothing
 
@@ -18,7 +18,7 @@ _LEAST_SHARE = 1 / 8  # of the board's points, in moves: a game that was given u
 class RatedGames:
     """The games that `begin` begins; each counts once, with its first result."""
 
-    def __init__(self, played: PlayedGame, file: RatingFile) -> None:
+    def __init__(self, played: PlayedGame, file: KeptRating) -> None:
         self.file = file  # the rating
         # Whether the ranks of the opponent of the game that was begun last have been measured.
         self.is_measured = True

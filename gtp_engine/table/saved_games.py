@@ -8,7 +8,6 @@ none for the time used in a game without a limit, and none for a limit of one pl
 import itertools
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from ..base.errors import UserError
 from ..base.fields import Range
-from ..base.files import files_with, is_same_file, remove_leftovers, write_atomically
+from ..base.files import is_same_file, remove_leftovers, write_atomically
 from ..base.languages.texts import Phrase, texts
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
@@ -28,11 +27,13 @@ from ..go.sgf import (
     GameRecord,
     Properties,
     SgfError,
+    Terms,
     TreeNode,
     read_number,
     read_sgf,
     read_text,
     shown_result,
+    terms_of,
     write_sgf,
 )
 from ..search.request import Limits
@@ -43,8 +44,6 @@ HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"
 # The engine's name in a record (`Engine.name`): the program, a network if there was one, a rank if it played at one.
 _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P<rank>\d+[kd]))?")
-# The root of a file as `play` writes it; values match as a whole.
-_ROOT = re.compile(rb"\(\s*;(?>[^\[\];()]+|\[(?>[^\\\]]+|\\.)*+\])*+", re.DOTALL)
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
 _USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
 _SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
@@ -109,9 +108,9 @@ class SavedGame:
     """A saved game, up to the move after which it continues."""
 
     path: Path | None  # its file; None for a record that is in no file
-    game: Game  # the position with its history, komi and rules
     tree: GameRecord  # the whole record, with its variations and comments
     node: TreeNode  # the node of `game`
+    terms: Terms  # its rules and its komi
     humans: frozenset[int]  # the colours that humans play: those of the record, or the player to move if it names none
     opponent: Opponent | None  # the engine that played it; None if `play` did not save it, or for two humans
     # Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the file.
@@ -123,7 +122,14 @@ class SavedGame:
     time: TimeSettings
     is_record: bool = False  # whether it is looked at as somebody's record (`as_record`)
     is_kept: bool = True  # whether what is played on is saved; not so for a problem
-    ending: Phrase | None = None  # that the game ends before a move that cannot be played, and why not
+    # What there is to know about the file: the notices of its `Terms`, that it has other games too, or that the game
+    # ends before a move that cannot be played, and why not.
+    remarks: tuple[Phrase, ...] = ()
+
+    @property
+    def game(self) -> Game:
+        """The position with its history, komi and rules; not kept, since that of a long game takes much memory."""
+        return self.tree.position(self.node, self.terms.rules, self.terms.komi)
 
     def as_record(self) -> "SavedGame":
         """Returns it as somebody's record that is looked at: both colours are people's, also if it looks like ours."""
@@ -132,14 +138,8 @@ class SavedGame:
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
         continuing = f"continuing {self.path} after {plural(len(self.game.moves), 'move')}"
-        ending = "" if self.ending is None else texts().say(self.ending)
         saving = "" if self.is_own else "it will be saved as a new game"
-        return "; ".join(filter(None, (continuing, ending, self.notice, saving)))
-
-    @property
-    def notice(self) -> str | None:
-        """That the file has other games too, in one line; None if it has not."""
-        return None if self.tree.is_whole_file else "only the first game in the file was opened"
+        return "; ".join(filter(None, (continuing, *map(texts().say, self.remarks), saving)))
 
 
 def open_game(
@@ -180,33 +180,35 @@ def open_tree(
     node = line[-1] if move is None else _node_after(line, move)
     if move is not None:
         node.children.clear()  # the game goes on from there
-    refusal = None
+    refusal, terms = None, terms_of(tree, rules, komi)
     try:
-        game = tree.position(node, rules, komi)
+        game = tree.position(node, terms.rules)
     except SgfError:
         if move is not None:
             raise
-        refusal = tree.end_before_illegal_move(rules)
+        refusal = tree.end_before_illegal_move(terms.rules)
         node = tree.main_line[-1]
-        game = tree.position(node, rules, komi)
+        game = tree.position(node, terms.rules)
     notes = read_notes(tree.root.properties)
-    is_ours = path is not None and not notes.is_edited and _is_own(tree)
+    is_ours = path is not None and not notes.is_edited and is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1] and refusal is None
     names = {BLACK: tree.black, WHITE: tree.white}
-    ending = None
+    remarks = list(terms.notices)
+    if not tree.is_whole_file:
+        remarks.append(Phrase("record.firstGame"))
     if refusal is not None and refusal.phrase is not None:  # without the file, which is known
-        ending = Phrase("error.recordEnds", {"problem": refusal.phrase.values["problem"]})
+        remarks.append(Phrase("error.recordEnds", {"problem": refusal.phrase.values["problem"]}))
     return SavedGame(
         path=path,
-        game=game,
         tree=tree,
         node=node,
+        terms=terms,
         humans=frozenset(colour for colour, name in names.items() if name == HUMAN) or frozenset((game.to_move,)),
         opponent=saved_opponent(tree, notes),
         is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
-        ending=ending,
+        remarks=tuple(remarks),
     )
 
 
@@ -228,52 +230,8 @@ def find_game(name: str, folder: Path) -> Path:
     raise UserError(f"no saved game {name!r}: no such file, and none in {folder}")
 
 
-def latest_unfinished(folder: Path, *, with_edited: bool = False) -> Path:
-    """Returns the first of the `unfinished_games` of a folder; raises UserError if there is none."""
-    path = next(unfinished_games(folder, with_edited=with_edited), None)
-    if path is None:
-        raise UserError(f"no unfinished game in {folder}")
-    return path
-
-
-def unfinished_games(
-    folder: Path, other_than: Path | None = None, *, with_edited: bool = False, name: str | None = None
-) -> Iterator[Path]:
-    """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
-
-    Files with several games are left out: they are collections that somebody has made. So is the file `other_than`, by
-    whatever path it is named, and all but those called `name` (without `.sgf`), unless that is None. Records that are
-    edited in this program are yielded `with_edited`.
-    """
-    files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
-    for _, path in sorted(files, reverse=True):
-        if name not in (None, path.stem) or (other_than is not None and is_same_file(path, other_than)):
-            continue
-        with suppress(UserError, OSError):
-            if _is_to_continue(path.read_bytes(), with_edited=with_edited):
-                yield path
-
-
-def _is_to_continue(data: bytes, *, with_edited: bool) -> bool:
-    """Whether a file has an unfinished game with moves that `play` saved, or a record that is edited and wanted.
-
-    The root tells that of nearly all files: 0.14 ms instead of 3.1 for a finished game of 220 moves.
-    """
-    start = _ROOT.match(data)
-    try:
-        root = start[0].decode() if start else ""
-    except UnicodeDecodeError:  # in other charsets a "]" may be half of a character
-        root = ""
-    tree = read_sgf(f"{root})".encode() if root else data)
-    is_edited = read_notes(tree.root.properties).is_edited
-    if not (with_edited if is_edited else _is_own(tree) and not is_finished(tree)):
-        return False
-    if root:
-        tree = read_sgf(data)
-    return tree.is_whole_file and (is_edited or bool(tree.moves))
-
-
-def _is_own(record: GameRecord) -> bool:
+def is_own(record: GameRecord) -> bool:
+    """Whether a record is of a game that a person has played with this program."""
     return record.application.startswith(_PROGRAM) and HUMAN in (record.black, record.white)
 
 
@@ -284,7 +242,7 @@ def is_finished(record: GameRecord) -> bool:
 
 def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     """Returns the engine that played a game; None if `play` did not save it."""
-    if not _is_own(record):
+    if not is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
     match = _ENGINE_NAME.fullmatch(name)

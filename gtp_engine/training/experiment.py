@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ..arena.elo import Tally, finite_elo, mean_margin, student_quantile
+from ..arena.elo import Tally, elo_difference, elo_interval, expected_score, mean_margin, student_quantile
 from ..base.errors import UserError
 from ..base.messages import plural
 from ..base.pool import Pool
@@ -94,24 +94,27 @@ class Experiment:
 
 
 def summary(tallies: Mapping[int, Tally]) -> list[str]:
-    """Returns lines about the matches so far, by seed: each of them, their mean, and how far it can be trusted."""
-    gains = {seed: finite_elo(tally) for seed, tally in tallies.items()}
-    lines = [
-        f"seed {seed}: A won {tally.wins}, lost {tally.losses}, drew {tally.draws}; "
-        "Elo {:+.0f} ({:+.0f} to {:+.0f}) over the games of these two networks".format(*gains[seed])
-        for seed, tally in tallies.items()
-    ]
-    values = [gain for gain, _, _ in gains.values()]
-    if len(values) < 2:
+    """Returns lines about the matches so far, by seed: each of them, their mean, and how far it can be trusted.
+
+    The mean is that of the scores, which a match that one side has won entirely has too, unlike a difference in Elo.
+    """
+    lines = []
+    for seed, tally in tallies.items():
+        gain = "{:+.0f} ({:+.0f} to {:+.0f})".format(elo_difference(tally.score), *elo_interval(tally))
+        result = f"A won {tally.wins}, lost {tally.losses}, drew {tally.draws}"
+        lines.append(f"seed {seed}: {result}; Elo {gain} over the games of these two networks")
+    scores = [tally.score for tally in tallies.values()]
+    if len(scores) < 2:
         return [*lines, "one seed does not tell how much seeds differ: ask for more with --seeds"]
-    mean, margin, spread = statistics.mean(values), mean_margin(values), statistics.stdev(values)
-    verdict = "no clear difference" if abs(mean) <= margin else f"{'A' if mean > 0 else 'B'} is better"
-    interval = f"{mean - margin:+.0f} to {mean + margin:+.0f}"
-    wanted = plural(seeds_for(spread, _WANTED), "seed")
+    mean, margin, spread = statistics.mean(scores), mean_margin(scores), statistics.stdev(scores)
+    verdict = "no clear difference" if abs(mean - 0.5) <= margin else f"{'A' if mean > 0.5 else 'B'} is better"
+    elo, low, high = (elo_difference(score) for score in (mean, mean - margin, mean + margin))
+    over = f"95 % interval over {plural(len(scores), 'seed')}"
+    wanted = plural(seeds_for(spread, expected_score(_WANTED) - 0.5), "seed")
     return [
         *lines,
-        f"A over B: {mean:+.0f} Elo (95 % interval over {plural(len(values), 'seed')} {interval}): {verdict}",
-        f"standard deviation between seeds: {spread:.0f} Elo; an interval of ±{_WANTED:.0f} takes about {wanted}",
+        f"A scores {mean:.1%} against B: {elo:+.0f} Elo ({over} {low:+.0f} to {high:+.0f}): {verdict}",
+        f"standard deviation between seeds: {spread:.1%}; an interval of ±{_WANTED:.0f} Elo takes about {wanted}",
     ]
 
 

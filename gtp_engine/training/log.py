@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..arena.elo import Tally, finite_elo, wilson_interval
+from ..arena.elo import Tally, elo_interval, finite_elo, wilson_interval
 from ..base.messages import duration_text
 from .run_folder import RunFolder
 from .run_settings import RunSettings
@@ -131,10 +131,9 @@ def _strength(rated: Sequence[Mapping[str, Any]]) -> str:
     """Describes the last Elo, and what the last match says about the progress."""
     last = rated[-1]
     text = f"network {last['cycle']} has {last['elo']:+,.0f} Elo over network 0"
-    if "elo_low" not in last:
-        return text
-    text += f" (95% interval {last['elo_low']:+,.0f} to {last['elo_high']:+,.0f})"
-    if last["elo_low"] <= 0 <= last["elo_high"]:
+    lowest, highest = last.get("elo_low", -math.inf), last.get("elo_high", math.inf)
+    text += f" (95% interval {lowest:+,.0f} to {highest:+,.0f})"
+    if lowest <= 0 <= highest:
         return f"{text}, which may be chance"
     low, high = wilson_interval(last["score"], last["match_games"])
     if len(rated) < 2:
@@ -164,14 +163,16 @@ def elo_fields(lines: Sequence[Mapping[str, Any]], against: int, tally: Tally) -
     """Returns the log's fields about a match against an earlier network.
 
     The first network has Elo 0, any other one that of its opponent plus the difference in their match (`finite_elo`).
-    The interval (95 %) grows from match to match: errors of independent differences add up as their squares. `lines`
-    are those of the log so far, `against` is the cycle of the opponent.
+    The interval (95 %) grows from match to match: errors of independent differences add up as their squares. A match in
+    which one side won all games gives it only one end, and the other field is missing, as in all lines that build on
+    this one. `lines` are those of the log so far, `against` is the cycle of the opponent.
     """
-    before = next((line for line in lines if line["cycle"] == against and "elo" in line), {})
-    base = before.get("elo", 0.0)
-    gain, low, high = finite_elo(tally)
-    below = math.hypot(gain - low, base - before.get("elo_low", base))
-    above = math.hypot(high - gain, before.get("elo_high", base) - base)
+    first = {"elo": 0.0, "elo_low": 0.0, "elo_high": 0.0}
+    before = next((line for line in lines if line["cycle"] == against and "elo" in line), first)
+    base, gain = before["elo"], finite_elo(tally)
+    low, high = elo_interval(tally)
+    below = math.hypot(gain - low, base - before.get("elo_low", -math.inf))
+    above = math.hypot(high - gain, before.get("elo_high", math.inf) - base)
     found = {"elo": base + gain, "elo_low": base + gain - below, "elo_high": base + gain + above}
     facts = {"against": against, "score": round(tally.score, 3), "match_games": tally.games}
-    return facts | {name: round(elo, 1) for name, elo in found.items()}
+    return facts | {name: round(elo, 1) for name, elo in found.items() if math.isfinite(elo)}

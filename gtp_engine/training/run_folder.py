@@ -15,6 +15,7 @@ Every file is written atomically. Games count once their shard exists, everythin
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -49,12 +50,16 @@ class RunState:
     validation: dict[str, Any] = field(default_factory=dict)
 
 
-def _is_state(values: Mapping[str, Any]) -> bool:
-    """Whether these are the attributes of a `RunState`."""
+def _is_state(values: Mapping[str, Any], seen: int) -> bool:
+    """Whether these can be the attributes of a `RunState` whose learner has seen so many samples."""
     new = asdict(RunState())
     kinds = {name: (int, float) if isinstance(value, float) else type(value) for name, value in new.items()}
     known = values.keys() <= new.keys() and all(isinstance(value, kinds[name]) for name, value in values.items())
-    return known and all(isinstance(line, dict) for line in values.get("lines", ()))
+    if not known or not all(0 <= value < math.inf for value in values.values() if isinstance(value, int | float)):
+        return False
+    expected = _IN_EVERY_LINE | ({"cycle"} if values.get("cycle") else set())
+    has_lines = all(isinstance(line, dict) and line.keys() >= expected for line in values.get("lines", ()))
+    return has_lines and values.get("begun", 0) <= seen and values.get("player", 0) <= values.get("cycle", 0)
 
 
 class RunFolder:
@@ -157,7 +162,8 @@ class RunFolder:
                 f"{self.state_file}: written by another version ({FORMAT!r} is missing); resume with the program that "
                 f"made it, or start a new run from its last network: --from {self.network('NNNN')}"
             )
-        if not _is_state(known):
+        seen = checkpoint.training.get("samples") if isinstance(checkpoint.training, Mapping) else None
+        if not _is_state(known, seen if isinstance(seen, int) else 0):
             raise UserError(f"{self.state_file}: damaged; start a new run from its last network: --from NETWORK")
         return RunState(**known), checkpoint
 

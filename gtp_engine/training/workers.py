@@ -6,11 +6,10 @@ are lost with it, and another one with its own seed replaces it.
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..base.pool import Answer, Pool, SharedFile, Worker
+from ..base.pool import Pool, Portions, SharedFile, Worker
 from ..base.system import WAIT_SECONDS
 from ..search.evaluate.choices import names_file
 from .progress import Limit, Observer
@@ -29,11 +28,10 @@ class SelfPlayPool:
 
     def __init__(self, pool: Pool, settings: RunSettings, seed: int, total: int | None = None) -> None:
         self.settings = settings
-        self._pool, self._seed, self._total = pool, seed, total
+        self._pool, self._seed, self._is_endless = pool, seed, total is None
         self._key = time.time_ns()  # a worker may have had the games of another run
-        self._calls: dict[int, int] = {}  # under way, with their workers
+        self._games = Portions(pool, total if total is None else range(total), settings.machine.concurrency)
         self._counts: dict[int, Counts] = {}  # of each worker's work, at its last result
-        self._due: Counter[int] = Counter()  # games that each worker has still to play of the total
         self._order: tuple[SharedFile | str, int] | None = None  # network and cycle
 
     @property
@@ -51,45 +49,29 @@ class SelfPlayPool:
     def _call_all(self) -> None:
         """Calls the workers that wait, new ones among them."""
         for worker in self._pool.idle() if self._order else ():
-            self._call(worker)
+            self._games.call(worker, self._call)
 
-    def _call(self, worker: int) -> None:
-        if self._order:
-            more = self._portion(worker)
-            if self._total is None or self._due[worker]:
-                arguments = self._key, self.settings, self._seed, *self._order, more
-                self._calls[self._pool.call(worker, _play, *arguments)] = worker
-
-    def _portion(self, worker: int) -> int | None:
-        """Gives a worker that has few games more of the total; returns how many, or None if there is no total.
-
-        A single worker takes all of them, so that the same seed plays the same games. Several take as many as they play
-        at a time, and leave some of the others for machines that join, and for the fastest.
-        """
-        if self._total is None:
-            return None
-        room, size = self.settings.machine.concurrency - self._due[worker], self._pool.size
-        if room <= 0:
-            return 0
-        more = self._total if size == 1 else min(self._total, max(room, -(-self._total // (2 * size))))
-        self._due[worker] += more
-        self._total -= more
-        return more
+    def _call(self, worker: int, more: list[int]) -> int:
+        assert self._order
+        arguments = self._key, self.settings, self._seed, *self._order, None if self._is_endless else len(more)
+        return self._pool.call(worker, _play, *arguments)
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
         """Yields finished games, waiting some seconds for one; ProcessLostError, or the error of a call."""
         self._call_all()
-        for answer in self._pool.wait(seconds):
-            yield from self._result(answer)
-
-    @property
-    def _is_waiting(self) -> bool:
-        return not self._pool.under_way.isdisjoint(self._calls)
+        for worker, (games, counts) in self._games.results(seconds):
+            self._counts[worker] = counts
+            if not self._is_endless:
+                for _ in games:
+                    self._games.due[worker].pop()
+            if self._order:
+                self._games.call(worker, self._call)  # at once
+            yield from games
 
     def pause(self) -> Iterator[FinishedGame]:
         """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
         self._order = None
-        while self._is_waiting:
+        while self._games.is_under_way:
             yield from self.collect(WAIT_SECONDS)
 
     def stop(self) -> Iterator[FinishedGame]:
@@ -99,26 +81,11 @@ class SelfPlayPool:
         """
         end = time.monotonic() + _PATIENCE_SECONDS
         self._order = None
-        while self._is_waiting and time.monotonic() < end:
+        while self._games.is_under_way and time.monotonic() < end:
             try:
                 yield from self.collect(WAIT_SECONDS)
             except Exception:  # of one of them
                 continue
-
-    def _result(self, answer: Answer) -> Iterator[FinishedGame]:
-        """Yields the games of a finished call, and calls its worker again at once."""
-        worker = self._calls.pop(answer.call, None)
-        if worker is None:
-            return
-        if answer.is_lost:
-            lost = self._due.pop(worker, 0)
-            if self._total is not None:
-                self._total += lost
-            return
-        games, self._counts[worker] = answer.result
-        self._due[worker] -= len(games)
-        self._call(worker)
-        yield from games
 
 
 def _play(

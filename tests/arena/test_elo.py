@@ -45,8 +45,8 @@ def test_the_margin_of_a_mean_is_students() -> None:
 
 
 def test_elo_stays_finite_if_all_games_are_won() -> None:
-    elo, low, high = finite_elo(Tally(40, 0, 0))
-    assert elo == pytest.approx(elo_difference(40.5 / 41)) and 0 < low < elo < high < 2000
+    assert finite_elo(Tally(40, 0, 0)) == pytest.approx(elo_difference(40.5 / 41))
+    assert finite_elo(Tally(0, 0, 40)) == pytest.approx(-finite_elo(Tally(40, 0, 0)))
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,10 @@ def test_an_interrupted_match_keeps_its_games(scripted: Script, tmp_path: Path) 
     with pytest.raises(KeyboardInterrupt):
         run(*engines, 10, tmp_path, on_game=interrupt)
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 3
+    left = tmp_path / ".game-0004.12345.tmp.sgf"  # by a program that was killed
+    left.touch()
+    run(*engines, 4, tmp_path)
+    assert not left.exists()
 
 
 def test_result_as_json(scripted: Script) -> None:

@@ -181,9 +181,13 @@ def test_the_command(tmp_path: Path) -> None:
             ("--network", "none", "--network", "none", "--time", "0", "1", "1"),
             "Error: --time is only for matches between GTP engines",
         ),
+        (
+            ("--network", "none", "--network", "none", "--cluster", "auto", "--threads", "2"),
+            "Error: each CPU of a cluster plays with one thread: omit --threads",
+        ),
     ],
 )
-def test_kinds_of_players_are_not_mixed(arguments: tuple[str, ...], message: str) -> None:
+def test_kinds_of_players_and_options_are_not_mixed(arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments)
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, message)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.clients.cli.analysis import KataGoOptions
+from gtp_engine.clients.cli.analysis import AnalysisOptions
 from gtp_engine.engine.settings import EngineSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,7 +117,7 @@ def test_the_search_looks_widely_unless_that_is_turned_off() -> None:
         ({"wideRootNoise": 0.0}, (), 0.0),
     ):
         search = EngineSettings(network=str(TINY), parameters=settings)
-        found, _ = KataGoOptions(overrides=overrides).apply_to(search)
+        found, _ = AnalysisOptions(overrides=overrides).for_queries(search)
         assert found.search_parameters(str(TINY)).wide_root_noise == noise
 
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from gtp_engine.base.folders import configuration_file
 from gtp_engine.base.languages.texts import LANGUAGES
 from gtp_engine.clients.cli import COMMANDS, main
-from gtp_engine.clients.cli.analysis import KataGoOptions
+from gtp_engine.clients.cli.analysis import AnalysisOptions
 from gtp_engine.clients.cli.command import command
 from gtp_engine.clients.cli.common_options import GameOptions, search_options
 from gtp_engine.clients.cli.config import TEMPLATE
@@ -51,11 +51,11 @@ def parse(*arguments: str) -> tuple[GameOptions, EngineSettings]:
     return seen[0], seen[1]
 
 
-def parse_analysis(*arguments: str) -> tuple[EngineSettings, KataGoOptions]:
+def parse_analysis(*arguments: str) -> tuple[EngineSettings, AnalysisOptions]:
     seen: list[Any] = []
 
-    @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
-    def parser(search: EngineSettings, katago: KataGoOptions) -> None:
+    @command(name="analysis", groups={"search": search_options(), "katago": AnalysisOptions})
+    def parser(search: EngineSettings, katago: AnalysisOptions) -> None:
         seen.extend((search, katago))
 
     result = CliRunner().invoke(parser, arguments)
@@ -324,7 +324,7 @@ def test_a_typed_network_counts_more_than_a_configured_model(
 
     def network(*arguments: str) -> str:
         search, katago = parse_analysis(*arguments)
-        return network_name(Path(katago.apply_to(search)[0].network))
+        return network_name(Path(katago.for_queries(search)[0].network))
 
     settings = tmp_path / "settings.toml"
     settings.write_text('network = "uniform"\n')

@@ -289,7 +289,7 @@ def test_a_folder_is_reviewed_and_its_games_share_a_picture(tmp_path: Path) -> N
     folder, curve = tmp_path / "games", tmp_path / "curve.svg"
     folder.mkdir()
     done = review(folder, "--visits", "4")
-    assert (done.exit_code, "games: there are no .sgf or .sgfs files in this folder" in done.stderr) == (1, True)
+    assert (done.exit_code, "games: there are no game records (.sgf, .sgfs, .gib, " in done.stderr) == (1, True)
     (folder / "a.sgf").write_bytes(GOOD)
     (folder / "b.sgfs").write_bytes(OTHER)
     (folder / "notes.txt").write_text("no game")

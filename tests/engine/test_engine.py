@@ -211,6 +211,10 @@ def test_nothing_is_endless_unless_it_is_asked_for():
         assert (report.to_move, report.visits, [move.vertex for move in report.moves]) == (WHITE, 60, ["C3"])
         assert report.ownership.shape == (9, 9)
         assert report == report and report != replace(report) and len({report}) == 1  # arrays are not compared
+        engine.clear_cache()
+        assert engine.evaluate(visits=50).visits == 50
+        with pytest.raises(UserError, match="not both"):
+            engine.evaluate(visits=50, limits=Limits(visits=60))
 
 
 def test_cancelling_a_task_ends_its_search_and_no_other(engine):
@@ -231,6 +235,41 @@ def test_cancelling_a_task_ends_its_search_and_no_other(engine):
         assert search.result(0).visits >= 1 and dropped.cancelled()
 
     asyncio.run(ask())
+
+
+@pytest.mark.timeout(PATIENCE)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine: engine.best_move(),
+        lambda engine: engine.evaluate(limits=Limits(visits=20)),
+        lambda engine: engine.genmove().result(),
+        lambda engine: engine.final_score().result(),
+        lambda engine: engine.statuses().result(),
+    ],
+)
+def test_a_wait_for_a_result_ends_the_endless_searches_before_it(engine, call):
+    own = threading.Event()
+    endless = [engine.analyze(endless=True), engine.analyze(engine.request(stop=own), endless=True)]
+    assert call(engine) is not None
+    assert all(search.result(0).visits >= 1 for search in endless) and own.is_set()
+
+    async def cancel_and_call():
+        task = asyncio.wrap_future(engine.analyze(endless=True))
+        task.cancel()  # which the loop tells the search when it turns
+        assert call(engine) is not None
+
+    asyncio.run(cancel_and_call())
+
+
+def test_a_wait_with_a_timeout_ends_no_other_search(engine):
+    endless = engine.analyze(endless=True)
+    with pytest.raises(TimeoutError):
+        engine.genmove().result(0.1)
+    assert not endless.done()
+    later = engine.analyze(endless=True)
+    engine.stop()
+    assert later.result().visits >= 1
 
 
 def test_stop_and_close_end_searches_with_an_event_of_the_callers(engine):

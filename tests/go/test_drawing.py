@@ -63,7 +63,7 @@ def test_lines_stars_and_coordinates(game: Game) -> None:
     assert places(group(root, "stars")) == {(2, 2), (2, 4), (6, 2), (6, 4), (4, 3)}
     texts = [element.text for element in group(root, "coordinates")]
     assert sorted(texts) == sorted([*"ABCDEFGHJ" * 2, *"1234567" * 2])
-    assert root.get("viewBox") == "0 0 214 174"
+    assert root.get("viewBox") == "5.5 5.5 203 163"
 
 
 @pytest.mark.parametrize("size", [(2, 2), (19, 19), (25, 25), (25, 2), (2, 25)])
@@ -128,7 +128,7 @@ def test_candidates_are_discs_with_up_to_two_lines(game: Game) -> None:
 def test_title_and_width_can_be_chosen(game: Game) -> None:
     root = parsed(game.to_svg(title="a < b", pixels=107))
     assert root.findtext(f"{SVG}title") == "a < b"
-    assert (root.get("width"), root.get("height"), root.get("role")) == ("107", "87", "img")
+    assert (root.get("width"), root.get("height"), root.get("role")) == ("107", "86", "img")
 
 
 def test_drawings_on_one_page_do_not_share_gradients() -> None:

@@ -152,6 +152,15 @@ def test_allowed_and_avoided_moves(engine: Conversation) -> None:
     assert not {"E5", "D4"} & {move for move, *_ in MOVE.findall(line)}
 
 
+@pytest.mark.parametrize("command", ["kata-analyze b 10000", "lz-analyze 10000"])
+def test_an_analysis_that_is_stopped_before_its_first_report_sends_one(engine: Conversation, command: str) -> None:
+    engine.ask("kata-search b")  # it is ready then
+    engine.send(command, "stop")
+    header, line, *others = engine.response().split("\n")
+    assert header == "=" and line.startswith("info move ") and not others
+    assert engine.response().strip() == "="
+
+
 @pytest.mark.parametrize("command", ["lz-genmove_analyze b 10", "kata-genmove_analyze b", "kata-genmove_analyze b 5"])
 def test_genmove_with_analysis(engine: Conversation, command: str) -> None:
     engine.send(f"3 {command}")
@@ -161,6 +170,30 @@ def test_genmove_with_analysis(engine: Conversation, command: str) -> None:
     play, move = lines[-1].split(" ")
     assert play == "play" and is_move(move)
     assert f"B {move}" in engine.ask("showboard")
+
+
+def test_katagos_searches_play_nothing(engine: Conversation) -> None:
+    assert is_move(engine.ask("kata-search b"))
+    assert is_move(engine.ask("kata-search_cancellable w"))
+    for command in ("kata-search_analyze b 5", "kata-search_analyze_cancellable w"):
+        engine.ask("clear_cache")
+        engine.send(command)
+        *lines, last = engine.response().split("\n")
+        play, move = last.split(" ")
+        assert lines[1].startswith("info move ") and play == "play" and is_move(move)
+    assert "move " not in engine.ask("showboard")
+
+
+def test_any_line_cancels_a_search_that_allows_it(engine: Conversation) -> None:
+    engine.ask("kata-set-param maxVisits 100000000")
+    for command, answer in (
+        ("kata-search_cancellable b", "= cancelled"),
+        ("kata-search_analyze_cancellable b 50", "="),
+    ):
+        engine.send(command, "")
+        lines = engine.response().split("\n")
+        assert lines[0] == answer and (answer != "=" or lines[-1] == "play cancelled")
+    assert "move " not in engine.ask("showboard")
 
 
 def test_genmove_for_cgos(engine: Conversation) -> None:

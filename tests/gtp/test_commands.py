@@ -371,6 +371,11 @@ def test_record_without_komi_and_rules(engine: Conversation, tmp_path: Path) -> 
     rules = engine.ask("kata-get-rules")
     engine.ask(f"loadsgf {path}")
     assert (engine.ask("get_komi"), engine.ask("kata-get-rules")) == ("3.5", rules)
+    assert f"{path}: the record names no rules: judged by AGA rules" in engine.log()
+    assert f"{path}: the record has no komi: it is taken as 3.5" in engine.log()
+    path.write_text("(;SZ[5]RU[JP]KM[];B[cc])")
+    engine.ask(f"loadsgf {path}")
+    assert engine.ask("get_komi") == "6" and '"scoring":"TERRITORY"' in engine.ask("kata-get-rules")
 
 
 def test_broken_record(engine: Conversation, tmp_path: Path) -> None:

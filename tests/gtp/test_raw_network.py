@@ -104,6 +104,30 @@ def test_all_symmetries_and_optimism(tiny: Conversation) -> None:
     assert plain["whiteLead"] == parse(singles[0])["whiteLead"]
 
 
+def test_the_models_are_listed_as_by_katago(tiny: Conversation) -> None:
+    (model,) = json.loads(tiny.ask("kata-get-models"))
+    assert (model["name"], model["usesHumanSLProfile"], model["usingFP16"]) == ("tiny", False, "false")
+    assert model["version"] >= 8 and model["maxBatchSize"] >= 1
+    assert "does not imitate humans" in tiny.fail("kata-raw-human-nn 0")
+
+
+def test_it_starts_as_katago_gtp(start: Callable[..., Conversation], tmp_path: Path) -> None:
+    overrides = "maxVisits=7,allowResignation=false, ponderingEnabled=true,cpuctExploration=1.5,numSearchThreads=6"
+    katago = ("-model", str(NETWORKS / "tiny.bin.gz"), "-config", "my.cfg", "-override-config", overrides)
+    conversation = start(*katago, "--threads", "1", "--board-size", "9")
+    names = {"visits": "7", "resign": "false", "ponderingEnabled": "true", "c_puct": "1.5", "allowResignation": "false"}
+    assert {name: conversation.ask(f"kata-get-param {name}") for name in names} == names
+    conversation.ask("kata-set-param allowResignation true")
+    assert conversation.ask("kata-get-param resign") == "true"
+    assert "are ignored: numSearchThreads" in conversation.log() and "my.cfg is not read" in conversation.log()
+
+
+def test_what_a_network_that_imitates_humans_outputs(start: Callable[..., Conversation]) -> None:
+    human = start("--network", str(NETWORKS / "human.bin.gz"), "--set", "profile=rank_5k", "--board-size", "9")
+    assert human.ask("kata-raw-human-nn 0") == human.ask("kata-raw-nn 0")
+    assert json.loads(human.ask("kata-get-models"))[0]["usesHumanSLProfile"]
+
+
 def test_other_colour_forgets_the_history(tiny: Conversation) -> None:
     for command in ("boardsize 9", "kata-set-rules chinese", "play b C3", "play w D4"):
         tiny.ask(command)

@@ -45,8 +45,15 @@ def started(*options: str) -> Iterator[str]:
         program.terminate()
 
 
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder."""
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+def address(tmp_path: Path, data: Path) -> Iterator[str]:
     with started("--visits", "30", "--sgf-dir", str(tmp_path)) as found:
         yield found
 
@@ -90,12 +97,37 @@ def click(page: Any, vertex: str, size: int = 9, *, button_is_held: bool = False
     """Clicks a point of the board, or only presses there; the distances are those of the drawing."""
     page.locator("#overlay").scroll_into_view_if_needed()
     box = page.locator("#overlay").bounding_box()
-    unit = box["width"] / (2 * 27 + 20 * (size - 1))
+    left, top, width, _ = map(float, page.get_attribute("#overlay", "viewBox").split())
+    unit = box["width"] / width
     column, row = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), size - int(vertex[1:])
-    page.mouse.move(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
+    page.mouse.move(box["x"] + unit * (27 + 20 * column - left), box["y"] + unit * (27 + 20 * row - top))
     page.mouse.down()
     if not button_is_held:
         page.mouse.up()
+
+
+def press(page: Any, button: str) -> None:
+    """Clicks a button, which may be behind More."""
+    if not page.locator(button).is_visible():
+        page.click("#more")
+    page.click(button)
+
+
+def choose_language(page: Any, code: str) -> None:
+    """Chooses the page's language, which can be done behind More, and waits for its texts."""
+    is_open = page.locator("#language").is_visible()
+    if not is_open:
+        page.click("#more")
+    page.select_option("#language", code)
+    expect(page.locator("html")).to_have_attribute("lang", code)
+    if not is_open:
+        page.click("#more")
+
+
+def open_settings(page: Any) -> None:
+    """Opens what is behind More, with all settings."""
+    page.click("#more")
+    page.evaluate("document.querySelectorAll('#rest details:not(#edit)').forEach((each) => { each.open = true; })")
 
 
 def play_first_move(page: Any) -> None:
@@ -113,7 +145,7 @@ def wait_for_status(page: Any, text: str) -> None:
 
 
 def begin(page: Any, **choices: str) -> None:
-    page.click("#new")
+    press(page, "#new")
     for name, value in choices.items():
         field = page.locator(f"#new-dialog [name={name}]")
         field.select_option(value) if name in LISTS else field.fill(value)
@@ -121,6 +153,6 @@ def begin(page: Any, **choices: str) -> None:
 
 
 def paste(page: Any, sgf: str) -> None:
-    page.click("#open")
+    press(page, "#open")
     page.fill("#open-text", sgf)
     page.click("#open-now")

@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, paste, play_first_move, started, stones, wait_for_status
+from peers.conftest import (
+    begin,
+    choose_language,
+    click,
+    expect,
+    open_settings,
+    paste,
+    play_first_move,
+    press,
+    started,
+    stones,
+    wait_for_status,
+)
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -24,7 +36,7 @@ def test_a_click_is_answered_and_undone(page: Any, tmp_path: Path) -> None:
     expect(page.locator("#file")).to_contain_text(file.name)
     click(page, "E5")
     expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#facts")).to_contain_text("move 0")
     assert stones(page, "black") + stones(page, "white") == 0
 
@@ -53,7 +65,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     expect(page.locator("#facts")).to_contain_text("move 2")
     wait_for_status(page, "your turn")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "pass"
+    assert page.evaluate("document.activeElement.id") == "undo"
 
 
 def test_controls_have_names(page: Any) -> None:
@@ -66,31 +78,31 @@ def test_controls_have_names(page: Any) -> None:
 
 
 def test_a_hint_shows_candidates_with_their_lines_and_the_score_ownership(page: Any) -> None:
-    page.click("#hint")
+    press(page, "#hint")
     button = page.locator("#candidates tbody button").first
     button.wait_for()
     before = page.locator("#drawing svg").inner_html()
     button.focus()
     page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML !== before", arg=before)
     assert page.locator("#drawing .labels text").count() > 0
-    page.click("#score")
+    press(page, "#score")
     page.locator("#drawing .ownership rect").first.wait_for(state="attached")
-    expect(page.locator("#opinion")).to_contain_text("estimate")
+    expect(page.locator("#opinion")).to_contain_text("Estimate")
 
 
 def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
     play_first_move(page)
-    page.click("#analyse")
+    press(page, "#analyse")
     page.locator("#candidates tbody button").first.wait_for()
     assert page.get_attribute("#analyse", "aria-pressed") == "true"
     assert page.locator("#drawing .candidates circle").count() > 0
     page.locator("#graph .winrate").wait_for(state="attached")
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#layer", "ownership")
     page.locator("#drawing .ownership rect").first.wait_for()
     page.select_option("#layer", "policy")
     page.locator("#drawing .candidates circle").first.wait_for()
-    page.click("#analyse")
+    press(page, "#analyse")
     expect(page.locator("#candidates")).to_be_hidden()
 
 
@@ -103,16 +115,16 @@ def test_what_the_engine_thinks_in_a_game_is_shown_only_on_request_and_after_it(
     click(page, "A1")  # where the engine has not just played
     expect(page.locator("#facts")).to_contain_text("move 4")
     assert is_visible() == [False, False]
-    page.click("#settings summary")
+    open_settings(page)
     page.check("#opinions")
     assert is_visible() == [True, True]
-    expect(page.locator("#opinion")).to_contain_text("the engine's opinion")
+    expect(page.locator("#opinion")).to_contain_text("The engine's opinion")
     page.reload()
     page.locator("#report").wait_for()
-    page.click("#settings summary")
+    open_settings(page)
     page.uncheck("#opinions")
     assert is_visible() == [False, False]
-    page.click("#resign")
+    press(page, "#resign")
     page.click("#really-resign")
     wait_for_status(page, "White wins")
     assert is_visible() == [True, True]
@@ -120,7 +132,12 @@ def test_what_the_engine_thinks_in_a_game_is_shown_only_on_request_and_after_it(
 
 def test_stepping_through_the_game(page: Any) -> None:
     play_first_move(page)
+    wait_for_status(page, "your turn")
+    page.locator("#place").press("ArrowLeft")  # the slider
+    wait_for_status(page, "Position after move 1 of 2")
     page.click("#previous")
+    wait_for_status(page, "Position after move 0 of 2")
+    page.click("#next")
     wait_for_status(page, "Position after move 1 of 2")
     assert (stones(page, "black"), stones(page, "white")) == (1, 0)
     for key, place in (("ArrowLeft", 0), ("ArrowRight", 1), ("Home", 0)):
@@ -144,7 +161,7 @@ def test_keys_that_step_through_the_game_do_not_scroll_the_page(page: Any) -> No
 def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page: Any) -> None:
     play_first_move(page)
     wait_for_status(page, "your turn")
-    page.locator("#pass").focus()
+    page.locator("#undo").focus()
     page.keyboard.press("Shift+Tab")
     assert page.evaluate("document.activeElement.id") == "board"
     page.keyboard.press("ArrowLeft")
@@ -159,7 +176,7 @@ def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page:
 
 
 def test_another_network_and_marked_mistakes(page: Any) -> None:
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#network", "auto")
     page.check("#teach")
     play_first_move(page)
@@ -179,7 +196,7 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     }"""
     page.evaluate(drop, RECORD)
     expect(page.locator("#facts")).to_contain_text("Komi 5.5")
-    page.click("#last")
+    page.locator("body").press("End")
     expect(page.locator("#facts")).to_contain_text("move 3")
     assert (stones(page, "black"), stones(page, "white")) == (2, 1)
     page.click("#previous")
@@ -191,9 +208,9 @@ def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> N
     def refused(problem: str) -> None:
         page.click("#open-now")
         expect(page.locator("#problem")).to_contain_text(problem)
-        page.click("#open")
+        press(page, "#open")
 
-    page.click("#open")
+    press(page, "#open")
     for size, problem in ((1 << 20, ": no SGF game found"), ((2 << 20) + 1, "is too large for a game record")):
         page.set_input_files("#open-file", {"name": "game.sgf", "mimeType": "", "buffer": b"\xff" * size})
         refused(problem)
@@ -212,7 +229,7 @@ def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> N
 def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> None:
     problem = page.locator("#open-problem")
     for pasted in ("", " "):
-        page.click("#open")
+        press(page, "#open")
         expect(problem).to_be_hidden()
         page.fill("#open-text", pasted)
         page.click("#open-now")
@@ -239,11 +256,11 @@ def test_only_files_that_are_dragged_are_taken(page: Any) -> None:
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     paste(page, RECORD)
     wait_for_status(page, "Position after move 0 of 3")
-    page.click("#last")
+    page.locator("body").press("End")
     wait_for_status(page, "White to move")
     page.click("#previous")
     wait_for_status(page, "Position after move 2 of 3")
-    page.click("#branch")
+    press(page, "#branch")
     dialog = page.locator("#new-dialog")
     expect(dialog.locator("h2")).to_have_text("Play from here", use_inner_text=True)
     expect(dialog.locator("[name=colour]")).to_have_value("black")
@@ -256,7 +273,7 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     dialog.locator("[name=rank]").select_option("20k")
     page.click("#new-dialog [type=submit]")
     wait_for_status(page, "your turn (Black)")
-    expect(page.locator("#players")).to_contain_text("engine, 20 kyu")
+    expect(page.locator("#players")).to_contain_text("Engine, 20 kyu")
     click(page, "G3")
     expect(page.locator("#facts")).to_contain_text("move 4")
 
@@ -264,14 +281,14 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
 @pytest.mark.parametrize("language", ["es", "zh", "ar"])
 def test_other_languages(page: Any, language: str) -> None:
     play_first_move(page)
-    page.select_option("#language", language)
+    choose_language(page, language)
     page.wait_for_function("code => document.documentElement.lang === code", arg=language)
     assert page.get_attribute("html", "dir") == ("rtl" if language == "ar" else "ltr")
-    page.click("#analyse")
+    press(page, "#analyse")
     page.locator("#candidates tbody button").first.wait_for()
     page.reload()
     page.wait_for_function("code => document.documentElement.lang === code", arg=language)
-    page.click("#analyse")
+    press(page, "#analyse")
     click(page, "E5")
     refused = {"es": "E5 está ocupado", "zh": "E5 已有棋子", "ar": "\u2068E5\u2069 مشغولة"}
     expect(page.locator("#problem")).to_contain_text(refused[language])
@@ -289,10 +306,10 @@ def test_boards_of_other_sizes(page: Any) -> None:
     expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("5 . 5"))
     paste(page, "(;GM[1]SZ[7:5];B[aa])")
     expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("7 . 5"))
-    page.click("#branch")
+    press(page, "#branch")
     page.click("#new-dialog [type=submit]")  # against the engine, so that the next dialog begins with this board
     wait_for_status(page, "your turn")
-    page.click("#new")
+    press(page, "#new")
     expect(page.locator("#new-dialog [name=size]")).to_have_value("7x5")
 
 
@@ -300,7 +317,7 @@ def test_a_pass_does_not_squeeze_the_name_of_its_player(page: Any) -> None:
     paste(page, "(;GM[1]SZ[9]PB[Ann]PW[engine of a long name];B[ee];W[])")
     name, mark = page.locator("[data-colour=white] .name"), page.locator("[data-colour=white] .passed")
     expect(name).to_contain_text("engine of a long name")
-    page.click("#last")
+    page.locator("body").press("End")
     expect(mark).to_be_visible()
     beside = name.evaluate("element => element.offsetHeight")
     page.click("#previous")
@@ -314,10 +331,10 @@ def test_two_people_finish_a_game(page: Any) -> None:
     for number, vertex in enumerate(("C5", "G5"), 1):
         click(page, vertex)
         expect(page.locator("#facts")).to_contain_text(f"move {number}")
-    page.click("#pass")
+    press(page, "#pass")
     wait_for_status(page, "Black passed. Pass too to end the game and count it.")
     assert [mark.is_visible() for mark in page.locator(".player .passed").all()] == [True, False]
-    page.click("#pass")
+    press(page, "#pass")
     wait_for_status(page, "wins by")
     before = page.inner_text("#status")
     click(page, "G5")
@@ -325,7 +342,7 @@ def test_two_people_finish_a_game(page: Any) -> None:
 
 
 def test_who_runs_out_of_time_loses(page: Any, tmp_path: Path) -> None:
-    page.click("#settings summary")
+    open_settings(page)
     page.check("#sound")
     begin(page, size="9", colour="both", time="absolute", minutes="0.1")
     white = page.locator("[data-colour=white] .clock")
@@ -340,12 +357,12 @@ def test_who_runs_out_of_time_loses(page: Any, tmp_path: Path) -> None:
     assert int(page.get_attribute("html", "data-knocks")) >= 5  # the stone, and seconds that are heard
     (file,) = tmp_path.glob("*.sgf")
     assert read_sgf(file).result == "B+T"
-    page.click("#undo")
+    press(page, "#undo")
     wait_for_status(page, "White to move")
 
 
 def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> None:
-    page.click("#new")
+    press(page, "#new")
     for time, shown in (("none", 1), ("absolute", 1), ("byoyomi", 3), ("canadian", 3), ("fischer", 2)):
         page.select_option("#new-dialog [name=time]", time)
         expect(page.locator("#new-dialog [data-systems]:visible")).to_have_count(shown)
@@ -358,7 +375,7 @@ def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> 
     expect(black).to_have_attribute("aria-label", re.compile("Black: 4:5[0-8] left · 3 periods left"))
     click(page, "J1")  # a weak opponent never plays on the empty edge, so it is free
     expect(page.locator("#facts")).to_contain_text("move 4")
-    page.click("#previous")
+    page.locator("body").press("ArrowLeft")
     wait_for_status(page, "Position after move 3")
     before = black.inner_text()
     page.wait_for_timeout(1500)
@@ -369,11 +386,11 @@ def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> 
 
 def test_resigning_asks_back(page: Any) -> None:
     play_first_move(page)
-    page.click("#resign")
+    press(page, "#resign")
     page.keyboard.press("Enter")
     expect(page.locator("#resign-dialog")).to_be_hidden()
     wait_for_status(page, "your turn")
-    page.click("#resign")
+    press(page, "#resign")
     page.click("#really-resign")
     wait_for_status(page, "White wins by resignation")
 
@@ -389,27 +406,27 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     expect(page.locator("#facts")).to_contain_text("move 2")
     assert "key=" not in page.url
     with page.expect_download() as download:
-        page.click("#save")
+        press(page, "#save")
     assert Path(download.value.path()).read_text().startswith("(;")
     begin(page, size="9", colour="black")
     expect(page.locator("#facts")).to_contain_text("move 0")
-    page.click("#open")
+    press(page, "#myGames")
     game = page.locator("#games button").first
-    expect(game).to_contain_text(re.compile("^9 . 9 · person . engine, full strength · After move 2 · "))
+    expect(game).to_contain_text(re.compile("^9 . 9 · engine, full strength · After move 2 · unfinished · "))
     game.click()
     expect(page.locator("#facts")).to_contain_text("move 2")
 
 
 def test_a_refusal_stays_while_an_analysis_runs(page: Any) -> None:
     play_first_move(page)
-    page.click("#analyse")
-    expect(page.locator("#opinion")).to_contain_text("analysis")
+    press(page, "#analyse")
+    expect(page.locator("#opinion")).to_contain_text("Analysis")
     page.locator("#board").focus()
     page.keyboard.press("Enter")  # the cursor is where the last click was
     expect(page.locator("#problem")).to_contain_text("E5 is occupied")
     page.wait_for_timeout(700)  # some reports
     expect(page.locator("#problem")).to_be_visible()
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#facts")).to_contain_text("move 0")
     expect(page.locator("#problem")).to_be_hidden()
 

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, opened, paste, play_first_move, wait_for_status
+from peers.conftest import (
+    begin,
+    choose_language,
+    click,
+    expect,
+    open_settings,
+    opened,
+    paste,
+    play_first_move,
+    press,
+    wait_for_status,
+)
 
 from gtp_engine.base.languages.texts import LANGUAGES
 
@@ -21,7 +32,7 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
     assert board["y"] == 0 and board["height"] == pytest.approx(height, abs=1)
     assert players["x"] >= board["width"] and players["y"] < height
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.select_option("#language", "ar")
+    choose_language(page, "ar")
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     assert page.locator("#players").bounding_box()["x"] == 8  # pixels from the edge
     page.set_viewport_size({"width": 360, "height": 740})
@@ -41,26 +52,47 @@ CUT = """(lists) => {
 }"""
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_buttons_of_the_header_stand_in_one_line(page: Any, language: str) -> None:
-    page.select_option("#language", language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    for size in (page.viewport_size, {"width": 740, "height": 360}):  # the page's own, and a phone held sideways
-        page.set_viewport_size(size)
-        boxes = [each.bounding_box() for each in page.locator("nav > :visible").all()]
-        assert page.evaluate(CUT, "#language") == []
-        tops = {box["y"] for box in boxes}
-        assert len(tops) == 1 and {box["height"] for box in boxes} == {40}
-    page.set_viewport_size({"width": 360, "height": 740})
+# The visible buttons, without lists of moves and what More has opened.
+IN_SIGHT = """() => [...document.querySelectorAll("button, a, summary")].filter((each) => {
+  const lists = "#rest, #mistakes, #candidates, #life-answers, #life-moves, dialog";
+  const isContent = each.closest(lists) && !each.matches(".primary");
+  return !isContent && each.id !== "more" && each.checkVisibility({visibilityProperty: true});
+}).map((each) => each.id || each.textContent)"""
+
+
+def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
+    def face() -> tuple[str, list[str]]:
+        return page.get_attribute("body", "data-face"), page.evaluate(IN_SIGHT)
+
+    assert face() == ("play", ["new", "open"])
+    play_first_move(page)
+    wait_for_status(page, "your turn")
+    assert face() == ("play", ["undo", "hint", "pass"])
+    page.locator("body").press("ArrowLeft")
+    wait_for_status(page, "Position after")
+    assert face() == ("play", ["branch", "previous", "next"])
+    page.locator("body").press("End")
+    press(page, "#resign")
+    page.click("#really-resign")
+    wait_for_status(page, "White wins")
+    page.wait_for_function("() => document.body.dataset.face === 'review'")
+    name, buttons = face()
+    assert name == "review" and len(buttons) <= 5 and {"analyse", "review", "new", "previous"} <= {*buttons}
+    paste(page, "(;SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab])(;SZ[9]AB[ee]AW[cc])")
+    wait_for_status(page, "Kill the group at D9.")
+    assert face() == ("problem", ["problem-after", "solution", "problem-again"])
+    paste(page, "(;SZ[9];B[ee](;W[cc])(;W[gg]))")
+    wait_for_status(page, "Position after")
+    name, buttons = face()
+    assert name == "review" and 4 <= len(buttons) <= 5
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_of_a_list_is_cut_off(page: Any, language: str) -> None:
-    page.select_option("#language", language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    page.click("#settings summary")
+    open_settings(page)
+    choose_language(page, language)
     page.click("#new")
-    assert page.evaluate(CUT, "#settings select:not(#network), #new-dialog select") == []
+    assert page.evaluate(CUT, "#rest select:not(#network), #new-dialog select") == []
 
 
 # The words of visible texts that are in two lines.
@@ -81,18 +113,16 @@ BROKEN = """() => {
 
 
 def test_lines_end_between_words(page: Any) -> None:
-    page.click("#settings summary")
-    page.select_option("#language", "ko")
-    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    open_settings(page)
+    choose_language(page, "ko")
     assert page.evaluate(BROKEN) == []
-    page.select_option("#language", "ja")
-    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    choose_language(page, "ja")
     assert page.evaluate("getComputedStyle(document.querySelector('#board-help')).wordBreak") == "auto-phrase"
 
 
 def test_the_label_of_a_check_box_has_its_row(page: Any) -> None:
-    page.click("#settings summary")
-    width = page.locator("#settings").bounding_box()["width"]
+    open_settings(page)
+    width = page.locator("#rest").bounding_box()["width"]
     labels = page.locator("label:has([type=checkbox]) span").all()
     assert all(label.bounding_box()["width"] > 0.8 * width for label in labels) and len(labels) == 5
 
@@ -121,7 +151,7 @@ def phone(chromium: Any, address: str) -> Iterator[Any]:
 
 
 def test_a_finger_first_shows_the_move_of_a_list_and_then_plays_it(phone: Any) -> None:
-    phone.tap("#hint")
+    press(phone, "#hint")
     entry = phone.locator("#candidates tbody button").first
     entry.tap()
     expect(phone.locator("#play")).to_have_text(f"Play {entry.inner_text()}")
@@ -133,12 +163,13 @@ def test_a_finger_first_shows_the_move_of_a_list_and_then_plays_it(phone: Any) -
 
 
 def test_the_board_of_a_phone_stays_in_sight_while_its_page_is_scrolled(phone: Any) -> None:
-    phone.locator("#board-help").scroll_into_view_if_needed()
+    open_settings(phone)
+    phone.locator("#network").scroll_into_view_if_needed()
     assert phone.evaluate("scrollY") > 0
-    board = phone.locator("#board").bounding_box()
-    assert board["y"] == 0 and board["height"] < 360
-    phone.locator("#pass").focus()
-    assert phone.locator("#pass").bounding_box()["y"] >= board["height"]
+    stage, board = (phone.locator(name).bounding_box() for name in ("#stage", "#board"))
+    assert stage["y"] == 0 and board["height"] < 360
+    phone.locator("#more").focus()
+    assert phone.locator("#more").bounding_box()["y"] >= stage["height"]
 
 
 def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any) -> None:
@@ -158,7 +189,7 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
     for _ in range(2):
         phone.touchscreen.tap(x, y)
     expect(phone.locator("#facts")).to_contain_text("move 2")
-    phone.tap("#settings summary")
+    open_settings(phone)
     phone.uncheck("#careful")
     phone.reload()
     phone.wait_for_selector("#drawing svg")
@@ -168,15 +199,14 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
 
 def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> None:
     paste(page, "(;SZ[9]KM[7];B[ee];W[ce];B[gc];W[gg])")
-    page.click("#last")
-    page.click("#review")
+    page.locator("body").press("End")
+    press(page, "#review")
     page.wait_for_function("() => document.querySelector('#graph .winrate')?.getAttribute('d').split('L').length === 5")
     assert page.locator("#plot .scale.winrate span").all_inner_texts() == ["100%", "50%", "0%"]
     top, middle, bottom = page.locator("#plot .scale.lead span").all_inner_texts()
     assert top[:2] == "B+" and middle == "even" and bottom == top.replace("B", "W")
     for language in ("ar", "es", "en"):  # the longest labels stay beside the graph and on the page
-        page.select_option("#language", language)
-        expect(page.locator("html")).to_have_attribute("lang", language)
+        choose_language(page, language)
         left, graph, right = (page.locator(name).bounding_box() for name in (".scale.winrate", "#graph", ".scale.lead"))
         assert left["x"] >= 0 and left["x"] + left["width"] <= graph["x"]
         assert graph["x"] + graph["width"] <= right["x"]
@@ -191,11 +221,11 @@ def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> N
 
 def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> None:
     paste(page, "(;SZ[5]KM[7]AB[ee];B[ab];W[aa];B[ba];W[cc];B[aa])")  # the first White stone is captured
-    page.click("#last")
+    page.locator("body").press("End")
     expect(page.locator("#facts")).to_contain_text("move 5")
     expect(page.locator("#drawing .coordinates")).to_be_visible()
     expect(page.locator("#drawing .labels text")).to_have_count(0)
-    page.click("#settings summary")
+    open_settings(page)
     page.uncheck("#coordinates")
     page.select_option("#on-stones", "numbers")
     page.reload()
@@ -210,14 +240,14 @@ def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> No
 def test_the_colours_of_the_page_are_chosen_and_remembered(page: Any) -> None:
     back = "getComputedStyle(document.body).backgroundColor"
     of_system, colours = page.evaluate(back), {"light": "rgb(246, 244, 239)", "dark": "rgb(25, 24, 22)"}
-    page.click("#settings summary")
+    open_settings(page)
     for theme, colour in colours.items():
         page.select_option("#theme", theme)
         assert page.evaluate(back) == colour
     page.reload()
     expect(page.locator("#theme")).to_have_value("dark")
     assert page.evaluate(back) == colours["dark"]
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#theme", "system")
     assert page.evaluate(back) == of_system
 
@@ -239,20 +269,19 @@ REACHABLE = """(names) => {
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_main_actions_are_reached_without_scrolling(page: Any, language: str) -> None:
     begin(page, size="9", colour="both")
-    page.click("#settings summary")
+    open_settings(page)
     page.check("#careful")
     for _ in range(2):
         click(page, "E5")
     expect(page.locator("#facts")).to_contain_text("move 1")
-    page.select_option("#language", language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
+    choose_language(page, language)
     page.keyboard.press("Home")
     click(page, "C3")
     expect(page.locator("#play")).to_be_visible()
     page.evaluate("scrollTo(0, 0)")
     for size in (page.viewport_size, {"width": 740, "height": 360}, {"width": 640, "height": 400}):
         page.set_viewport_size(size)
-        assert page.evaluate(REACHABLE, ["#play", "#pass", "#undo", "#branch"]) == [], size
+        assert page.evaluate(REACHABLE, ["#play", "#undo", "#branch", "#more"]) == [], size
     page.set_viewport_size({"width": 360, "height": 740})
 
 
@@ -265,7 +294,7 @@ def test_no_button_moves_when_a_point_is_chosen_or_a_move_refused(page: Any) -> 
     expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
     assert page.evaluate(buttons) == before
     assert page.locator("#status").evaluate("each => getComputedStyle(each).visibility") == "hidden"
-    page.click("#settings summary")
+    open_settings(page)
     page.check("#careful")
     expect(page.locator("#play")).to_be_hidden()
     before = page.evaluate(buttons)

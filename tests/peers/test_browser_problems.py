@@ -1,55 +1,45 @@
 """Problems in the browser: solved by proof, failed and repeated, in Chromium."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import click, expect, wait_for_status
+from peers.conftest import click, expect, press, wait_for_status
+
+from gtp_engine.table.database import Change, Database
 
 pytestmark = pytest.mark.peer
 
 STONES = "SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]"
 
 
-@pytest.fixture(autouse=True)
-def boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of the reader's boxes."""
-    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
-    return tmp_path / "data" / "problems.json"
-
-
-def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, boxes: Path) -> None:
+def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, data: Path) -> None:
     file = tmp_path / "corner.sgf"
     file.write_text(f"(;{STONES})(;{STONES}PL[W])")
-    page.click("#open")
+    press(page, "#open")
     page.set_input_files("#open-file", [str(file)])
     page.click("#open-now")
-    expect(page.locator("#problem-goal")).to_have_text("Black to move · Kill the group at D9.")
+    wait_for_status(page, "Black to move · Kill the group at D9.")
     expect(page.locator("#practise")).to_be_hidden()
     click(page, "C9")
-    expect(page.locator("#verdict")).to_contain_text("C9 does not work: proved (lives).")
-    expect(page.locator("#verdict")).to_contain_text("Box 1: it comes again on")
+    wait_for_status(page, "C9 does not work: the group lives.")
+    expect(page.locator("#verdict")).to_contain_text("Again tomorrow.")
     expect(page.locator("#announcement")).to_contain_text("White plays B9")
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#drawing .black circle")).to_have_count(7)
-    page.click("#solution")
+    press(page, "#solution")
     expect(page.locator("#life-moves")).to_contain_text("B9: dies")
     page.locator("#problem-after").press("Enter")
-    expect(page.locator("#problem-goal")).to_have_text("White to move · Save the group at D9.")
-    expect(page.locator("#problem-after")).to_be_disabled()
+    wait_for_status(page, "White to move · Save the group at D9.")
+    expect(page.locator("#problem-after")).to_be_hidden()
     expect(page.locator("#practise")).to_be_hidden()  # nothing is due before tomorrow
-    document = json.loads(boxes.read_text())
-    for card in document["problems"].values():
-        card["due"] = "2026-01-01"
-    boxes.write_text(json.dumps(document))
-    page.click("#problem-again")
-    expect(page.locator("#practise")).to_have_text("Due today: 1")
-    page.locator("#practise").press("Enter")
+    Database(data / "gtp_engine.db").change(Change("UPDATE problems SET due = '2026-01-01'"))
+    press(page, "#problem-again")
+    expect(page.locator("#practise")).to_have_text("Problems due today: 1")
+    press(page, "#practise")
     expect(page.locator("#problem-count")).to_have_text("of 1")
-    expect(page.locator("#problem-goal")).to_contain_text("Kill the group")
+    wait_for_status(page, "Kill the group")
     for key in ("ArrowLeft", "Enter"):  # from C9
         page.locator("#board").press(key)
-    expect(page.locator("#verdict")).to_contain_text("B9 is right: proved (dies).")
-    expect(page.locator("#verdict")).to_contain_text("Box 2")
-    wait_for_status(page, "to move")
+    wait_for_status(page, "Right! The group dies.")
+    expect(page.locator("#verdict")).to_contain_text("Again in 2 days.")

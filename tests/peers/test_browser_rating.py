@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import click, expect, opened, started, wait_for_status
+from peers.conftest import click, expect, open_settings, opened, press, started, wait_for_status
 
 pytestmark = [pytest.mark.peer, pytest.mark.slow]  # the program searches with a network
 
@@ -27,31 +27,31 @@ def rated(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 def test_a_game_that_counts_is_ended_only_after_a_question(rated: Any) -> None:
     question, note = rated.locator("#counting-dialog"), rated.locator("#rank-note")
-    rated.click("#settings summary")
-    for press in ("#hint", "#undo", "#analyse", "#teach"):
-        rated.click(press)
+    open_settings(rated)
+    for asked in ("#hint", "#undo", "#analyse", "#teach"):
+        press(rated, asked)
         expect(question).to_be_visible()
         rated.keyboard.press("Enter")  # the focus is on the answer that changes nothing
         expect(question).to_be_hidden()
     expect(note).to_have_text("The engine's rank follows your results.")
     expect(rated.locator("#teach")).not_to_be_checked()
     expect(rated.locator("#facts")).to_contain_text("move 2")
-    rated.click("#undo")
+    press(rated, "#undo")
     rated.click("#end-counting")
     expect(rated.locator("#facts")).to_contain_text("move 0")
     expect(note).to_have_text("This game does not count for your rank.")
-    rated.click("#score")  # nothing is asked twice
-    expect(rated.locator("#opinion")).to_contain_text("estimate")
+    press(rated, "#score")  # nothing is asked twice
+    expect(rated.locator("#opinion")).to_contain_text("Estimate")
     expect(question).to_be_hidden()
 
 
 def test_the_question_closes_when_another_page_answers_it(rated: Any) -> None:
     question = rated.locator("#counting-dialog")
-    rated.click("#hint")
+    press(rated, "#hint")
     expect(question).to_be_visible()
     other = rated.context.new_page()
     other.goto(rated.url)
-    other.click("#undo")
+    press(other, "#undo")
     other.click("#end-counting")
     expect(question).to_be_hidden()
     expect(rated.locator("#facts")).to_contain_text("move 0")

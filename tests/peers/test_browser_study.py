@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, paste, wait_for_status
+from peers.conftest import begin, click, expect, open_settings, opened, paste, press, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 
@@ -39,14 +39,15 @@ def test_arrow_keys_walk_through_the_tree(record: Any) -> None:
     wait_for_status(page, "Black to move")
     page.locator("body").press("ArrowUp")
     expect(page.locator("#variation-place")).to_have_text("Variation 1 of 2")
-    page.click("#variation-after")
+    press(page, "#variation-after")
     expect(page.locator("#variation-place")).to_have_text("Variation 2 of 2")
 
 
 def test_the_focus_stays_among_the_steps_at_both_ends(record: Any) -> None:
-    for pressed, way_back in (("#last", "#previous"), ("#first", "#next"), ("#last", "#previous")):
-        record.locator(pressed).press("Enter")
-        expect(record.locator(pressed)).to_be_disabled()
+    for pressed, way_back, steps in (("#next", "#previous", 2), ("#previous", "#next", 4)):
+        for _ in range(steps):
+            record.locator(pressed).press("Enter")
+        expect(record.locator(pressed)).to_be_hidden()
         expect(record.locator(way_back)).to_be_focused()
 
 
@@ -62,7 +63,7 @@ def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> No
     page = record
     click(page, "D4")
     expect(page.locator("#variation-place")).to_have_text("Variation 3 of 3")
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#tree circle")).to_have_count(7)
     page.click("#edit summary")
     page.fill("#comment-text", "look: [here]")
@@ -84,7 +85,7 @@ def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> No
     assert node.children[2].properties["AB"] == [b"ai"]
     page.click("#delete")
     expect(page.locator("#tree circle")).to_have_count(7)
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#tree circle")).to_have_count(8)
 
 
@@ -105,15 +106,15 @@ def test_a_refusal_stays_when_another_page_changes_the_tree(record: Any) -> None
 
 
 def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#network", "auto")
     page.select_option("#review-visits", "50")
     page.select_option("#review-colour", "black")
-    page.click("#settings summary")
+    page.click("#more")
     paste(page, "(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[gc];W[cc];B[aa];W[gg];B[];W[gd])")
     page.locator("#tree circle").first.wait_for()
     expect(page.locator("#review")).to_be_enabled()
-    page.click("#review")
+    press(page, "#review")
     expect(page.locator("#review")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it")
     assert page.locator("#graph .lead").get_attribute("d").count("L") == 8
@@ -129,13 +130,13 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
 
 
 def test_a_review_is_stopped(page: Any) -> None:
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#review-visits", "500")
     paste(page, "(;GM[1]SZ[19];B[dd];W[pp];B[pd];W[dp];B[qn];W[nq])")
     expect(page.locator("#review")).to_be_enabled()
-    page.click("#review")
+    press(page, "#review")
     expect(page.locator("#review-progress")).to_be_visible()
-    page.click("#review")
+    press(page, "#review")
     expect(page.locator("#review-stage")).to_have_text("The review was stopped")
     expect(page.locator("#review-progress")).to_be_hidden()
 
@@ -143,8 +144,8 @@ def test_a_review_is_stopped(page: Any) -> None:
 def test_the_life_of_a_group_is_read_and_played_through(page: Any) -> None:
     paste(page, "(;SZ[9];B[ea];W[da];B[eb];W[db];B[ec];W[cb];B[dc];W[bb];B[cc];W[ab];B[bc];W[gg];B[ac];W[cg])")
     expect(page.locator("#tree circle")).to_have_count(15)
-    page.click("#last")
-    page.click("#life")
+    page.locator("body").press("End")
+    press(page, "#life")
     expect(page.locator("#announcement")).to_contain_text("Choose a stone")
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):  # to E5, and to D8
         page.keyboard.press(key)
@@ -179,14 +180,14 @@ WATCH = """() => {
 
 def test_a_screen_reader_is_told_only_what_is_new_and_once(record: Any) -> None:
     page = record
-    page.click("#review")
+    press(page, "#review")
     expect(page.locator("#review-stage")).to_have_text(re.compile("The review has found|The worst moves"))
     page.click("#next")
     expect(page.locator("#variation-place")).to_have_text("Variation 1 of 2")
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#analysis-visits", "50000")  # so that it is not over before its visits are read
     page.evaluate(WATCH)
-    page.click("#analyse")
+    press(page, "#analyse")
     visits = page.locator("#candidates tbody td").nth(3)
     visits.wait_for()
     before = visits.inner_text()
@@ -212,9 +213,55 @@ KEEP = """() => {
     };
 }"""
 LOSE = """canUndo => {
-    const loss = {move: "E5", points: 3.5, best: "C3", canUndo};
+    const loss = {move: "E5", points: 4, best: "C3", canUndo};
     socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts: {search: {loss}}})}));
 }"""
+
+
+REVIEWED = """mistakes => {
+    const job = {isLesson: false, stage: "done", done: 0, total: 0, progress: 1, mistakes, praised: []};
+    const parts = {review: {job, hasAside: false}};
+    socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts})}));
+}"""
+
+
+@pytest.mark.parametrize("size", [(768, 1024), (375, 553)])
+def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
+    chromium: Any, address: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    points = [column + row for row in "acegi" for column in "acegi"]
+    reasons = [{"name": "reason.point", "values": {"better": "B2", "side": "here"}}] * 2
+    numbered = enumerate(points, 1)
+    mistakes: list[dict[str, Any]]
+    mistakes = [{"node": number, "number": number, "move": "A9", "points": 12, "best": "B2"} for number, _ in numbered]
+    mistakes = [{**each, "colour": "black", "reasons": reasons} for each in mistakes]
+    context = chromium.new_context(viewport={"width": width, "height": height}, has_touch=True)
+    with opened(context, address) as page:
+        page.evaluate(KEEP)
+        paste(page, "(;SZ[9]" + "".join(f";{'BW'[number % 2]}[{point}]" for number, point in enumerate(points)) + ")")
+        page.wait_for_function("() => window.sent")
+        wait_for_status(page, "Position after move 0 of 25")
+        page.evaluate(REVIEWED, mistakes)
+        page.locator("#mistakes > li > button").nth(17).tap()
+        wait_for_status(page, "Position after move 18 of 25")
+        board, last = page.locator("#board"), page.locator("#mistakes .reason").last
+        expect(last).to_be_in_viewport(ratio=1)
+        expect(board).to_be_in_viewport(ratio=1)
+        below = board.bounding_box()["y"] + board.bounding_box()["height"]
+        assert page.locator("#mistakes .reason").first.bounding_box()["y"] >= below
+
+
+def test_a_cross_is_drawn_as_thin_as_the_other_marks(page: Any) -> None:
+    paste(page, "(;SZ[9]AB[ee]MA[ee]TR[cc])")
+    page.locator("#drawing .marks .cross").wait_for(state="attached")
+    looks = [
+        page.locator(f"#drawing .marks .{name}").evaluate(
+            "mark => { const {strokeWidth, opacity} = getComputedStyle(mark); return [strokeWidth, opacity]; }"
+        )
+        for name in ("cross", "triangle")
+    ]
+    assert looks[0] == looks[1] and page.locator("#drawing .cross").get_attribute("stroke") == "#f7f5f0"
 
 
 def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -> None:
@@ -222,7 +269,7 @@ def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -
     page.evaluate(KEEP)
     page.click("#next")
     page.wait_for_function("() => window.sent")
-    lost, undo = "E5 loses about 3.5 points; C3 is better.", "Undo takes it back."
+    lost, undo = "E5 loses about 4 points; C3 is better.", "Undo takes it back."
     page.evaluate(LOSE, True)
     expect(page.locator("#loss")).to_have_text(f"{lost} {undo}", use_inner_text=True)
     page.evaluate(WATCH)
@@ -233,26 +280,26 @@ def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -
 
 
 def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> None:
-    page.click("#settings summary")
+    open_settings(page)
     page.select_option("#network", "auto")
     page.select_option("#on-stones", "losses")
-    page.click("#settings summary")
+    page.click("#more")
     begin(page, size="7", colour="black", rank="5d")
     for number, vertex in enumerate(("A7", "A1", "G1", "G7", "A4"), 1):
         wait_for_status(page, "your turn")
         click(page, vertex, 7)
         expect(page.locator("#facts")).to_contain_text(re.compile(f"move {2 * number}$"))
-    page.click("#resign")
+    press(page, "#resign")
     page.click("#really-resign")
     expect(page.locator("#review-stage")).to_contain_text("mattered most")
     assert 1 <= page.locator("#mistakes > li").count() <= 3
     page.locator("#mistakes > li > button").first.click()
-    expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\d+"))
+    expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\u2212\d+"))
     page.locator("#mistakes button", has_text="Try again from here").click()
     wait_for_status(page, "your turn (Black)")
-    expect(page.locator("#players")).to_contain_text("engine, 5 dan")
+    expect(page.locator("#players")).to_contain_text("Engine, 5 dan")
     expect(page.locator("#reviewed")).to_be_hidden()
-    page.click("#back")
+    press(page, "#back")
     expect(page.locator("#review-stage")).to_contain_text("mattered most")
     expect(page.locator("#mistakes [aria-current]")).to_have_count(1)
     expect(page.locator("#back")).to_be_hidden()
@@ -263,12 +310,12 @@ def test_what_is_clicked_in_vain_says_why(page: Any) -> None:
     begin(page, size="9", colour="both")
     click(page, "E5")
     expect(page.locator("#facts")).to_contain_text("move 1")
-    page.click("#resign")
+    press(page, "#resign")
     page.click("#really-resign")
     wait_for_status(page, "wins by resignation")
     click(page, "C3")
     expect(page.locator("#problem")).to_have_text("the game is over")
     page.evaluate("() => { window.WebSocket = class extends EventTarget { readyState = 3; }; socket.close(); }")
     expect(page.locator("#connection")).to_be_visible()
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#problem")).to_have_text("This was not done: there is no connection to the program.")

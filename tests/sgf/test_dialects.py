@@ -2,7 +2,14 @@
 
 import pytest
 
-from gtp_engine import GameRecord, read_sgf
+from gtp_engine import GameRecord, SgfError, read_sgf, read_sgf_games
+from gtp_engine.base.languages.texts import texts
+from gtp_engine.go.rules import RULESETS, rules_name
+from gtp_engine.go.sgf import shown_result, terms_of
+
+NO_KOMI = "the record has no komi: it is taken as {}"
+WRONG = "the komi of 0 does not fit the result"
+BRACKETS = "line {}: brackets in a text without the backslash that SGF requires; the meaning is clear"
 
 
 def read(root: str) -> GameRecord:
@@ -51,3 +58,126 @@ def test_what_has_another_name_is_saved_under_that_of_sgf() -> None:
     assert not any(part in saved for part in ("KO[", "RD[", "HD["))
     both = read("RD[2026-04-24]DT[2026-04-25]HD[two]")
     assert (both.date, both.handicap) == ("2026-04-25", 0) and "RD[2026-04-24]" in both.to_sgf()
+
+
+@pytest.mark.parametrize(
+    ("root", "komi", "rules", "notices"),
+    [
+        ("KM[6.5]RU[JP]", 6.5, "japanese", []),
+        ("", 0, "chinese", ["the record names no rules: judged by Chinese rules", NO_KOMI.format(0)]),
+        ("RU[XY]KM[7]", 7, "chinese", ["unknown rules 'XY': judged by Chinese rules"]),
+        ("RU[Japanese]KM[]", 6.5, "japanese", [NO_KOMI.format(6.5)]),
+        ("RU[Chinese]KM[]", 7.5, "chinese", [NO_KOMI.format(7.5)]),
+        ("SZ[9]RU[Chinese]KM[]", 7, "chinese", [NO_KOMI.format(7)]),
+        ("HA[3]RU[Japanese]KM[]", 0.5, "japanese", [NO_KOMI.format(0.5)]),
+        ("RU[Korean]KM[half]", 6.5, "japanese", ["unknown komi 'half': it is taken as 6.5"]),
+        ("RU[Japanese]KM[0]RE[W+10.5]", 6.5, "japanese", [f"{WRONG} W+10.5: it is taken as 6.5"]),
+        ("RU[Japanese]KM[0]RE[W+10]", 0, "japanese", []),
+        ("RU[Japanese]KM[0]RE[B+R]", 0, "japanese", []),
+        ("RU[Chinese]KM[0]HA[2]RE[B+3.75]", 0.5, "chinese", [f"{WRONG} B+3.75: it is taken as 0.5"]),
+        ("AW[aa]", 0, "chinese", []),  # a problem
+    ],
+)
+def test_what_a_record_leaves_open_is_assumed_and_told(root: str, komi: float, rules: str, notices: list[str]) -> None:
+    record = read_sgf(f"(;{root};B[dd];W[gg])".encode())
+    terms = terms_of(record)
+    assert (terms.komi, rules_name(terms.rules)) == (komi, rules)
+    assert list(map(texts().say, terms.notices)) == notices
+    assert (record.to_game().komi, record.to_game().rules) == (komi, terms.rules)
+    chosen = terms_of(record, "aga", 3)
+    assert (rules_name(chosen.rules), chosen.komi, chosen.notices) == ("aga", 3, ())
+    kept = terms_of(record, usual_rules=RULESETS["ing"], usual_komi=8)
+    assert (kept.rules == RULESETS["ing"]) == any("rules" in notice for notice in notices) or not notices
+    assert (kept.komi == 8) == ("KM" not in root)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("J JP jpn Japanese Japanisch Giapponesi японские 日本 日本ルール 일본", "japanese"),
+        ("C CN chn Chinese Chinesisch Cinese chinoises китайские 中国 中國規則 중국룰", "chinese"),
+        ("K KO KR kor Korean Koreanisch Coreano coréenne корейские 韩国 韓國 한국", "japanese"),
+        ("AGA American French NZ New-Zealand neuseeländisch новозеландские", "aga aga aga " + 4 * "new-zealand "),
+        ("GOE Ing 应氏 BGA British TT Tromp-Taylor", "ing ing ing aga aga tromp-taylor tromp-taylor"),
+    ],
+)
+def test_rules_in_many_languages(written: str, name: str) -> None:
+    found = [read(f"RU[{text}]").game_rules() for text in written.split()]
+    names = name.split() * (1 if " " in name else len(found))
+    assert [rules and rules_name(rules) for rules in found] == names
+
+
+@pytest.mark.parametrize("text", ["", "XY", "area", "rules", "?"])
+def test_other_rules_are_not_guessed(text: str) -> None:
+    assert read(f"RU[{text}]").game_rules() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("白胜2又3/4子", "W+5.5"),
+        ("黑胜1/4子", "B+0.5"),
+        ("黑8又3/4子胜", "B+17.5"),
+        ("黑胜四分之三子", "B+1.5"),
+        ("黑胜1子半", "B+3"),
+        ("黑胜 2½子", "B+5"),
+        ("白胜半目", "W+0.5"),
+        ("黑3.5目胜", "B+3.5"),
+        ("黑中盘胜", "B+R"),
+        ("白超时负", "B+T"),
+        ("黑负", "W+"),
+        ("黒中押し勝ち", "B+R"),
+        ("白番２目半勝ち", "W+2.5"),
+        ("黒時間切れ勝ち", "B+T"),
+        ("흑 불계승", "B+R"),
+        ("백 3집반승", "W+3.5"),
+        ("백 기권승", "W+F"),
+        ("Black wins by 0.5!", "B+0.5"),
+        ("White wins by resignation!", "W+R"),
+        ("Black loses on time!", "W+T"),
+        ("持碁", "draw"),
+        ("Jigo", "draw"),
+        ("黑番", "黑番"),
+        ("黑胜3/4目", "B+"),
+    ],
+)
+def test_results_in_words(text: str, result: str) -> None:
+    record = read(f"RE[{text}]")
+    assert (record.result, shown_result(record.result)) == (text, result)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "found"),
+    [
+        ("PB[Mister[3d]]PW[y]", "black", "Mister[3d]"),
+        ("PW[a]PB[A[1d] and B[2d]]", "black", "A[1d] and B[2d]"),
+        ("PB[smile :] there]KM[1]", "black", "smile :] there"),
+        ("PB[\\[\\] and \\\\\\[\\\\]\n]", "black", "[] and \\[\\]"),
+        ("PB[b][c]PW[y]", "black", "b"),
+    ],
+)
+def test_unescaped_brackets_that_can_only_be_text(text: str, what: str, found: str) -> None:
+    record = read_sgf(f"(;GM[1]\n{text};B[pd];W[dp])\n(;PB[other])".encode())
+    assert getattr(record, what).strip() == found and len(record.moves) == 2
+    said = [texts().say(each) for each in record.repairs]
+    assert said == ([] if "[c]" in text else [BRACKETS.format(2)])
+    again = read_sgf(record.to_sgf().encode())
+    assert getattr(again, what).strip() == found and again.repairs == ()
+
+
+def test_what_is_repaired_is_told_of_its_own_game() -> None:
+    file = b"text -- (;-)\n(;KM[1]\n---\n;B[dd] ** ;W[gg])\n--- [x] -- \n(;PB[x];B[dd])\n(;PB[x[1]]\n;C[a] b]*)"
+    first, second, third = read_sgf_games(file)
+    assert [[texts().say(each) for each in game.repairs] for game in (first, second, third)] == [
+        ["line 3: punctuation between the properties was left out"],
+        [],
+        [BRACKETS.format(7), "line 8: punctuation between the properties was left out"],
+    ]
+    assert len(first.moves) == 2 and third.main_line[-1].comment == "a] b"
+    assert first.copy().repairs == first.repairs
+
+
+@pytest.mark.parametrize("text", ["KM[5.5] foo ;B[pd]", "C[a [b c]d]e", "B[aa]7;W[bb]", "AB[aa]] x", "C[a] B[pd] b"])
+def test_what_has_no_or_several_readings_is_refused(text: str) -> None:
+    with pytest.raises(SgfError):
+        read_sgf(f"(;SZ[19];{text})".encode())

@@ -247,6 +247,17 @@ def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> Non
         unplayable.to_svg()
 
 
+def test_a_position_next_to_the_last_one_is_found_without_the_whole_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = read_sgf(b"(;SZ[9];B[aa];W[bb](;B[cc];W[dd])(;B[ee];W[ff]))")
+    end, other = record.main_line[-1], record.main_line[2].children[1]
+    record.position(end)
+    monkeypatch.setattr(TreeNode, "path", property(lambda node: pytest.fail("the whole line was looked at")))
+    assert len(record.position(record.main_line[2]).moves) == 2
+    assert [record.position(node).moves[-1].point for node in (end, other, end)] == [
+        node.move.point for node in (end, other, end) if node.move
+    ]
+
+
 def test_positions_stay_when_the_next_one_is_taken() -> None:
     record = read_sgf(b"(;SZ[9];B[cc];W[gg];B[ee])")
     positions = list(record.positions())

@@ -77,6 +77,21 @@ def test_place_and_complexity() -> None:
 # Mistakes.
 
 
+def test_the_steps_of_a_review_do_not_count_its_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A review of 2,000 moves has 2,000 steps, and counting takes as long as the game is."""
+    counted: list[int] = []
+    find = find_mistakes
+    monkeypatch.setattr(
+        "gtp_engine.study.game_review.find_mistakes",
+        lambda moves, *how: counted.append(len(moves)) or find(moves, *how),
+    )
+    growing = game_of([])
+    for number in range(1, 21):
+        growing = replace(growing, searched=(*growing.searched, loss(number, BLACK, D4, E5, 3.0, 0.2)))
+    assert counted == []
+    assert len(growing.moves) == 20 and growing.mistakes and counted == [20]
+
+
 def test_the_most_costly_mistakes_come_first_and_good_moves_not_at_all() -> None:
     moves = [loss(1, BLACK, D4, E5, 1.0, 0.2), loss(2, WHITE, D4, D4, 9.0), loss(3, BLACK, D4, F6, 4.0, 0.1)]
     assert spans(moves) == [("3", 3), ("1", 1)]
@@ -272,7 +287,7 @@ def test_a_move_that_repeats_a_mistake_says_so() -> None:
     assert repr(again) == "<MoveReview: 3 black G7 (the same mistake as move 1; E5 is better)>"
     assert (again.cost.lead, again.points_loss, again.repeats) == (3, 0, 1)
     assert "The same mistake as move 1: E5 was better." in move_comment(again)
-    settled = replace(game, moves=(replace(first, after=loss(1, BLACK, D4, E5, 0.0).after), again))
+    settled = replace(game, searched=(replace(first, after=loss(1, BLACK, D4, E5, 0.0).after), again))
     assert settled.moves[1].points_loss == 3, "the first one turned out to cost nothing"
 
 

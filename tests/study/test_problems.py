@@ -8,7 +8,7 @@ import pytest
 from gtp_engine import Outcome
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
-from gtp_engine.study.leitner import Missed
+from gtp_engine.study.kept_problems import Missed
 from gtp_engine.study.problems import find_goal, judge, judge_by_record, key_of, problem_of
 
 # White's bulky five in a corner, as in tests/solver; and beside it a Black stone more on the vital point.

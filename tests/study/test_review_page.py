@@ -59,7 +59,7 @@ def reviewed(played: Sequence[str], lines: Sequence[str], size: int = 5) -> Game
         game.play(colour, name)
         reports.append(search(game, [points[number]] if points[number] else [], lead=2.0 * number))
         moves.append(MoveReview(number, game.moves[-1], reports[-2], reports[-1]))
-    return replace(game_of([]), record=GameRecord.from_game(game), moves=tuple(moves))
+    return replace(game_of([]), record=GameRecord.from_game(game), searched=tuple(moves))
 
 
 def page_data(page: str) -> list[dict[str, Any]]:
@@ -121,14 +121,14 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
     used += (FOLDER.parent / "move_review.py").read_text()  # the classes of losses, which the terminal has too
-    used += (FOLDER.parents[1] / "go" / "sgf" / "values.py").read_text()  # the ways to win
+    used += (FOLDER.parents[1] / "go" / "sgf" / "results.py").read_text()  # the ways to win
     refusals = "".join(path.read_text() for path in FOLDER.parents[1].rglob("*.py"))
     for name in texts().names:
         section, _, key = name.rpartition(".")
         # Those of the other page, and those that tests/study/test_reasons.py and tests/engine/test_ranks.py know.
         if section in ("", "reason", "rank"):
             continue
-        if section == "error":
+        if section in ("error", "record"):
             assert f'"{name}"' in refusals, name
             continue
         by_part = section in ("graph", "diagram", "ahead", "result") and re.search(rf"\b{key}\b", used)
@@ -236,8 +236,8 @@ def test_the_page_of_a_long_game_with_long_lines_is_small() -> None:
             moves.append(MoveReview(number, game.moves[-1], reports[-2], reports[-1]))
         game.play(game.to_move, int(random.choice(points)))
     record = GameRecord.from_game(game)
-    page = review_page([replace(game_of([]), record=record, moves=tuple(moves))])
-    assert len(turning_points(replace(game_of([]), record=record, moves=tuple(moves)))) == 10
+    page = review_page([replace(game_of([]), record=record, searched=tuple(moves))])
+    assert len(turning_points(replace(game_of([]), record=record, searched=tuple(moves)))) == 10
     assert len(page.encode()) <= 500_000
 
 
@@ -261,7 +261,7 @@ def test_stones_that_a_record_sets_up_between_two_moves() -> None:
     stones = after.stones.copy()  # type: ignore[union-attr]
     stones[0, 4], stones[1, 1] = WHITE, BLACK
     set_up = replace(review.moves[0], after=replace(after, stones=stones), has_setup=True)
-    first, second = script_data(replace(review, moves=(set_up, review.moves[1])))["moves"]
+    first, second = script_data(replace(review, searched=(set_up, review.moves[1])))["moves"]
     assert (first["point"], first["stones"], "stones" in second) == ("ae", ["bbae", "ea"], False)
 
 
@@ -287,7 +287,7 @@ def test_comments_belong_to_positions_with_or_without_a_move() -> None:
     review = replace(game_of(moves), record=read_sgf(f"(;SZ[9]{nodes})".encode()))
     comments = {0: "about the game", 1: "m1\nsetup note", 2: "at the end"}
     assert script_data(review)["comments"] == comments
-    part = replace(review, moves=(loss(2, WHITE, F6, F6, 0.0),))
+    part = replace(review, searched=(loss(2, WHITE, F6, F6, 0.0),))
     assert script_data(part)["comments"] == {0: "m1\nsetup note", 1: "at the end"}
 
 
@@ -319,7 +319,7 @@ def test_five_to_ten_turning_points(costs: list[float], count: int) -> None:
 def test_diagrams_show_both_lines_with_numbers() -> None:
     review = reviewed(["C3", "D4"], ["B2 D2", "E5 A1", ""])
     costly = replace(review.moves[0], after=replace(review.moves[0].after, lead=5.0))
-    point = turning_points(replace(review, moves=(costly,)))[0]
+    point = turning_points(replace(review, searched=(costly,)))[0]
     assert point.played.moves == ("C3", "E5", "A1") and point.better.moves == ("B2", "D2")
     for diagram in (point.played, point.better):
         labels = re.search(r'<g class="labels".*?</g>', diagram.svg)

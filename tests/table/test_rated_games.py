@@ -11,9 +11,10 @@ from gtp_engine.engine.ranks import Rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
+from gtp_engine.table.database import Database
 from gtp_engine.table.new_game import initial_game
 from gtp_engine.table.played_game import PlayedGame
-from gtp_engine.table.player_rating import PlayerRating, RatingFile
+from gtp_engine.table.player_rating import KeptRating, PlayerRating
 from gtp_engine.table.rated_games import RatedGames
 
 RATING = PlayerRating(-1200.0, 70.0)
@@ -27,7 +28,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def games(engine: Engine, tmp_path: Path) -> RatedGames:
-    file = RatingFile(tmp_path / "rating.json")
+    file = KeptRating(Database(tmp_path / "rating.db"))
     file.keep(RATING)
     return RatedGames(PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path), file)
 
@@ -52,7 +53,7 @@ def test_a_result_counts_once_and_the_opponent_follows(games: RatedGames, human:
     end(played, 12, loser)
     assert played.file.path is not None and "13k" in played.file.path.name
     assert games.count() and not games.count()
-    rating = RatingFile(games.file.path).rating
+    rating = KeptRating(games.file._database).rating
     assert rating is not None and rating.games == 1 and (rating.rating - RATING.rating) * sign > 0
     games.file.keep(replace(rating, rating=-500.0))
     assert begin(games, Game(9)).engine.settings.rank == Rank(-5) and games.counts

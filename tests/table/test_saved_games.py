@@ -15,16 +15,15 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, parse_rules
 from gtp_engine.go.sgf import GameRecord, read_sgf, write_sgf
 from gtp_engine.search.request import Limits
+from gtp_engine.table.game_index import latest_unfinished, unfinished_games
 from gtp_engine.table.saved_games import (
     GameFile,
     Notes,
     Opponent,
     SavedGame,
     find_game,
-    latest_unfinished,
     open_game,
     read_notes,
-    unfinished_games,
 )
 
 
@@ -120,7 +119,7 @@ def test_what_follows_a_game_and_is_none_does_not_count(tmp_path: Path, rest: st
     path = saved(tmp_path, record())
     path.write_text(path.read_text() + rest)
     opened = open_game(path)
-    assert opened.is_own and opened.notice is None
+    assert opened.is_own and opened.remarks == ()
 
 
 def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
@@ -185,7 +184,7 @@ def test_one_line_for_what_cannot_be_continued(tmp_path: Path, text: str, messag
 
 def test_a_game_ends_before_an_illegal_move(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
-    path.write_text("(;GM[1]SZ[9]AP[gtp_engine]PB[human]PW[gtp_engine b6c64 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
+    path.write_text("(;SZ[9]AP[gtp_engine]RU[AGA]KM[7]PB[human]PW[gtp_engine 12k];B[cc];W[gg];B[cc](;W[aa])(;W[bb]))")
     opened = open_game(path)
     assert (len(opened.game.moves), opened.game.to_move, opened.tree.moves) == (2, BLACK, opened.game.moves)
     ending = "move 3: illegal move: C7 is occupied: the game is shown up to there"
@@ -221,25 +220,29 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     assert latest_unfinished(tmp_path) == wanted
 
 
-def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = record()
-    made.main_line[0].comment = "a \\] b; (RE[B+R"
-    wanted = saved(tmp_path, made, "wanted.sgf", age=50)
+def test_a_game_that_somebody_else_has_saved_in_the_folder_is_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = saved(tmp_path, record(), "mine.sgf"), saved(tmp_path, record(), "theirs.sgf")
+    may_write = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: path != theirs and may_write(path, mode))
+    assert unfinished_games(tmp_path) == [mine]
+
+
+def test_a_file_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = saved(tmp_path, record(), "other.sgf", age=60)
     saved(tmp_path, record(result="B+R"), "finished.sgf")
     (tmp_path / "bare.sgf").write_text("(SZ[9]AP[gtp_engine]PB[human];B[ee])")  # the root has no semicolon
-    moves: list[int] = []
+    read: list[Path] = []
 
-    def read(data: bytes) -> GameRecord:
-        moves.append(data.count(b";B"))
-        return read_sgf(data)
+    def note(path: Path) -> GameRecord:
+        read.append(path)
+        return read_sgf(path)
 
-    monkeypatch.setattr("gtp_engine.table.saved_games.read_sgf", read)
-    assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
-    assert sorted(moves) == [0, 0, 0, 1, 1, 1]
-    moves.clear()
-    assert list(unfinished_games(tmp_path, name="wanted")) == [wanted] and len(moves) == 2
-    assert list(unfinished_games(tmp_path, name="../wanted")) == []
+    monkeypatch.setattr("gtp_engine.table.game_index.read_sgf", note)
+    assert unfinished_games(tmp_path) == [tmp_path / "bare.sgf", other] and len(read) == 3
+    other.write_text(record(result="B+R").to_sgf())
+    assert unfinished_games(tmp_path) == [tmp_path / "bare.sgf"] and read[3:] == [other]
 
 
 def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

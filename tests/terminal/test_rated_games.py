@@ -8,7 +8,8 @@ from piped_game import PLAY, play
 from pseudo_terminal import Terminal
 
 from gtp_engine.engine.ranks import Rank
-from gtp_engine.table.player_rating import RatingFile
+from gtp_engine.table.database import Database
+from gtp_engine.table.player_rating import KeptRating
 
 OPTIONS = ("--network", "auto", "--threads", "1", "--seed", "1", "--board-size", "9")
 
@@ -27,7 +28,7 @@ def terminal(data: Path, tmp_path: Path) -> Iterator[Terminal]:
 
 
 def rating(data: Path) -> object:
-    return RatingFile(data / "rating.json").rating
+    return KeptRating(Database(data / "gtp_engine.db")).rating
 
 
 @pytest.mark.slow  # the programs search with a network
@@ -55,7 +56,7 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
     terminal.answer("rank 9k", "the engine plays at 9k")  # nothing is asked twice
     terminal.answer("quit")
     assert terminal.wait() == 0
-    found = RatingFile(data / "rating.json").rating
+    found = KeptRating(Database(data / "gtp_engine.db")).rating
     assert found is not None and found.games == 1 and found.rating < -1700
     again = Terminal(*PLAY, *OPTIONS, "--sgf-dir", str(tmp_path / "games"))
     try:
@@ -82,7 +83,7 @@ def test_full_strength_can_be_chosen_for_good(terminal: Terminal, data: Path) ->
     terminal.expect("the engine plays at full strength until you type a rank")
     terminal.end_input()
     assert terminal.wait() == 0
-    file = RatingFile(data / "rating.json")
+    file = KeptRating(Database(data / "gtp_engine.db"))
     assert file.is_asked and file.rating is None
 
 
@@ -90,7 +91,7 @@ def test_the_end_of_input_at_the_question_keeps_nothing(terminal: Terminal, data
     terminal.expect("How strong are you.*> ")
     terminal.send("\x04")
     assert terminal.wait() == 0
-    assert not (data / "rating.json").exists()
+    assert not (data / "gtp_engine.db").exists()
 
 
 def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
     assert "your win rate" in said and rating(data) is None
     said = play("A1\nA9\nJ1\nJ9\nA4\nJ6\nresign\n", tmp_path / "two", *OPTIONS, "--rank", "auto")
     assert "on the engine's scale you are about " in said
-    found = RatingFile(data / "rating.json").rating
+    found = KeptRating(Database(data / "gtp_engine.db")).rating
     assert found is not None and found.rank < Rank(-14)
     said = play("C3\nundo\nA1\nA9\nJ1\nJ9\nA4\nJ6\nresign\n", tmp_path / "three", *OPTIONS, "--rank", "auto")
     assert "a move was taken back: this game does not count for your rank" in said
@@ -116,4 +117,4 @@ def test_a_damaged_rating_is_said_in_one_line(data: Path, tmp_path: Path) -> Non
     data.mkdir()
     (data / "rating.json").write_text("{")
     said = play("C3\n", tmp_path / "games", *OPTIONS, "--rank", "auto")
-    assert "is damaged and is kept as rating-damaged.json: your rank is found anew" in said
+    assert "rating.json is damaged, and kept as rating.json.old" in said

@@ -1,6 +1,7 @@
 """Distillation: labels are the outputs of the teacher, for positions from records and from walks that leave them."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,8 @@ import torch
 from making import Kept, random_game, sample_game
 from reference_outputs import predict
 
+from gtp_engine.base.errors import UserError
+from gtp_engine.base.files import folder_lock
 from gtp_engine.go.coords import BLACK, EMPTY, WHITE, point_of_index
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
@@ -180,7 +183,11 @@ def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path,
     done, later = run(tmp_path / "pieces", [records], tasks)
     assert done and len(made(later)) == len(tasks) - len(made(observer))
     assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
-    assert not list((tmp_path / "pieces").glob(".*")), "locks were left"
+
+
+def test_only_one_program_makes_labels_in_a_folder(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    with folder_lock(tmp_path), pytest.raises(UserError, match="another program is using this folder"):
+        run(tmp_path, [records], tasks_for(120, {(5, 5): 1}))
 
 
 def test_each_short_piece_makes_a_shard(records: Path, tmp_path: Path, small_tasks: None) -> None:
@@ -207,9 +214,11 @@ def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, 
 def test_what_a_killed_program_left_is_no_shard(records: Path, tmp_path: Path, small_tasks: None) -> None:
     folder = tmp_path / "labels"
     folder.mkdir()
-    (folder / ".5x5-00000.12345.tmp.shard").write_bytes(b"half")  # it does not make the folder one of other shards
+    left = folder / ".5x5-00000.12345.tmp.shard"
+    left.write_bytes(b"half")  # it does not make the folder one of other shards
+    os.utime(left, (0, 0))
     assert run(folder, [records], tasks_for(120, {(5, 5): 1}))[0]
-    assert not list(folder.glob(".*")), "who makes the shard removes it"
+    assert not list(folder.glob(".*"))
     (folder / ".5x5-00001.12345.tmp.shard").write_bytes(shard_of(folder, Task(5, 5, 1)).read_bytes())
     (folder / ".5x5-00002.12345.tmp.shard").write_bytes(b"half")
     games = labelling.read_labels(folder, pytest.fail)

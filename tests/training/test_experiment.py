@@ -40,7 +40,7 @@ def test_two_settings_meet_for_each_seed_and_the_same_command_resumes(tmp_path: 
     written = {path: path.stat().st_mtime_ns for path in out.rglob("*.*")}
     two = experiment(str(out), *sides, "--seeds", "2")
     assert two.exit_code == 0, two.output
-    assert "A over B: " in two.output and "seed 2, B: " in two.output and "seed 1, A: " not in two.output
+    assert "A scores " in two.output and "seed 2, B: " in two.output and "seed 1, A: " not in two.output
     assert all(path.stat().st_mtime_ns == time for path, time in written.items() if path.name != "match.json")
     assert RunFolder(out / "seed-2" / "b").settings().cycle.seed == 2
     files(tmp_path, learning_rate="0.0002")
@@ -91,6 +91,12 @@ def test_the_interval_is_that_of_the_seeds() -> None:
     assert clear[-2].endswith("A is better") and "over 6 seeds" in clear[-2]
     assert summary({seed: Tally(10 - seed, 0, 30 + seed) for seed in range(6)})[-2].endswith("B is better")
     assert len(summary({1: Tally(40, 0, 0)})) == 2
+
+
+def test_a_match_that_one_side_won_entirely_counts_as_its_score_and_has_no_upper_end() -> None:
+    lines = summary({1: Tally(40, 0, 0), 2: Tally(38, 0, 2), 3: Tally(39, 0, 1)})
+    assert "seed 1: A won 40, lost 0, drew 0; Elo +inf (+407 to +inf)" in lines[0]
+    assert lines[-2] == "A scores 97.5% against B: +636 Elo (95 % interval over 3 seeds +408 to +inf): A is better"
 
 
 def test_as_many_seeds_are_named_as_make_the_interval_narrow_enough() -> None:

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -24,17 +22,6 @@ TINY = NETWORKS / "tiny.bin.gz"
 def command(records: Path, folder: Path, *more: str) -> list[str]:
     sizes = ["--board-sizes", "5=1,4=1", "--positions", "8000"]
     return [str(records), "--teacher", str(TINY), "--labels", str(folder), *sizes, "--threads", "1", *more]
-
-
-def test_two_programs_share_a_folder(records: Path, tmp_path: Path) -> None:
-    arguments = [sys.executable, "-m", "gtp_engine", "learn", *command(records, tmp_path / "labels"), "--label-only"]
-    programs = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    texts = [program.communicate(timeout=300)[0] for program in programs]
-    assert [program.returncode for program in programs] == [0, 0]
-    made = [set(re.findall(r"^(\S+x\S+): [\d,]+ labels", text, re.MULTILINE)) for text in texts]
-    assert not made[0] & made[1]
-    assert made[0] | made[1] == {path.stem for path in (tmp_path / "labels").glob("*.shard")}
-    assert len(made[0] | made[1]) == 8
 
 
 def test_the_default_network_teaches(records: Path, tmp_path: Path, small_tasks: None) -> None:

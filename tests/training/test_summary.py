@@ -48,12 +48,14 @@ def test_what_is_left_is_told_from_the_mean_of_the_last_cycles() -> None:
     assert cycles_left(lines, 6) == cycles_left([], 6) == cycles_left([{"cycle": 1}], 6) == ""
 
 
-def test_the_interval_of_elo_is_finite_and_grows_from_match_to_match() -> None:
+def test_the_interval_of_elo_grows_from_match_to_match_and_has_no_end_after_a_whitewash() -> None:
     first = {"cycle": 2, **elo_fields([], 0, Tally(40, 0, 0))}
     assert first["elo"] == pytest.approx(elo_difference(40.5 / 41), abs=0.1)
-    assert 0 < first["elo_low"] < first["elo"] < first["elo_high"] < 2000
+    assert 0 < first["elo_low"] < first["elo"] and "elo_high" not in first
+    assert "elo_low" not in elo_fields([], 0, Tally(0, 0, 40))
     second = elo_fields([first], 2, Tally(20, 0, 20))
     assert second["elo"] == first["elo"] and second["score"] == 0.5 and second["match_games"] == 40
+    assert "elo_high" not in second
     alone = elo_fields([], 0, Tally(20, 0, 20))
     assert second["elo"] - second["elo_low"] == pytest.approx(
         ((first["elo"] - first["elo_low"]) ** 2 + alone["elo_low"] ** 2) ** 0.5, abs=0.1
@@ -77,8 +79,8 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
     folder = folder_with(tmp_path / "run", lines)
     folder.network(0).touch()
     assert summary(folder) == (
-        "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95% interval +200 to "
-        "+528); cycle 2 of 3 is under way, 0 of 48 games are saved"
+        "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95% interval +209 to "
+        "+554); cycle 2 of 3 is under way, 0 of 48 games are saved"
     )
     even, stronger = ([*lines, CYCLE | {"cycle": 2} | elo_fields(lines, 1, tally)] for tally in (EVEN, WON))
     chance, lost = ([CYCLE | {"cycle": 1} | elo_fields([], 0, tally)] for tally in (EVEN, Tally(4, 0, 36)))
@@ -87,7 +89,7 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
             (even, 3, "games with network 1 show no clear difference; the first network"),
             (stronger, 2, "and is stronger than network 1; all cycles are finished"),
             (chance, 3, "which may be chance"),
-            (lost, 3, "network 1 has -364 Elo over network 0 (95% interval -528 to -200); "),
+            (lost, 3, "network 1 has -364 Elo over network 0 (95% interval -554 to -209); "),
             ([CYCLE | {"cycle": 1}], 3, "not measured yet"),
         )
     ):
@@ -148,7 +150,7 @@ def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path
         assert set(re.findall(r"#[0-9a-f]{6}", plot)) == set(COLOURS[:2]), "colours belong to runs"
         assert 'fill="currentColor"' in plot, "texts are readable on a dark page, too"
     assert "one&lt;i&gt;" in text and "<i>" not in text
-    assert "<td>+364</td><td>+200</td><td>+528</td>" in text
+    assert "<td>+364</td><td>+209</td><td>+554</td>" in text
     write_report([two], tmp_path / "report.html")
     assert "Settings that differ from the defaults" in (tmp_path / "report.html").read_text()
 

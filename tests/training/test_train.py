@@ -471,7 +471,9 @@ def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: Run
     torch.save(data, folder.state_file)
     assert "written by another version" in (output := train(folder.path, status=1))
     assert "--from" in output
-    for change in ({"card": 5}, {"card": card | {"cycle": "x"}}, {"card": card | {"lines": [1]}}, {"training": "x"}):
+    wrong = [{"cycle": "x"}, {"cycle": -1}, {"begun": 10**12}, {"player": 99}, {"seconds": math.nan}]
+    wrong += [{"lines": [1]}, {"lines": [{}]}]
+    for change in ({"card": 5}, {"training": "x"}, *({"card": card | each} for each in wrong)):
         torch.save(data | {"card": card} | change, folder.state_file)
         output = train(folder.path, status=1)
         assert output.count("Error: ") == 1 and "Traceback" not in output

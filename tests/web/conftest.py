@@ -15,7 +15,7 @@ from gtp_engine.clients.web.studying import Searches
 from gtp_engine.engine.engine import Engine, EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.table.played_game import PlayedGame
-from gtp_engine.table.player_rating import RatingFile
+from gtp_engine.table.player_rating import KeptRating
 from gtp_engine.table.rated_games import RatedGames
 
 _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote", "keep")
@@ -44,7 +44,7 @@ class Desk:
         engine: Engine,
         folder: Path,
         humans: frozenset[int] = frozenset((BLACK,)),
-        rating: RatingFile | None = None,
+        rating: KeptRating | None = None,
     ) -> None:
         self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.published: list[dict[str, Any]] = []
@@ -124,6 +124,13 @@ class Desk:
     def vertices(self) -> list[str]:
         game = self.played.game
         return [game.vertex(move.point) for move in game.moves]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder."""
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
 
 
 @pytest.fixture

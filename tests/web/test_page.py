@@ -37,7 +37,8 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     assert used <= TEXTS
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used
     quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "stones", "theme", "time", "tool") for name in quoted}
-    quoted |= {f"life-{status}" for status in STATUSES} | {f"outcome-{outcome.value}" for outcome in Outcome}
+    quoted |= {f"life-{status}" for status in STATUSES}
+    quoted |= {f"{kind}-{outcome.value}" for kind in ("now", "outcome") for outcome in Outcome}
     assert quoted >= TEXTS
 
 
@@ -120,11 +121,12 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
 def test_a_smaller_board_below_the_pointer_is_drawn() -> None:
     script = """
         const {Board} = await import(process.argv[1]);
-        const svg = () => ({...element(), getAttribute() {}, insertBefore: (group) => group,
+        const svg = () => ({...element(), getAttribute: () => "0 0 9 9", insertBefore: (group) => group,
           querySelector: () => ({...element(), firstElementChild: element(), cloneNode: element})});
         globalThis.DOMParser = class { parseFromString() { return {documentElement: svg()}; } };
         document.importNode = (node) => node;
-        const board = new Board({...element(), classList: {toggle() {}}}, {onHover() {}});
+        const overlay = svg(), classList = {toggle() {}};
+        const board = new Board({...element(), querySelector: () => overlay, classList}, {onHover() {}});
         const show = (size) => board.show(`${size}`, {width: size, height: size, colour: "black", isPreview: false,
           stones: Array(size).fill(".".repeat(size)), drawn: {}});
         const say = () => console.log(board.overlay.children.length);
@@ -230,9 +232,9 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         document.createElement = () => made[made.push(element()) - 1];
         const others = {play: {}, now: {}, position: {node: 0, moves: 8}};
         new Mistakes(null, {onStage() {}}).show({review: {job: review}, ...others});
-        console.log(made.find((each) => each.textContent).textContent);"""
+        console.log(made.map((each) => each.textContent).join(" "));"""
     said = " ".join(in_language("es", script, "mistakes.js"))
-    assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
+    assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said and "\u22122" in said
 
 
 def test_a_list_of_mistakes_says_what_orders_it() -> None:

@@ -1,31 +1,25 @@
 """Problems on the page: solved, failed, repeated, and made of mistakes."""
 
 import base64
-import json
+import datetime
 from pathlib import Path
 
 import pytest
 from studies import OPEN, corner, region
 from web.conftest import RECORD, Desk
 
-from gtp_engine.clients.web.problems import group_in
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
-from gtp_engine.study.leitner import Boxes, Card, Missed
+from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
 from gtp_engine.study.reasons.explain import find_facts
 from gtp_engine.study.reasons.variation import Study
+from gtp_engine.study.stored_reviews import group_in
+from gtp_engine.table.database import Change, Database
 
 BULKY_FIVE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]C[Kill.];B[ba])"
 STRAIGHT_THREE = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]AE[ad]PL[W])"
 TO_A_KO = "(;SZ[9]AW[ab][bb][cb][db][ea]AB[ac][bc][cc][dc][ec][eb][fa][fb]PL[W])"
 FAR = 10**6  # visits: nothing is searched any more
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The reader's folder."""
-    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
 
 
 def open_files(desk: Desk, *texts: str) -> None:
@@ -34,17 +28,21 @@ def open_files(desk: Desk, *texts: str) -> None:
     desk.wait()
 
 
-def cards(data: Path) -> list[dict[str, object]]:
-    return [*json.loads((data / "problems.json").read_text())["problems"].values()]
+def database(data: Path) -> Database:
+    return Database(data / "gtp_engine.db")
+
+
+def cards(data: Path) -> list[Card]:
+    return KeptProblems(database(data))._cards("")
 
 
 def make_due(data: Path) -> None:
     """Lets some days pass."""
-    path = data / "problems.json"
-    document = json.loads(path.read_text())
-    for card in document["problems"].values():
-        card["due"] = card["due"] and "2020-01-01"
-    path.write_text(json.dumps(document))
+    database(data).change(Change("UPDATE problems SET due = '2020-01-01' WHERE due != ''"))
+
+
+def tomorrow(days: int = 1) -> str:
+    return (datetime.date.today() + datetime.timedelta(days)).isoformat()
 
 
 def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: Path, tmp_path: Path) -> None:
@@ -55,7 +53,7 @@ def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: P
     desk.play_and_wait("C7")
     verdict = desk.state["exercise"]["verdict"]
     assert (verdict["isRight"], verdict["by"], verdict["outcome"]) == (False, "solver", "lives")
-    assert desk.vertices == ["C7", "B7"] and desk.state["exercise"]["box"] == 1
+    assert desk.vertices == ["C7", "B7"] and desk.state["exercise"]["due"] == tomorrow()
     desk.send("undo")
     assert desk.vertices == [] and desk.state["exercise"]["verdict"] is None
     desk.play_and_wait("C7")  # it is known
@@ -64,16 +62,16 @@ def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: P
     desk.play_and_wait("B7")
     assert desk.state["exercise"]["verdict"]["isRight"] and desk.state["exercise"]["result"] is False
     (card,) = cards(data)
-    assert (card["box"], card["wrong"], card["right"]) == (1, 1, 0) and desk.state["boxes"]["due"] == 0
+    assert (card.days, card.failed, card.solved) == (1, 1, 0) and desk.state["coming"]["due"] == 0
     make_due(data)
     desk.send("problem", place=2)
-    assert desk.state["boxes"] == {"due": 1, "problem": ""}
+    assert desk.state["coming"] == {"due": 1, "problem": ""}
     desk.send("practise")
     desk.wait()
     desk.play_and_wait("B7")
-    assert desk.state["exercise"]["box"] == 2 and desk.state["exercise"]["result"] is True
+    assert desk.state["exercise"]["due"] == tomorrow(2) and desk.state["exercise"]["result"] is True
     desk.send("forget")
-    desk.send("solution")  # which would put it into the first box
+    desk.send("solution")  # which would have it come again
     assert cards(data) == []
     assert list(tmp_path.glob("*.sgf")) == []  # what was tried is no game
 
@@ -98,7 +96,7 @@ def test_the_solution_is_shown_with_its_lines(desk: Desk, data: Path) -> None:
     desk.wait()
     desk.play_and_wait("B7")
     (card,) = cards(data)
-    assert (card["box"], card["wrong"], card["right"]) == (1, 1, 1)
+    assert (card.days, card.failed, card.solved) == (1, 1, 1)
     desk.send("problem-record")
     assert desk.state["exercise"] is None and desk.state["moves"] == 1 and desk.state["problems"]["count"] == 1
 
@@ -149,18 +147,18 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         to_move = desk.session.to_move(node)
         desk.values.set(node, Value(to_move, 0.5, lead, JUDGED_VISITS, "C3"))
     desk.send("go", node=line[1].number)
-    assert desk.state["loss"]["points"] == 9.0 and desk.state["kept"] is False
+    assert desk.state["loss"]["points"] == 9 and desk.state["kept"] is False
     desk.send("keep")
-    assert desk.state["kept"] is True and desk.state["boxes"]["due"] == 1
+    assert desk.state["kept"] is True and desk.state["coming"]["due"] == 1
     (card,) = cards(data)
-    assert card["name"] == "Ann - Ben, 1" and card["missed"]["played"] == "E5"  # type: ignore[index]
+    assert card.name == "Ann - Ben, 1" and card.missed is not None and card.missed.played == "E5"
     desk.send("practise")
     desk.wait(lambda: desk.state["exercise"]["isRead"] and desk.session.task is None)
     exercise = desk.state["exercise"]
-    assert exercise["missed"] == {"move": "E5", "points": 9.0} and exercise["toMove"] == "black"
+    assert exercise["missed"] == {"move": "E5", "points": 9} and exercise["toMove"] == "black"
     root = desk.session.node
     desk.values.set(root, Value(BLACK, 0.5, 0.0, FAR, "C3"))
-    tries = ("A1", -5.0, "5.0", False), ("C3", -2.0, "0.0", True), ("D4", 0.04, "0.0", True)
+    tries = ("A1", -5.4, 5, False), ("C3", -2.0, 0, True), ("D4", 0.04, 0, True)
     for vertex, lead, points, is_right in tries:
         desk.play(vertex)
         desk.values.set(desk.session.node, Value(WHITE, 0.5, lead, FAR, "C3"))
@@ -168,9 +166,10 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         desk.session.touch()
         desk.session.go_on()
         verdict = desk.state["exercise"]["verdict"]
-        assert (verdict["by"], verdict["isRight"], str(verdict["points"])) == ("search", is_right, points)
+        assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, points)
+        assert desk.state["loss"] is None  # no mark tells the answer, although moves are marked otherwise
         desk.send("undo")
-    assert desk.state["exercise"]["box"] == 1  # the first try counts
+    assert desk.state["exercise"]["due"] == tomorrow()  # the first try counts
 
 
 def test_a_review_is_there_again_after_the_problems_that_are_due(desk: Desk) -> None:
@@ -181,6 +180,7 @@ def test_a_review_is_there_again_after_the_problems_that_are_due(desk: Desk) -> 
     line = desk.session.line
     for node, lead in zip(line[:2], (0.0, -9.0), strict=True):
         desk.values.set(node, Value(desk.session.to_move(node), 0.5, lead, JUDGED_VISITS, "C3"))
+    desk.values.reviewed.clear()
     desk.send("go", move=1)
     desk.send("keep")
     review = desk.state["review"]
@@ -206,7 +206,7 @@ def test_the_reasons_for_a_mistake_name_the_group_of_its_problem(about: Study, g
 def test_a_mistake_about_life_and_death_is_judged_by_the_solver(desk: Desk, data: Path) -> None:
     missed = Missed("A7", 12.0, ("B7",), "D7")
     game = BULKY_FIVE.replace(";B[ba]", ";B[ad];W[dd]")
-    Boxes(data / "problems.json").change("key", Card("a game", game, 1, "2020-01-01", missed=missed))
+    KeptProblems(database(data)).keep("key", Card("a game", game, missed, 1, "2020-01-01"))
     desk.send("practise")
     desk.play("C7")  # before the solver has found what is sought
     desk.wait()
@@ -228,7 +228,9 @@ def test_results_that_cannot_be_saved_are_told(desk: Desk, data: Path) -> None:
     data.write_text("a file instead of a folder")
     open_files(desk, BULKY_FIVE)
     desk.play_and_wait("B7")
-    assert "not saved yet" in desk.state["boxes"]["problem"] and desk.state["exercise"]["result"] is True
+    assert "not saved: " in desk.state["coming"]["problem"] and desk.state["exercise"]["result"] is True
     data.unlink()
-    desk.session.close()
-    assert len(cards(data)) == 1
+    desk.send("problem", place=0)
+    desk.wait()
+    desk.play_and_wait("B7")  # which is saved with what was not
+    assert desk.state["coming"]["problem"] == "" and len(cards(data)) == 1

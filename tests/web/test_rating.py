@@ -12,7 +12,8 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import parse_rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import WHITE
-from gtp_engine.table.player_rating import RatingFile, first_rating
+from gtp_engine.table.database import Database
+from gtp_engine.table.player_rating import KeptRating, first_rating
 
 Open = Callable[[], Desk]
 ROW = [f"{column}{row}" for row in (3, 5) for column in "BCDEF"]
@@ -20,12 +21,12 @@ AUTO = NEW | {"width": 9, "height": 9, "rank": "auto", "colour": "black", "rules
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> RatingFile:
-    return RatingFile(tmp_path / "rating.json")
+def file(tmp_path: Path) -> KeptRating:
+    return KeptRating(Database(tmp_path / "rating.db"))
 
 
 @pytest.fixture
-def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
+def open_desk(tmp_path: Path, file: KeptRating) -> Iterator[Open]:
     with Engine(EngineSettings(threads=1, visits=2, resign=False, seed=1), width=9) as engine:
         engine.ready.result()
 
@@ -37,7 +38,7 @@ def open_desk(tmp_path: Path, file: RatingFile) -> Iterator[Open]:
         yield opened
 
 
-def test_the_rank_is_asked_for_once_and_is_that_of_the_first_game(open_desk: Open, file: RatingFile) -> None:
+def test_the_rank_is_asked_for_once_and_is_that_of_the_first_game(open_desk: Open, file: KeptRating) -> None:
     desk = open_desk()
     assert desk.state["rating"] == {
         "asks": True, "isKnown": False, "follows": False, "counts": False, "ends": [], "result": None,
@@ -55,7 +56,7 @@ def test_the_rank_is_asked_for_once_and_is_that_of_the_first_game(open_desk: Ope
 
 @pytest.mark.parametrize(("answer", "rank", "is_known"), [("unknown", "15k", True), ("max", "max", False)])
 def test_a_person_may_not_know_or_want_full_strength(
-    open_desk: Open, file: RatingFile, answer: str, rank: str, is_known: bool
+    open_desk: Open, file: KeptRating, answer: str, rank: str, is_known: bool
 ) -> None:
     desk = open_desk()
     desk.send("strength", rank=answer)
@@ -63,7 +64,7 @@ def test_a_person_may_not_know_or_want_full_strength(
     assert not desk.state["rating"]["asks"]
 
 
-def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: RatingFile) -> None:
+def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: KeptRating) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     for _ in range(6):
@@ -84,7 +85,7 @@ def test_a_result_counts_and_the_next_opponent_follows(open_desk: Open, file: Ra
 
 
 @pytest.mark.parametrize("helped", ["hint", "score", "undo", "analyse", "review", "teach", "solve"])
-def test_a_game_with_help_does_not_count(open_desk: Open, file: RatingFile, helped: str) -> None:
+def test_a_game_with_help_does_not_count(open_desk: Open, file: KeptRating, helped: str) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.play_and_wait("C3")
@@ -100,7 +101,7 @@ def test_a_game_with_help_does_not_count(open_desk: Open, file: RatingFile, help
     assert desk.state["rating"]["result"] is None and file.rating is not None and file.rating.games == 0
 
 
-def test_a_new_game_begins_without_help_and_counts(open_desk: Open, file: RatingFile) -> None:
+def test_a_new_game_begins_without_help_and_counts(open_desk: Open, file: KeptRating) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.send("teach", on=True)
@@ -114,7 +115,7 @@ def test_a_new_game_begins_without_help_and_counts(open_desk: Open, file: Rating
     assert desk.state["isTeaching"]
 
 
-def test_a_mark_that_is_taken_back_ends_nothing(open_desk: Open, file: RatingFile) -> None:
+def test_a_mark_that_is_taken_back_ends_nothing(open_desk: Open, file: KeptRating) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.play_and_wait("C3")
@@ -124,7 +125,7 @@ def test_a_mark_that_is_taken_back_ends_nothing(open_desk: Open, file: RatingFil
     assert desk.state["rating"]["counts"] and "undo" in desk.state["rating"]["ends"]
 
 
-def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFile) -> None:
+def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: KeptRating) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.send("new", **NEW | {"rank": "12k"})
@@ -132,7 +133,7 @@ def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: RatingFil
 
 
 @pytest.mark.parametrize("size", [15, 21])
-def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, file: RatingFile, size: int) -> None:
+def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, file: KeptRating, size: int) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.send("new", **AUTO | {"width": size, "height": size})
@@ -140,12 +141,12 @@ def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, 
     assert [note["name"] for note in desk.state["rankNotes"]] == ["rank.unmeasured"]
 
 
-def test_a_file_that_cannot_be_read_is_reported(open_desk: Open, file: RatingFile) -> None:
-    file.notice = "your rank cannot be read: no access"
+def test_a_file_that_cannot_be_read_is_reported(open_desk: Open, file: KeptRating) -> None:
+    file._database.notice = "results and reviews are not saved: no access"
     assert open_desk().state["notice"] == file.notice
 
 
-def test_who_plays_white_is_asked_while_the_engine_moves(tmp_path: Path, file: RatingFile) -> None:
+def test_who_plays_white_is_asked_while_the_engine_moves(tmp_path: Path, file: KeptRating) -> None:
     with Engine(EngineSettings(threads=1, visits=2, seed=1), width=9) as engine:
         engine.ready.result()
         desk = Desk(engine, tmp_path, humans=frozenset({WHITE}), rating=file)
@@ -155,7 +156,7 @@ def test_who_plays_white_is_asked_while_the_engine_moves(tmp_path: Path, file: R
         assert desk.state["rank"] == "12k" and desk.state["rating"]["counts"]
 
 
-def test_a_game_that_another_network_goes_on_with_does_not_count(open_desk: Open, file: RatingFile) -> None:
+def test_a_game_that_another_network_goes_on_with_does_not_count(open_desk: Open, file: KeptRating) -> None:
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.play_and_wait("C3")

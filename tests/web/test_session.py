@@ -49,7 +49,7 @@ def test_a_program_that_was_started_again_numbers_its_games_differently(engine: 
         ({"type": "play", "point": "C3"}, "invalid tree"),
         ({"type": "undo"}, "you have no move to take back"),
         ({"type": "line"}, "invalid move"),
-        ({"type": "resume", "game": "../../etc/passwd"}, "no unfinished game"),
+        ({"type": "resume", "game": "../../etc/passwd"}, "no saved game"),
         ({"type": "nonsense"}, "unknown type 'nonsense'"),
         ({"type": "network", "network": "/etc/passwd"}, "invalid network"),
         ({"type": "new", **NEW, "width": 99}, "invalid width"),
@@ -379,11 +379,11 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     values.set(line[0], Value(BLACK, 0.5, 2.0, JUDGED_VISITS, "C3"))
     values.set(line[1], Value(WHITE, 0.4, -1.5, JUDGED_VISITS, "C3"))
     desk.session.show()
-    assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
-    assert desk.published[-1]["drawn"]["labels"] == {"A1": "4"}
+    assert desk.published[-1]["loss"] == {"move": "A1", "points": 4, "best": "C3", "canUndo": True}
+    assert desk.published[-1]["drawn"]["labels"] == {"A1": "\u22124"}
     values.set(line[1], Value(WHITE, 0.4, -0.46, JUDGED_VISITS, "C3"))
     desk.session.show()
-    assert desk.published[-1]["loss"]["points"] == 2.5 and desk.published[-1]["drawn"]["labels"] == {"A1": "3"}
+    assert desk.published[-1]["loss"]["points"] == 3 and desk.published[-1]["drawn"]["labels"] == {"A1": "\u22123"}
     desk.send("teach", on=False)
     assert desk.published[-1]["loss"] is None
 

@@ -4,6 +4,7 @@ import base64
 import datetime
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from web.conftest import FROM_HERE, NEW, RECORD, Desk
@@ -53,17 +54,25 @@ def test_an_analysis_ends_with_its_game(desk: Desk) -> None:
         assert desk.state["analysisVisits"] is None and desk.state["report"] is None and desk.state["task"] is None
 
 
+def listed(desk: Desk) -> list[dict[str, Any]]:
+    """The user's games."""
+    answer = desk.send("games")
+    assert answer is not None
+    return [*answer["games"]]
+
+
 def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.play_and_wait("C3")
-    assert desk.send("games") == {"type": "games", "games": []}  # the present one is not offered
+    assert listed(desk) == []  # the present one is not offered
     file = desk.saved()
     monkeypatch.chdir(tmp_path)
     desk.played.load(open_game(Path(file.name)))
-    assert desk.send("games") == {"type": "games", "games": []}  # by whatever path it was opened
+    assert listed(desk) == []  # by whatever path it was opened
     desk.send("new", **{**NEW, "colour": "black"})
     day = datetime.date.today().isoformat()
-    game = {"name": file.stem, "width": 5, "height": 5, "players": None, "rank": "max", "moves": 2, "day": day}
-    assert desk.send("games") == {"type": "games", "games": [game]}
+    game = {"name": file.stem, "width": 5, "height": 5, "own": "black", "opponent": "max", "moves": 2, "day": day}
+    (found,) = listed(desk)
+    assert found | game == found and found["isUnfinished"] and found["review"] == ""
     desk.send("resume", game=file.stem)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.state["file"] == file.name
@@ -74,9 +83,7 @@ def test_a_saved_game_is_listed_with_the_rank_at_which_it_continues(desk: Desk, 
     game.play(BLACK, "D4")
     for name, player in players.items():
         write_sgf(GameRecord.from_game(game, black="human", white=player), tmp_path / f"{name}.sgf")
-    answer = desk.send("games")
-    assert answer is not None
-    assert {game["name"]: game["rank"] for game in answer["games"]} == {"a": "6k", "b": None, "c": "max"}
+    assert {game["name"]: game["opponent"] for game in listed(desk)} == {"a": "6k", "b": "", "c": "max"}
 
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
@@ -148,17 +155,40 @@ def test_a_step_does_not_play_the_game_again(desk: Desk, monkeypatch: pytest.Mon
 
 
 def test_the_page_says_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -> None:
+    def names() -> list[str]:
+        return [remark["name"] for remark in desk.state["remarks"]]
+
     desk.send("open", sgf=RECORD + RECORD)
-    said = "only the first game in the file was opened"
-    assert desk.state["notice"] == said
+    assert "record.firstGame" in names()
     desk.play("G3")
-    assert desk.state["notice"] == said
+    assert "record.firstGame" in names()
     desk.send("open", sgf=RECORD)
-    assert desk.state["notice"] is None
+    assert "record.firstGame" not in names()
     path = tmp_path / "two.sgf"
     path.write_text(RECORD + RECORD)
     desk.played.load(open_tree(read_sgf(path), path))
-    assert new_session(desk.played, desk.published.append, desk.calls.put).notice == said  # as `web FILE` begins
+    session = new_session(desk.played, desk.published.append, desk.calls.put)  # as `web FILE` begins
+    opening = next(part for part in session.parts if part.name == "game")
+    assert "record.firstGame" in [remark["name"] for remark in opening.document()["remarks"]]
+
+
+def test_the_page_says_what_a_record_leaves_open(desk: Desk) -> None:
+    desk.send("open", sgf="(;SZ[9]RU[XY]PB[A[1]];B[ee])")
+    assert [(remark["name"], remark["values"].get("text")) for remark in desk.state["remarks"]] == [
+        ("record.unescaped", None),
+        ("record.unknownRules", "XY"),
+        ("record.noKomi", None),
+    ]
+    assert (desk.state["rules"], desk.state["komi"]) == ("chinese", 0)
+    desk.send("open", sgf="(;SZ[9]RU[Japanese]KM[];B[ee])")
+    assert [remark["name"] for remark in desk.state["remarks"]] == ["record.noKomi"]
+    assert (desk.state["rules"], desk.state["komi"]) == ("japanese", 6)
+
+
+def test_a_record_in_another_format_is_opened(desk: Desk) -> None:
+    content = (Path(__file__).parents[1] / "data" / "sgf" / "tygem.gib").read_bytes()
+    desk.send("open", files=[["a.gib", base64.b64encode(content).decode()]])
+    assert (desk.state["moves"], desk.state["handicap"]) == (4, 3)
 
 
 def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) -> None:
@@ -252,20 +282,16 @@ def test_the_page_says_that_the_game_goes_on_in_another_file(desk: Desk) -> None
     assert desk.state["notice"] is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "values", "more"),
-    [("new", NEW, ""), ("open", {"sgf": RECORD + RECORD}, "; only the first game in the file was opened")],
-)
+@pytest.mark.parametrize(("kind", "values"), [("new", NEW), ("open", {"sgf": RECORD + RECORD})])
 def test_a_game_that_gives_way_says_that_it_went_to_another_file(
-    desk: Desk, kind: str, values: dict[str, object], more: str
+    desk: Desk, kind: str, values: dict[str, object]
 ) -> None:
     desk.play_and_wait("C3")
     file = desk.saved()
     file.write_text(file.read_text() + "\n")
     desk.send(kind, **values)
-    assert desk.state["notice"].startswith(f"another program has changed {file}") and desk.state["notice"].endswith(
-        more
-    )
+    assert desk.state["notice"].startswith(f"another program has changed {file}")
+    assert len(desk.state["remarks"]) == (kind == "open")
 
 
 def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path) -> None:
@@ -296,12 +322,12 @@ def test_a_record_with_more_positions_than_pages_can_show_is_refused(
 def test_a_record_is_shown_up_to_an_illegal_move(desk: Desk, language: str) -> None:
     desk.send("open", sgf="(;SZ[9];B[ee];W[cc];B[ee](;W[aa])(;W[bb]))")
     assert desk.state["moves"] == 2
-    at = desk.state["ending"]["values"]["problem"]["values"]
+    at = desk.state["remarks"][-1]["values"]["problem"]["values"]
     assert (at["place"]["values"], at["problem"]["name"]) == ({"number": "3"}, "error.occupied")
     played = desk.played.saved
-    assert played is not None and played.ending is not None and "E5" in texts(language).say(played.ending)
+    assert played is not None and "E5" in texts(language).say(played.remarks[-1])
     desk.send("open", sgf=RECORD)
-    assert desk.state["ending"] is None
+    assert "error.recordEnds" not in [remark["name"] for remark in desk.state["remarks"]]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

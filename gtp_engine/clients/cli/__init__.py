@@ -28,6 +28,7 @@ COMMANDS = {
     "play": "Play against the engine in the terminal.",
     "web": "Play against the engine in the browser.",
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
+    "games": "List your games, and what cost you most points.",
     "review": "Find the mistakes in a game record.",
     "solve": "Find out whether groups live, by exact reading.",
     "selfplay": "Play the engine against itself and save the games.",

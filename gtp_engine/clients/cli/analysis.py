@@ -18,6 +18,7 @@ from ...search.parameters import KNOWN_NAMES
 from ..gtp.lines import ClientGoneError, Output, make_blocking, take_standard_output
 from .command import command
 from .common_options import network_file, search_options
+from .katago_options import KataGoOptions
 
 if TYPE_CHECKING:
     from ..analysis.query import QuerySettings
@@ -32,69 +33,44 @@ FIRST_BOARD = 19  # the board size whose network is loaded before the first quer
 
 
 @dataclass(frozen=True)
-class KataGoOptions:
-    """The options of KataGo's own command line, with which KaTrain starts what it takes for KataGo.
+class AnalysisOptions(KataGoOptions):
+    """The options of KataGo's `analysis`, with which KaTrain starts what it takes for KataGo.
 
     Attributes:
-        model: KataGo's name of --network.
         human_model: A second network, which imitates humans: for humanPolicy in answers to queries with a
             humanSLProfile.
-        config: Accepted for KaTrain; KataGo's settings are not read.
         analysis_threads: Accepted for KaTrain; positions are searched together on all --threads.
-        overrides: Set KataGo's parameters; those without a counterpart are ignored (repeatable).
         quit_without_waiting: Exit at the end of input without finishing pending queries.
     """
 
-    model: str | None = setting(
-        None,
-        accepts=NETWORK,
-        flags=["-model", "--model"],
-        metavar="FILE",
-        together="network",
-        heading="KataGo's options",
-    )
     human_model: str | None = setting(None, accepts=NETWORK, flags=["-human-model", "--human-model"], metavar="FILE")
-    config: str | None = setting(None, accepts=Text(), flags=["-config", "--config"], metavar="FILE")
     analysis_threads: str | None = setting(
         None, accepts=Text(), flags=["-analysis-threads", "--analysis-threads"], metavar="N"
     )
-    overrides: tuple[str, ...] = setting(
-        (), accepts=Text(), flags=["-override-config", "--override-config"], multiple=True, metavar="NAME=VALUE,..."
-    )
     quit_without_waiting: bool = setting(False, is_flag=True, flags=["--quit-without-waiting", "-quit-without-waiting"])
 
-    def apply_to(self, search: EngineSettings) -> "tuple[EngineSettings, QuerySettings]":
+    def for_queries(self, search: EngineSettings) -> "tuple[EngineSettings, QuerySettings]":
         """Returns the engine's settings with the model and the parameters set, and those of queries.
 
         It logs what has no effect. Raises UserError if a value is invalid, or the model is not found.
         """
         from ..analysis.query import QuerySettings
 
-        if self.config:
-            logger.log(NOTICE, f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
         if self.analysis_threads:
             logger.log(NOTICE, f"-analysis-threads {self.analysis_threads} has no effect: use --threads")
-        if self.model is not None:
-            search = replace(search, network=network_file(self.model))
         search = replace(search, parameters={"wide_root_noise": _WIDE_ROOT_NOISE, **search.parameters})
-        pairs = (item.partition("=") for text in self.overrides for item in text.split(","))
-        values = {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
-        queries, others = QuerySettings(search.visits, search.seconds).with_values(values)
+        queries, others = QuerySettings(search.visits, search.seconds).with_values(self.values)
         if queries.visits is None and queries.seconds is None:
             queries = replace(queries, visits=DEFAULT_VISITS)
-        for name in [name for name in others if name in KNOWN_NAMES]:
-            search = search.with_parameter(name, others.pop(name))
-        if others:
-            logger.log(NOTICE, f"KataGo's parameters without a counterpart here are ignored: {', '.join(others)}")
-        return search, queries
+        return self.apply_to(search, others, KNOWN_NAMES), queries
 
 
 @command(
     common=("network", "visits", "seconds", "threads"),
-    groups={"search": search_options(visits=str(DEFAULT_VISITS)), "katago": KataGoOptions},
+    groups={"search": search_options(visits=str(DEFAULT_VISITS)), "katago": AnalysisOptions},
 )
 @click.pass_context
-def analysis(context: click.Context, search: EngineSettings, katago: KataGoOptions) -> None:
+def analysis(context: click.Context, search: EngineSettings, katago: AnalysisOptions) -> None:
     """Speak KataGo's JSON analysis protocol on standard input and output.
 
     Each line is a query. Positions are searched at the same time, and answers are sent as soon as they are ready.
@@ -118,12 +94,12 @@ def analysis(context: click.Context, search: EngineSettings, katago: KataGoOptio
         context.exit(0)
 
 
-def _converse(search: EngineSettings, katago: KataGoOptions, output: Output) -> None:
+def _converse(search: EngineSettings, katago: AnalysisOptions, output: Output) -> None:
     """Answers queries from standard input until it ends."""
     from ..analysis.protocol import LONGEST_LINE, Conversation, Schedulers
     from ..analysis.query import Defaults
 
-    settings, queries = katago.apply_to(search)
+    settings, queries = katago.for_queries(search)
     lines = lines_ahead(0, LONGEST_LINE, _LINES_AHEAD)
     human_model = network_file(katago.human_model) if katago.human_model else None
     with closing(Schedulers(settings, human_model)) as schedulers:

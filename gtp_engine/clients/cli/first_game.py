@@ -20,8 +20,9 @@ from ...engine.settings import EngineSettings
 from ...nets.library import network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...solver.ahead import begin_when
+from ...table.database import Database
 from ...table.new_game import COLOURS, initial_game, parse_humans
-from ...table.player_rating import RatingFile, first_rating
+from ...table.player_rating import KeptRating, first_rating
 from .common_options import GameOptions, network_file
 from .defaults import is_given
 from .options import FOLDER
@@ -141,9 +142,10 @@ def rated_games(
     if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
         return None
     try:
-        file = RatingFile(data_dir() / "rating.json")
+        data_dir()
     except UserError:  # without a home folder nothing is asked
         return None
+    file = KeptRating(Database())
     if options.is_auto and file.rating is None and (file.is_asked or not can_ask):
         file.rating = first_rating(None)
     if file.is_asked and file.rating is None:  # full strength was chosen
@@ -200,7 +202,8 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
     and to a new game if there is none to continue.
     """
-    from ...table.saved_games import find_game, latest_unfinished, unfinished_games
+    from ...table.game_index import latest_unfinished, unfinished_games
+    from ...table.saved_games import find_game
 
     resumes = options.resume and is_given(context, "resume")
     if options.file is not None and is_given(context, "resume"):
@@ -212,8 +215,9 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
     if resumes:
         return latest_unfinished(options.folder, with_edited=with_edited)
     begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
-    games = unfinished_games(options.folder, with_edited=with_edited)
-    return next(games, None) if options.resume and not begins_new else None
+    if begins_new or not options.resume:
+        return None
+    return next(iter(unfinished_games(options.folder, with_edited=with_edited)), None)
 
 
 def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:

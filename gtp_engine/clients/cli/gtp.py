@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from ...base import VERSION
 from ...base.fields import Text
 from ...base.settings import setting
-from ...engine.settings import EngineSettings
+from ...engine.settings import LIVE_NAMES, EngineSettings
 from ...solver.ahead import begin_when
 from .command import command
 from .common_options import GameOptions, search_options
+from .katago_options import KataGoOptions
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,16 @@ class ClientOptions:
         "game": GameOptions,
         "search": search_options(["rank", "delay", "ponder", "resign"]),
         "client": ClientOptions,
+        "katago": KataGoOptions,
     },
 )
-def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> None:
+def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions, katago: KataGoOptions) -> None:
     """Speak GTP on standard input and output.
 
     Commands are answered in order. If `quit` arrives during genmove, the engine answers at once. At the end of
     input, running searches finish first, so leave `quit` out of a script. Lizzie asks for scores and ownership only if
-    the name begins with KataGo.
+    the name begins with KataGo. KataGo's own options are accepted as well: in a GUI that starts `katago gtp ...` only
+    the program has to be replaced.
 
     \b
     Examples:
@@ -51,6 +54,7 @@ def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> Non
     from ...engine.engine import Engine
     from ..gtp.loop import run
 
+    search = katago.apply_to(search, katago.values, LIVE_NAMES)
     engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     begin_when(engine.ready)
     sys.exit(run(engine, name=client.name, version=client.version or VERSION))

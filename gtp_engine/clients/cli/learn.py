@@ -73,7 +73,7 @@ class LearnOptions:
     Attributes:
         games: Game records, and folders of them.
         out: The run's folder.
-        label_only: Only fill the folder of --labels; several programs may share the work.
+        label_only: Only fill the folder of --labels.
         minutes: Stop after N minutes, with a measurement; rerun to resume. Reading the records does not count.
     """
 

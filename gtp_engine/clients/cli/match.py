@@ -149,6 +149,8 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
     for param in context.command.params:
         if param.name in wrong and is_given(context, param.name):
             raise click.UsageError(f"{param.opts[0]} is only for matches between {kind}")
+    if options.cluster and options.threads:
+        raise click.UsageError("each CPU of a cluster plays with one thread: omit --threads")
 
 
 def _check_output(file: Path, options: MatchOptions) -> None:

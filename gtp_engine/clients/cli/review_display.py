@@ -39,9 +39,9 @@ def follow(steps: Iterable[ReviewStep], name: str, *, is_first: bool = False) ->
             if is_first and step.stage == "moves" and not step.done:
                 show_notice(cost_notice(step))
             if step.stage == "moves" and step.done:
-                move = step.review.moves[-1]
+                move = step.review.searched[-1]
                 logger.info(" ".join(move_line(move).plain.split()))
-            for move in step.review.moves if (step.stage, step.done) == ("reasons", 0) else ():
+            for move in step.review.searched if (step.stage, step.done) == ("reasons", 0) else ():
                 if move.is_checked:
                     logger.info(f"checked: {' '.join(move_line(move).plain.split())}")
             title = titles.get(step.stage, name)
@@ -74,6 +74,8 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     moves = f"move {first}" if first == last else f"moves {first} to {last}"
     console.print(Text(printable(review.heading), style="bold"))
     console.print(Text(f"{moves}; {review.conditions.text}", style="dim"))
+    for notice in review.conditions.notices:
+        console.print(Text(texts().say(notice), style="yellow"))
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))

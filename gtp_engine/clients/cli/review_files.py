@@ -45,7 +45,7 @@ def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
                 errors.append(error_text(error))
                 continue
             if not found:
-                errors.append(f"{place}: there are no {' or '.join(RECORD_SUFFIXES)} files in this folder")
+                errors.append(f"{place}: there are no game records ({', '.join(RECORD_SUFFIXES)}) in this folder")
             for file in found:
                 try:
                     records += _read_games(file, errors, lambda text: status.update(Text(text)))

@@ -5,12 +5,14 @@ of Leela Zero, KataGo and CGOS.
 """
 
 import contextlib
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...base.errors import EXPECTED, UserError
+from ...base.languages.texts import texts
 from ...engine.clock import SYSTEMS, TimeSettings, gtp_settings, named_settings
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, all_points
 from ...go.handicap import fixed_handicap_points, free_handicap_points
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from ...search.evaluate.batch import Evaluation
     from ...search.report import SearchReport
 
+logger = logging.getLogger(__name__)
+
 Format = Callable[["SearchReport", Fields], str]
 
 ILLEGAL_MOVE = "illegal move"
@@ -45,6 +49,7 @@ BAD_VERTEX_LIST = "bad vertex list"
 _CANNOT_SCORE = "cannot score"
 _STATUSES = ("alive", "dead", "seki")
 _KGS_SYSTEMS = ("none", "absolute", "byoyomi", "canadian")
+CANCELLED = "cancelled"
 _SHORTEST_INTERVAL = 0.01  # seconds between reports
 
 # Moves of the engine.
@@ -60,6 +65,19 @@ def reg_genmove(session: Session, arguments: list[str]) -> str:
     return session.vertex(decision.point)
 
 
+@command("kata-search", takes=1)
+def kata_search(session: Session, arguments: list[str]) -> str:
+    """As genmove, but plays nothing."""
+    return answer_of(session, session.decide(session.engine.genmove(session.engine.request(colour(arguments[0])))))
+
+
+@command("kata-search_cancellable", takes=1)
+def kata_search_cancellable(session: Session, arguments: list[str]) -> str:
+    """As kata-search; any line that comes in ends it with `cancelled`, as in KataGo."""
+    future = session.engine.genmove(session.engine.request(colour(arguments[0])))
+    return answer_of(session, session.decide(future)) if session.wait_for_input(future) else CANCELLED
+
+
 @command("kgs-genmove_cleanup", takes=1)
 def kgs_genmove_cleanup(session: Session, arguments: list[str]) -> str:
     """As genmove, but captures all dead stones before it passes."""
@@ -71,9 +89,14 @@ def play_best(session: Session, player: int, *, cleanup: bool = False) -> str:
     return commit(session, session.decide(session.engine.genmove(session.engine.request(player), cleanup=cleanup)))
 
 
+def answer_of(session: Session, decision: "Decision") -> str:
+    """Returns the answer to the client."""
+    return "resign" if decision.resign else session.vertex(decision.point)
+
+
 def commit(session: Session, decision: "Decision") -> str:
     """Plays what was decided and ponders, if the engine does; returns the answer to the client."""
-    answer = "resign" if decision.resign else session.vertex(decision.point)
+    answer = answer_of(session, decision)
     session.engine.commit(decision)
     if not decision.resign:
         session.engine.ponder()
@@ -300,19 +323,23 @@ def time_left(session: Session, arguments: list[str]) -> None:
 def loadsgf(session: Session, arguments: list[str]) -> None:
     """Loads the main line, or the position before move N of it, its end if it has fewer moves.
 
-    Size, komi and rules are the record's; if it does not contain komi or rules, the engine's are kept.
+    Size, komi and rules are the record's. If it has no komi or names no known rules, the engine's are kept, which is
+    written to standard error.
     """
-    from ...go.sgf import read_sgf
+    from ...go.sgf import read_sgf, terms_of
 
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
     with refusing_as("cannot load file"):
         record = read_sgf(arguments[0])
-        rules = record.game_rules() or session.engine.rules
+        engine = session.engine
+        kept = engine.komi_on(record.width, record.height)
+        terms = terms_of(record, usual_rules=engine.rules, usual_komi=kept)
         last = len(record.moves)  # any later number means the end, as GUIs expect
-        game = record.to_game(last if moves is None else min(max(moves - 1, 0), last), rules=rules)
-        if record.komi is None:
-            game.set_komi(session.engine.komi_on(game.width, game.height))
-        session.engine.load(game)
+        game = record.to_game(last if moves is None else min(max(moves - 1, 0), last), rules=terms.rules)
+        game.set_komi(terms.komi)
+        engine.load(game)
+    for notice in terms.notices:
+        logger.warning(f"{record.source}: {texts().say(notice)}")
 
 
 @command("printsgf", takes=(0, 1))
@@ -400,6 +427,7 @@ command("lz-analyze")(lambda session, arguments: analyze(session, arguments, lz_
 command("kata-analyze")(lambda session, arguments: analyze(session, arguments, kata_line))
 command("lz-genmove_analyze")(lambda session, arguments: genmove_analyze(session, arguments, lz_line))
 command("kata-genmove_analyze")(lambda session, arguments: genmove_analyze(session, arguments, kata_line))
+command("kata-search_analyze")(lambda session, arguments: genmove_analyze(session, arguments, kata_line, answer_of))
 
 
 @command("cgos-genmove_analyze", takes=1)
@@ -419,6 +447,13 @@ class Stream:
         self._fields = fields
         self._form = form
         self._newest: deque[SearchReport] = deque(maxlen=1)
+        self.has_reported = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the engine is ready, so that there are or will be reports."""
+        ready = self._session.engine.ready
+        return ready.done() and ready.exception() is None
 
     def open(self) -> None:
         """Sends the first line of the response once the engine is ready; if it cannot be, the command fails instead."""
@@ -432,38 +467,55 @@ class Stream:
 
     def send_newest(self) -> None:
         """Sends the newest report, unless it has been sent."""
-        ready = self._session.engine.ready
-        if ready.done() and ready.exception() is None:
+        if self.is_open:
             self._session.stream()
         if self._newest:
             self.send(self._newest.popleft())
 
     def send(self, report: "SearchReport") -> None:
         """Sends one line; none if it would have no moves, as an empty one would end the response."""
-        self._session.last_report = report
+        self._session.last_report, self.has_reported = report, True
         if report.moves and self._fields.most_moves != 0:
             self._session.stream(self._form(with_unvisited(report, self._fields.least_moves), self._fields))
 
 
 def analyze(session: Session, arguments: list[str], form: Format) -> None:
-    """Streams reports until anything comes in."""
+    """Streams reports until anything comes in, and sends one then if the interval has not passed yet."""
     request, fields = parse_request(session, arguments, form)
     stream = Stream(session, fields, form)
     future = session.engine.analyze(replace(request, on_report=stream.take), endless=True)
     stream.open()
     session.wait_for_input(future, stream.send_newest)
+    if request.interval is not None and stream.is_open and not stream.has_reported:
+        stream.send(session.wait(future))
 
 
-def genmove_analyze(session: Session, arguments: list[str], form: Format) -> None:
-    """As genmove, with reports during the search and one at its end, then `play` and the move."""
+def genmove_analyze(
+    session: Session,
+    arguments: list[str],
+    form: Format,
+    finish: "Callable[[Session, Decision], str]" = commit,
+    *,
+    is_cancellable: bool = False,
+) -> None:
+    """As genmove, with reports during the search and one at its end, then `play` and what `finish` returns."""
     request, fields = parse_request(session, arguments, form)
     stream = Stream(session, fields, form)
     future = session.engine.genmove(replace(request, on_report=stream.take))
     stream.open()
+    if is_cancellable and not session.wait_for_input(future, stream.send_newest):
+        session.stream(f"play {CANCELLED}")
+        return
     decision = session.decide(future, stream.send_newest)
     if decision.report is not None:
         stream.send(decision.report)
-    session.stream(f"play {commit(session, decision)}")
+    session.stream(f"play {finish(session, decision)}")
+
+
+@command("kata-search_analyze_cancellable")
+def kata_search_analyze_cancellable(session: Session, arguments: list[str]) -> None:
+    """As kata-search_analyze; any line that comes in ends it with `play cancelled`, as in KataGo."""
+    genmove_analyze(session, arguments, kata_line, answer_of, is_cancellable=True)
 
 
 # What a network outputs for the position without any search, in KataGo's form.
@@ -483,6 +535,14 @@ def kata_raw_nn(session: Session, arguments: list[str]) -> str:
         raise GtpError(SYNTAX_ERROR, f"unexpected {words[0]!r}: expected [COLOUR] SYMMETRY|all [OPTIMISM]")
     found = session.wait(session.engine.raw_evaluations(player, symmetries=symmetries, optimism=optimism))
     return "\n".join(map(raw_text, symmetries, found))
+
+
+@command("kata-raw-human-nn")
+def kata_raw_human_nn(session: Session, arguments: list[str]) -> str | None:
+    """As kata-raw-nn, if the network imitates humans."""
+    if not session.wait(session.engine.prepare()).takes_profile:
+        raise GtpError("the network does not imitate humans: start with --network b18c384nbt-humanv0")
+    return kata_raw_nn(session, arguments)
 
 
 def raw_text(symmetry: int, evaluation: "Evaluation") -> str:

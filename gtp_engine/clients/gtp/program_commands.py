@@ -6,6 +6,7 @@ GoGui's ruler, `gogui-rules_*`, stay unlisted: GoGui would treat the engine as a
 
 import json
 import os
+from typing import Any
 
 from ...base import VERSION
 from ...base.fields import Words
@@ -89,6 +90,23 @@ def kata_set_params(session: Session, arguments: list[str]) -> None:
     except ValueError:
         session.engine.settings = before
         raise
+
+
+@command("kata-get-models")
+def kata_get_models(session: Session, arguments: list[str]) -> str:
+    """Returns a JSON list of the network that is used; an empty one if none is."""
+    evaluator: Any = session.wait(session.engine.prepare())
+    if session.engine.network is None:
+        return "[]"
+    model = {
+        "name": evaluator.name,
+        "internalName": evaluator.config.name,
+        "maxBatchSize": evaluator.batch_size,
+        "usesHumanSLProfile": evaluator.takes_profile,
+        "version": evaluator.config.version,
+        "usingFP16": str(evaluator.precision == "float16").lower(),
+    }
+    return json.dumps([model], separators=(",", ":"))
 
 
 def _text(value: object) -> str:

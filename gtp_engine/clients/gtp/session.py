@@ -184,16 +184,17 @@ class Session:
             on_news()
         return future.result()
 
-    def wait_for_input(self, future: "Future[T]", on_news: Callable[[], None]) -> None:
-        """Lets a search run until there is input or it ends by itself; its result is discarded."""
+    def wait_for_input(self, future: "Future[T]", on_news: Callable[[], None] = lambda: None) -> bool:
+        """Lets a search run until there is input or it ends by itself; returns whether it has ended."""
         future.add_done_callback(lambda _: self.inbox.post_news())
         while not future.done() and not self.inbox.has_input:
             self.inbox.receive()
             if not self.inbox.has_input:
                 on_news()
         self.engine.stop()
-        if future.done():
+        if is_done := future.done():
             future.result()
+        return is_done
 
     def decide(self, future: "Future[Decision]", on_news: Callable[[], None] = lambda: None) -> "Decision":
         """Waits for a genmove and returns its decision; keeps its report, and counts its time for `cputime`."""

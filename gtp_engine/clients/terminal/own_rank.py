@@ -5,7 +5,7 @@ from ...base.messages import plural
 from ...engine.ranks import STRONGEST, WEAKEST, parse_rank
 from ...go.game import Game
 from ...table.played_game import PlayedGame
-from ...table.player_rating import RatingFile, first_rating
+from ...table.player_rating import KeptRating, first_rating
 from ...table.rated_games import RatedGames
 from .screen import Screen
 
@@ -46,7 +46,7 @@ class OwnRank:
             self._rated.begin(self._played.game, self._played.humans)
         return True
 
-    def _ask(self, file: RatingFile) -> bool:
+    def _ask(self, file: KeptRating) -> bool:
         while (answer := self._screen.ask(_QUESTION)) is not None:
             try:
                 word = answer.lower().strip(" .!")
@@ -114,6 +114,6 @@ class OwnRank:
         """Has the engine's rank follow the results no longer."""
         self._rated = None
 
-    def _show_notice(self, file: RatingFile) -> None:
+    def _show_notice(self, file: KeptRating) -> None:
         if file.notice:
             self._screen.say(file.notice, "yellow")

@@ -1,10 +1,9 @@
 """A game in the terminal: between a human and the engine, or two humans with the engine looking on."""
 
-import itertools
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -26,16 +25,18 @@ from ...engine.settings import ANSWER_SECONDS, EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.life import area_map
-from ...go.sgf import GameRecord
 from ...search.report import SearchReport
 from ...study.game_review import GameReview
 from ...study.known_reports import KnownReports
 from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
 from ...study.reviewer import ReviewTask
+from ...study.stored_reviews import keep_review
+from ...table.database import Database
+from ...table.game_index import latest_unfinished, unfinished_games
 from ...table.new_game import described_game
 from ...table.played_game import Mode, PlayedGame
 from ...table.rated_games import RatedGames
-from ...table.saved_games import HUMAN, find_game, latest_unfinished, open_game, unfinished_games
+from ...table.saved_games import HUMAN, find_game, open_game
 from . import board
 from .own_rank import OwnRank
 from .screen import Screen
@@ -326,7 +327,7 @@ class TerminalGame:
 
     def _command_load(self, name: str) -> None:
         if not name:
-            paths = list(itertools.islice(self._other_games(), _LISTED))
+            paths = self._other_games()[:_LISTED]
             if not paths:
                 raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
             self._print("unfinished games, the latest first; type load and one of these names:")
@@ -340,11 +341,11 @@ class TerminalGame:
             path, move = find_game(match[1], self._played.folder), int(match[2])
         self._load(path, move)
 
-    def _other_games(self) -> Iterator[Path]:
+    def _other_games(self) -> list[Path]:
         return unfinished_games(self._played.folder, self._played.file.path)
 
     def _command_resume(self, _: str) -> None:
-        latest, other = latest_unfinished(self._played.folder), next(self._other_games(), None)
+        latest, other = latest_unfinished(self._played.folder), next(iter(self._other_games()), None)
         if latest != other:  # it is the present game
             if other is not None:
                 raise UserError("this is the latest unfinished game; type load to see the others")
@@ -411,8 +412,10 @@ class TerminalGame:
             raise UserError("no move has been played")
         if self._lesson is None:
             player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-            task = ReviewTask(GameRecord.from_game(game), player=player)
+            record, engine = self._played.update_record(is_copy=True).copy(), self._engine
+            task = ReviewTask(record, player=player, rules=engine.rules, komi=engine.komi)
             self._lesson = self._given(after_game(task, self._network_settings(), self._known))
+            keep_review(Database(), self._lesson, is_lesson=True)
         for line in lesson_lines(self._lesson):
             self._print(line)
 

@@ -1,9 +1,8 @@
 """Which game is played or looked at: new games, saved games, records, and the network that plays."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from ...base.errors import UserError
@@ -22,13 +21,12 @@ from ...table.game_clock import check_limits
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
 from ...table.rated_games import RatedGames
-from ...table.saved_games import HUMAN, SavedGame, open_tree, read_notes, saved_opponent, unfinished_games
+from ...table.saved_games import HUMAN, SavedGame, open_tree
 from .playing import result_in_parts
 from .position import empty_board
-from .session import Document, Message, Part, Reading, Session, phrase_parts, text_of, visits_of, whole_number
+from .session import Document, Message, Part, Session, phrase_parts, text_of, visits_of, whole_number
 
 _MOST_POSITIONS = 100_000  # of a record; pages draw its tree, and follow its lines from start to end
-_LISTED = 20  # unfinished games that a page offers
 _SECONDS = Range(0, 3600, above=True, noun="number of seconds")  # the page offers less
 _KOMI = Range(-150, 150)
 _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
@@ -45,14 +43,6 @@ class Opening(Part):
         # Those that a page may choose by their names; it never names a file.
         named = {network_name(path): str(path) for path in list_networks()}
         self.networks = {AUTO: AUTO, ROLLOUTS: ROLLOUTS} | named
-
-    def on_games(self, _: Message) -> Reading:
-        """Returns the unfinished games: their names, boards, players, moves, and days of the last move."""
-        games = islice(self._unfinished(), _LISTED)
-        return Reading(lambda: [*map(_listed, games)], lambda games: {"type": "games", "games": games})
-
-    def _unfinished(self, name: str | None = None) -> Iterator[Path]:
-        return unfinished_games(self.played.folder, self.played.file.path, with_edited=True, name=name)
 
     def on_new(self, message: Message) -> None:
         """Begins a new game."""
@@ -87,24 +77,6 @@ class Opening(Part):
                 self.played.begin(game, humans, time)
 
         return begin
-
-    def on_resume(self, message: Message) -> Reading:
-        """Continues a saved game."""
-        name = text_of(message, "game")
-        found, number = self._unfinished(name), self.session.tree_number
-
-        def read() -> SavedGame:
-            path = next(found, None)
-            if path is None:
-                raise UserError(f"no unfinished game {name[:80]!r}")
-            saved = read_shown(path.read_bytes(), path)
-            return saved.as_record() if saved.is_edited else saved
-
-        def load(saved: SavedGame) -> None:
-            self.session.check_game(number)  # another one may have begun meanwhile
-            self.load(saved)
-
-        return Reading(read, load)
 
     def on_branch(self, message: Message) -> None:
         """Begins a new game from the position that is shown."""
@@ -147,7 +119,7 @@ class Opening(Part):
         session.cancel()
         notice = played.file.notice
         begin()
-        session.notice = "; ".join(filter(None, (notice, session.notice_of_opening))) or None
+        session.notice = notice
         if forgets:
             self.values.forget()
         session.began(is_aside=is_aside)
@@ -187,7 +159,9 @@ class Opening(Part):
             "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): names[colour] for colour in humans if names[colour] not in ("", HUMAN)},
-            "ending": played.saved and played.saved.ending and phrase_parts(played.saved.ending),
+            "ranks": {"black": tree.black_rank, "white": tree.white_rank} if is_record else {},
+            "title": (tree.root.text("GN") or tree.root.text("EV")).strip() if is_record else "",
+            "remarks": [phrase_parts(remark) for remark in played.saved.remarks] if played.saved else [],
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),
             "komi": game.komi,
             "rules": rules_name(game.rules) or "other",
@@ -200,22 +174,6 @@ class Opening(Part):
             "network": network if network in (AUTO, ROLLOUTS) else network_name(Path(network)),
             "networks": list(self.networks),
         }
-
-
-def _listed(path: Path) -> Document:
-    """Returns what a list of games says about a file."""
-    tree = read_sgf(path)
-    notes = read_notes(tree.root.properties)
-    opponent = None if notes.is_edited else saved_opponent(tree, notes)
-    return {
-        "name": path.stem,
-        "width": tree.width,
-        "height": tree.height,
-        "players": [tree.black, tree.white] if notes.is_edited else None,
-        "rank": opponent and str(opponent.rank or "max"),
-        "moves": len(tree.moves),
-        "day": date.fromtimestamp(path.stat().st_mtime).isoformat(),
-    }
 
 
 def read_shown(data: bytes, path: Path | None = None) -> SavedGame:

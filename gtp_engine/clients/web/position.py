@@ -37,6 +37,7 @@ class Position(Part):
             "moveNumbers": [sum(each.move is not None for each in nodes) for nodes in (node.path, line)],
             "variation": {"number": variation + 1, "of": len(siblings)},
             "numbers": self._numbers(game),
+            "next": [game.vertex(child.move.point) for child in node.children if child.move is not None],
             "lastMove": {"colour": colour_name(last[0]), "vertex": game.vertex(last[1])} if last else None,
             "toMove": colour_name(game.to_move),
             "passes": game.passes,

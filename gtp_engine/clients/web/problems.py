@@ -8,17 +8,15 @@ import base64
 import codecs
 import contextlib
 import datetime
-import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from ...base import folders
-from ...base.errors import EXPECTED, UserError, answer_text
+from ...base.errors import UserError
 from ...base.fields import invalid
 from ...base.languages.texts import Phrase
 from ...base.threads import in_background
@@ -27,28 +25,23 @@ from ...go.game import Move
 from ...go.sgf import GameRecord, TreeNode, split_games
 from ...solver import USUAL_SECONDS
 from ...solver.solution import prepare
-from ...study.leitner import Boxes, Card, Missed
+from ...study.kept_problems import Card, KeptProblems, Missed
 from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
-from ...table.saved_games import SavedGame, open_tree
+from ...table.database import Database
+from ...table.saved_games import SavedGame, is_own, open_tree
 from .opening import Opening, read_shown, read_tree
 from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
 from .studying import Searches
-from .values import LEAST_LOSS
-
-if TYPE_CHECKING:
-    from ...study.game_review import Reason
+from .values import LEAST_LOSS, whole
 
 _VISITS = 200  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
 _WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
-# Reasons of a review, about stones.
-_LIFE_AND_DEATH = ("dies", "unsaved", "lives", "kills", "eyes", "eye", "lost", "taken", "nets")
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
 
 
 class _Source(NamedTuple):
@@ -91,24 +84,29 @@ class _Exercise:
 
 
 class Problems(Part):
-    """The problem that is shown, and the reader's boxes."""
+    """The problem that is shown, and those that come again."""
 
-    # Before there is a problem or a mistake the boxes, which may be on a slow disk, are not looked up at each move.
+    # Before there is a problem or a mistake the database, which may be on a slow disk, is not read at each move.
     name, follows_position = "problems", False
 
     def __init__(
-        self, session: Session, searches: Searches, reviewing: Reviewing, solving: Solving, opening: Opening
+        self,
+        session: Session,
+        searches: Searches,
+        reviewing: Reviewing,
+        solving: Solving,
+        opening: Opening,
+        database: Database,
     ) -> None:
         super().__init__(session)
         self._searches, self._reviewing, self._solving, self._opening = searches, reviewing, solving, opening
+        self._database, self._kept = database, KeptProblems(database)
         self._sources: Sequence[_Source] = ()
         self._place = 0
         self._stays = False  # while a problem, or its record, takes the place of another one
         self.exercise: _Exercise | None = None
         self._coming: _Exercise | None = None
         self._one_reading = threading.Lock()  # each takes 128 MB
-        self._boxes: Boxes | None = None
-        self._unread = self._unsaved = ""  # why the boxes are not read, or a result is not in their file
         self._usual_task = session.next_task
 
     # Which problem is shown.
@@ -151,10 +149,24 @@ class Problems(Part):
 
     def on_practise(self, _: Message) -> Reading:
         """Shows the problems that are due, the longest waiting first."""
-        due = sorted(_due(self._cards()), key=lambda card: card.due)
+        due = self._kept.due(datetime.date.today())
         if not due:
             raise UserError("no problem is due today")
-        return self._show([_Source(card.name, card.sgf.encode(), card.missed) for card in due], 0)
+        return self._show([_source(card) for card in due], 0)
+
+    def on_drill(self, message: Message) -> Reading:
+        """Shows the reader's most costly mistakes in reviewed games: of a `phase`, or `about` something, "" for any."""
+        phase, kind = text_of(message, "phase"), text_of(message, "about")
+        number = self.session.tree_number
+
+        def read() -> _Collection:
+            from ...study.losses import problems_of  # later than the first board
+
+            if not (cards := problems_of(self._database, phase, kind)):
+                raise UserError("there are no such mistakes")
+            return _Collection([_source(card) for card in cards], 0, ())
+
+        return Reading(read, partial(self._opened, number))
 
     def on_problem(self, message: Message) -> Reading:
         """Shows one of the problems by its number, from 0."""
@@ -194,7 +206,7 @@ class Problems(Part):
         tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
         end = tree.main_line[-1]
         tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
-        exercise = _Exercise(source, problem, key, end, self._cards().get(key, Card(source.name)))
+        exercise = _Exercise(source, problem, key, end, self._kept.card(key) or Card(source.name))
         return replace(open_tree(tree).as_record(), is_kept=False), exercise
 
     def on_problem_record(self, _: Message) -> Reading:
@@ -211,6 +223,7 @@ class Problems(Part):
 
     def after_beginning(self, *, is_aside: bool) -> None:
         self.exercise = self._coming
+        self._searches.is_asking = self.exercise is not None
         self.session.next_task = self._usual_task
         if self.exercise is not None:
             self.session.next_task, self.follows_position, self.draws = self._next_task, True, True
@@ -364,31 +377,14 @@ class Problems(Part):
 
     # What is kept.
 
-    def _cards(self) -> dict[str, Card]:
-        """Returns the cards; none if the file cannot be read, and `document` says why then."""
-        self._unread = ""
-        try:
-            self._boxes = self._boxes or Boxes(folders.data_dir() / "problems.json")
-            return self._boxes.cards
-        except EXPECTED as error:
-            self._unread = answer_text(error)
-            return {}
-
     def _count(self, exercise: _Exercise, is_right: bool) -> None:
         """Counts the problem as solved or not; once it is not, it stays so until it is shown again."""
         if exercise.result is None or exercise.result > is_right:
             exercise.result = is_right
             card = exercise.before.answered(is_right, datetime.date.today())
-            sgf = (card.sgf or exercise.source.sgf.decode("utf-8-sig")) if card.box else ""
-            self._keep(exercise.key, replace(card, sgf=sgf))
-
-    def _keep(self, key: str, card: Card | None) -> None:
-        self._unsaved = ""
-        try:
-            if self._boxes is not None:
-                self._boxes.change(key, card)
-        except EXPECTED as error:
-            self._unsaved = f"the result is not saved yet: {answer_text(error)}"
+            if card.due and not card.sgf:
+                card = replace(card, sgf=exercise.source.sgf.decode("utf-8-sig"), missed=exercise.source.missed)
+            self._kept.keep(exercise.key, card)
 
     def on_keep(self, message: Message) -> None:
         """Keeps the mistake that is shown as a problem, which is due at once."""
@@ -396,27 +392,29 @@ class Problems(Part):
         if (found := self._mistake()) is None:
             raise UserError("no mistake is shown: choose one of the review")
         key, node, missed = found
-        tree, number = self.played.tree, sum(each.move is not None for each in node.path)
+        tree = self.played.tree
         players = " - ".join(filter(None, (tree.black, tree.white))) or self.session.title()
+        name = "" if is_own(tree) or not tree.black else f"{players}, {missed.number}"
         sgf, today = GameRecord.from_game(self.session.before(node)).to_sgf(), datetime.date.today().isoformat()
-        card = replace(self._cards().get(key, Card("")), name=f"{players}, {number}", sgf=sgf, missed=missed)
-        self._keep(key, replace(card, box=1, due=today))
+        card = replace(self._kept.card(key) or Card(""), name=name, sgf=sgf, missed=missed)
+        self._kept.keep(key, replace(card, days=1, due=today))
         self.session.publish(self)
 
     def on_forget(self, _: Message) -> None:
-        """Takes the problem that is shown out of the boxes."""
+        """Has the problem that is shown not come again."""
         exercise = self._needed()
         exercise.result = False  # nothing counts any more, also not a look at the solution
-        self._keep(exercise.key, None)
+        self._kept.forget(exercise.key)
         self.session.publish(self)
 
     def _mistake(self) -> tuple[str, TreeNode, Missed] | None:
         """Returns the mistake that is shown, its node, and the key of the problem it makes; None if none is shown."""
-        session, node, group = self.session, self.session.node, ""
-        if (mistake := self._reviewing.mistake()) is not None and self._reviewing.job is not None:
-            worst = mistake.worst
-            points, line = worst.points_loss, tuple(map(worst.vertex, worst.better_line))
-            group = group_in(self._reviewing.job.reasons(mistake))
+        session, node, group, job = self.session, self.session.node, "", self._reviewing.job
+        if (mistake := self._reviewing.mistake()) is not None and job is not None and job.step is not None:
+            from ...study.stored_reviews import missed_of  # later than the first board
+
+            missed = missed_of(job.step.review, mistake)
+            points, line, group = missed.points, missed.line, missed.group
         elif (lost := self._searches.loss()) is not None:
             node, points, line = self._searches.last_own_move, lost[1], (lost[2],)
         else:
@@ -424,26 +422,21 @@ class Problems(Part):
         if self.exercise is not None or node.parent is None or node.move is None:
             return None
         played = session.position(node).vertex(node.move.point)
-        return key_of(session.before(node)), node, Missed(played, round(points, 1), line, group)
-
-    def after_close(self) -> None:
-        try:
-            if self._boxes is not None:
-                self._boxes.save()
-        except EXPECTED as error:
-            logger.error(f"results of problems are lost: {answer_text(error)}")
+        number = sum(each.move is not None for each in node.path)
+        day = self.played.tree.date[:10] or datetime.date.today().isoformat()
+        return key_of(session.before(node)), node, Missed(played, round(points, 1), line, group, number, day)
 
     # What pages see.
 
     def document(self) -> Document:
-        exercise, cards, mistake = self.exercise, self._cards(), self._mistake()
-        notice = self._boxes.notice if self._boxes is not None else ""
+        exercise, mistake = self.exercise, self._mistake()
+        kept = self._kept.card(mistake[0]) if mistake else None
         return {
-            "boxes": {"due": len(_due(cards)), "problem": self._unsaved or self._unread or notice},
+            "coming": {"due": len(self._kept.due(datetime.date.today())), "problem": self._database.notice},
             # Whether the mistake that is shown is kept; None if none is shown.
-            "kept": mistake and cards.get(mistake[0], Card("")).box > 0,
+            "kept": mistake and bool(kept and kept.due),
             "collection": {"place": self._place, "count": len(self._sources)},
-            "exercise": exercise and self._described(exercise, cards.get(exercise.key, exercise.before)),
+            "exercise": exercise and self._described(exercise, self._kept.card(exercise.key) or exercise.before),
         }
 
     def _described(self, exercise: _Exercise, card: Card) -> Document:
@@ -453,16 +446,17 @@ class Problems(Part):
         goal, found = exercise.goal, exercise.goal and exercise.goal.solution
         said: Document = {
             "name": exercise.source.name,
+            # A mistake in a game of the reader's own has no name.
+            "game": missed and not exercise.source.name and {"day": missed.day, "number": missed.number},
             "toMove": colour_name(exercise.player),
             "isRead": exercise.is_read,
             "group": exercise.group,
             "stone": found and game.vertex(found.target[0]),
             "isOwn": found and found.defender == exercise.player,
             "goal": goal and goal.outcome.value,
-            "missed": missed and {"move": missed.played, "points": missed.points},
+            "missed": missed and {"move": missed.played, "points": whole(missed.points)},
             "given": exercise.given,
             "result": exercise.result,
-            "box": card.box,
             "due": card.due,
             "verdict": None,
         }
@@ -475,7 +469,7 @@ class Problems(Part):
                 "walls": [game.vertex(chain[0]) for chain in verdict.walls],
                 "isConditional": verdict.is_conditional,
                 "isDecided": verdict.is_decided,
-                "points": verdict.points and max(0.0, verdict.points),
+                "points": verdict.points and whole(max(0.0, verdict.points)),
             }
         return said
 
@@ -486,16 +480,8 @@ class Problems(Part):
             drawn.shapes = {**target, **drawn.shapes}
 
 
-def group_in(reasons: "Iterable[Reason]") -> str:
-    """Returns a stone of the first group that reasons say to live or to die; "" if there is none."""
-    sentences = (reason.sentence for reason in reasons)
-    about = (each.values["stones"] for each in sentences if each.name.removeprefix("reason.") in _LIFE_AND_DEATH)
-    return next((str(stones.values["place"]) for stones in about if isinstance(stones, Phrase)), "")
-
-
-def _due(cards: dict[str, Card]) -> list[Card]:
-    today = datetime.date.today()
-    return [card for card in cards.values() if card.is_due(today)]
+def _source(card: Card) -> _Source:
+    return _Source(card.name, card.sgf.encode(), card.missed)
 
 
 def _decoded(files: Any) -> Iterator[tuple[str, bytes]]:

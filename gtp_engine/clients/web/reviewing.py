@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...base.errors import UserError
 from ...base.fields import Words
+from ...base.threads import in_background
 from ...go.coords import as_colour, colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
+from ...table.database import Database
+from ...table.game_index import game_key
+from ...table.played_game import Mode
 from ...table.saved_games import GameFile, open_tree
 from .opening import Opening
 from .position import line_shown
@@ -32,13 +36,15 @@ from .session import (
     whole_number,
 )
 from .studying import label_loss
+from .values import whole
 
 if TYPE_CHECKING:
-    from ...study.game_review import GameReview, Reason
+    from ...study.game_review import GameReview, PlayerFigures, Reason
     from ...study.known_reports import KnownReports
     from ...study.lesson import GameStudy
     from ...study.move_review import Mistake
     from ...study.reviewer import ReviewStep
+    from ...study.stored_reviews import Stored
 
 _BEST = "#5cc48d"  # the colour of the better move on the board
 
@@ -47,7 +53,7 @@ _BEST = "#5cc48d"  # the colour of the better move on the board
 class Job:
     """A review of the main line as it was then, and how far it is."""
 
-    study: "GameStudy"
+    study: "GameStudy | None"  # None for a review that was kept
     tree: GameRecord  # the reviewed game
     file: GameFile
     positions: Sequence[TreeNode]  # the node of the position after each number of moves
@@ -56,6 +62,7 @@ class Job:
     step: "ReviewStep | None" = None  # how far it is; None before the network is there
     stage: str = "moves"  # the stage of that step; "stopped" too if the review has failed
     left_at: TreeNode | None = None  # the node that was shown when another game took the place of this one
+    players: Sequence[Document] = ()  # how well they played, once it has ended
 
     @property
     def mistakes(self) -> "dict[TreeNode, Mistake]":
@@ -63,9 +70,10 @@ class Job:
         if self.step is None or self.step.stage in ("moves", "again"):
             return {}
         from ...study.lesson import worst_mistakes  # later than the first board
+        from ...study.move_review import LISTED
 
         review = self.step.review
-        found = worst_mistakes(review) if self.is_lesson else review.mistakes[: self.study.task.listed]
+        found = worst_mistakes(review) if self.is_lesson else review.mistakes[:LISTED]
         return {self.moves[each.worst.number - 1]: each for each in found}
 
     def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
@@ -78,15 +86,16 @@ class Reviewing(Part):
 
     name, follows_position = "review", False
 
-    def __init__(self, session: Session, opening: Opening) -> None:
+    def __init__(self, session: Session, opening: Opening, database: Database) -> None:
         super().__init__(session)
-        self._opening = opening
+        self._opening, self._database = opening, database
         self.job: Job | None = None  # that of the present game
         # The review of a game that was left for a problem, or to try a move again.
         self.aside: Job | None = None
         # What reviews of this game, and of the one that it began in, have searched: one figure for one mistake.
         self._known: KnownReports | None = None
         self._running: Future[GameReview] | None = None
+        self._keeping: Future[None] | None = None  # what was found
         self._pace = Pace()
 
     @property
@@ -124,26 +133,30 @@ class Reviewing(Part):
         from ...study.lesson import GameStudy, after_game
         from ...study.reviewer import ReviewTask
 
-        tree, engine = self.played.tree, self.played.engine
-        line = tree.main_line
-        moves = [node for node in line if node.move is not None]
-        positions = [*(node.parent or node for node in moves), line[-1]]
+        tree, engine = self.played.update_record(is_copy=True), self.played.engine
         task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
         self._known = self._known or KnownReports()
         if is_lesson:
             study = after_game(task, engine.settings, self._known)
         else:
             study = GameStudy(task, engine.settings, visits=visits, known=self._known)
-        job = self.job = Job(study, tree, self.played.file, positions, moves, is_lesson)
+        job = self.job = self._job(study, is_lesson=is_lesson)
         self.session.other_problem, self.draws = None, True
         self._touch()
         # Every change of the job is made on the session's thread.
         self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))
         self._running.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
 
+    def _job(self, study: "GameStudy | None", *, is_lesson: bool) -> Job:
+        """Returns a review of the present game."""
+        tree = self.played.tree
+        moves = [node for node in tree.main_line if node.move is not None]
+        positions = [*(node.parent or node for node in moves), tree.main_line[-1]]
+        return Job(study, tree, self.played.file, positions, moves, is_lesson)
+
     def on_stop_review(self, _: Message) -> None:
         """Ends the review; what it has found stays."""
-        if self.job is not None:
+        if self.job is not None and self.job.study is not None:
             self.job.study.stop()
 
     def _touch(self) -> None:
@@ -165,6 +178,30 @@ class Reviewing(Part):
         self.aside = (self.job or self.aside) if is_aside else None
         self._known = self._known if is_aside else None
         self.job = None
+        if self.played.mode is Mode.RECORD and not is_aside:
+            self._find_kept(self.session.tree_number)
+
+    def _find_kept(self, number: int) -> None:
+        """Shows the review of the present game if one is kept, as soon as it has been read."""
+        key, database = game_key(self.played.tree), self._database
+        if not database.rows("SELECT 1 FROM reviews WHERE key = ?", key):
+            return
+
+        def read() -> "Stored | None":
+            from ...study.stored_reviews import find_review
+
+            return find_review(database, key)
+
+        def show(done: "Future[Stored | None]") -> None:
+            if (stored := done.result()) is not None and number == self.session.tree_number and self.job is None:
+                from ...study.reviewer import ReviewStep
+
+                self.session.tell("help")
+                self.job, self.draws = self._job(None, is_lesson=stored.is_lesson), True
+                self._show(self.job, ReviewStep("done", 0, 0, stored.review, progress=1.0))
+
+        reading = in_background("kept review", read)
+        reading.add_done_callback(lambda done: self.session.call(partial(show, done)))
 
     def on_back(self, _: Message) -> None:
         """Goes back to the reviewed game that was left."""
@@ -180,13 +217,21 @@ class Reviewing(Part):
 
     def after_close(self) -> None:
         self.on_stop_review({})
-        if self._running is not None:
-            wait([self._running], CLOSING_SECONDS)
+        running: list[Future[Any]] = [each for each in (self._running, self._keeping) if each is not None]
+        wait(running, CLOSING_SECONDS)
 
     def _show(self, job: Job, step: "ReviewStep") -> None:
         """Keeps what a review has found, and publishes it, but not too often."""
         is_new = step.stage != job.stage
         job.step, job.stage = step, step.stage
+        if step.stage == "done":
+            from ...study.stored_reviews import keep_review  # later than the first board
+
+            job.players = [*map(_player, step.review.figures().items())]
+            if job.study is not None:
+                keep = partial(keep_review, self._database, step.review, is_lesson=job.is_lesson)
+                self._keeping = in_background("keeping a review", keep)
+                self._keeping.add_done_callback(lambda done: self.session.call(partial(self._tell_kept, done)))
         if job is not self.job:
             return
         if step.stage == "moves":
@@ -195,6 +240,13 @@ class Reviewing(Part):
             self._note(job)
         self._touch()
         if self._pace.is_due() or is_new:
+            self.session.publish()
+
+    def _tell_kept(self, done: "Future[None]") -> None:
+        """Says why a review could not be kept."""
+        done.result()
+        if self._database.notice:
+            self.session.other_problem = self._database.notice
             self.session.publish()
 
     def _ended(self, job: Job, done: "Future[GameReview]") -> None:
@@ -208,13 +260,14 @@ class Reviewing(Part):
 
     def _note(self, job: Job, first: int = 0) -> None:
         """Notes the values of what a review has found, from this move on."""
-        for move in job.step.review.moves[first:] if job.step else ():
+        review = job.step.review if job.step else None
+        for move in review.searched[first:] if review else ():
             self.values.note(move.before, job.positions[move.number - 1])
             self.values.note(move.after, job.positions[move.number])
-            if job.step and job.step.review.is_checked:
-                self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
-        if job.step is not None and job.stage in ("done", "stopped"):
-            for move in job.step.review.moves:
+        for move in review.moves if review and review.is_checked else ():
+            self.values.reviewed[job.moves[move.number - 1]] = move.points_loss
+        if review is not None and job.stage in ("done", "stopped"):
+            for move in review.searched:
                 for number, report in enumerate((move.before, move.after), move.number - 1):
                     self.values.agree(job.positions[number], report)
 
@@ -256,6 +309,7 @@ class Reviewing(Part):
             "progress": round(job.step.progress, 3) if job.step else 0,
             "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
             "praised": self._praised(job),
+            "players": job.players,
         }
         return {"job": described, "hasAside": has_aside}
 
@@ -281,7 +335,26 @@ class Reviewing(Part):
             "number": worst.number,
             "colour": colour_name(worst.move.colour),
             "move": worst.vertex(worst.move.point),
-            "points": round(worst.points_loss, 1),
+            "points": whole(worst.points_loss),
             "best": worst.vertex(worst.best),
             "reasons": [phrase_parts(reason.sentence) for reason in self.job.reasons(mistake)] if self.job else [],
         }
+
+
+def _player(found: "tuple[int, PlayerFigures]") -> Document:
+    """Returns how well a player played: means for a move, and for a move of each phase, None for one without moves."""
+    from ...study.page.words import PHASES, rank_phrase
+
+    colour, figures = found
+    numbers = figures.all
+    phases = zip(PHASES.values(), figures.phases, strict=True)
+    return {
+        "colour": colour_name(colour),
+        "name": figures.name,
+        "moves": numbers.moves,
+        "accuracy": numbers.accuracy / 100,
+        "lost": numbers.points_lost,
+        "phases": {name: part and part.points_lost for name, part in phases},
+        "firstChoice": numbers.first_choice / numbers.moves,
+        "rank": figures.rank and phrase_parts(rank_phrase(figures.rank)),
+    }

@@ -28,10 +28,12 @@ from ...base.languages.texts import LANGUAGES, texts
 from ...base.nesting import parse_json
 from ...base.threads import in_background
 from ...go.drawing import drawing_script
+from ...table.database import Database
 from ...table.played_game import PlayedGame
 from ...table.rated_games import RatedGames
 from .graph import Graph
 from .guard import Guard
+from .my_games import MyGames
 from .opening import Opening
 from .playing import Editing, Playing
 from .position import Position
@@ -39,6 +41,7 @@ from .problems import Problems
 from .rating import Rating
 from .reviewing import Reviewing
 from .session import Answer, Document, Reading, Session, phrase_parts
+from .sharing import Sharing
 from .solving import Solving
 from .studying import Searches
 
@@ -76,6 +79,7 @@ def new_session(
 
     The arguments are those of `Session`, and the games in which the engine's rank follows the person's results.
     """
+    database = Database()
     if rated is not None and rated.file.rating is not None:
         rated.begin(played.game, played.humans)
     session = Session(played, publish, call)
@@ -85,11 +89,13 @@ def new_session(
     opening = Opening(session, rated)
     if rated is not None:
         Rating(session, searches, opening, rated)
-    reviewing = Reviewing(session, opening)
+    reviewing = Reviewing(session, opening, database)
     Graph(session, reviewing)
     solving = Solving(session)
     Editing(session)
-    problems = Problems(session, searches, reviewing, solving, opening)
+    problems = Problems(session, searches, reviewing, solving, opening, database)
+    MyGames(session, opening, database)
+    Sharing(session, reviewing, database)
     session.watch_engine()
     session.touch(*session.parts)
     session.go_on()
@@ -125,7 +131,11 @@ class Server:
         """
         self._loop = asyncio.get_running_loop()
         self.session = new_session(played, self.publish, self._call, rated)
-        routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
+        routes: list[Any] = [
+            (r"/socket", _Socket),
+            (r"/((?:game|review|problems)\.sgf|review\.html)", _Shared),
+            (r"/(.*)", _File),
+        ]
         application = Application(
             routes,
             server=self,
@@ -321,15 +331,23 @@ class _File(_Handler):
         self.finish(found[1])
 
 
-class _Record(_Handler):
-    """The game as a file to download."""
+class _Shared(_Handler):
+    """The game, its review or problems as a file to download."""
 
-    def get(self) -> None:
-        session = self.server.session
-        self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
-        name = quote(f"{session.title()}.sgf", safe="", errors="replace")
+    async def get(self, kind: str) -> None:
+        (sharing,) = (part for part in self.server.session.parts if isinstance(part, Sharing))
+        try:
+            file = sharing.file(kind, self.get_query_argument("language", ""))
+        except UserError as error:
+            raise HTTPError(404, str(error)) from error
+        content = await self.server.read(Reading(file.content, lambda _: None))
+        self.set_header(
+            "Content-Type",
+            "text/html; charset=utf-8" if kind.endswith("html") else "application/x-go-sgf; charset=utf-8",
+        )
+        name = quote(file.name, safe="", errors="replace")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
-        self.finish(session.download())
+        self.finish(content.result())
 
 
 class _Socket(_Handler, WebSocketHandler):

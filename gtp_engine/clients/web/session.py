@@ -110,8 +110,7 @@ class Session:
         self.shown = ""  # what the report is for: "hint", "score", "analysis", or "" for nothing
         self.problem: str | None = None  # what has gone wrong on the engine's side, in one line
         self.other_problem: str | None = None  # the same, although the engine can go on
-        # Why this game, or the one before it, was saved to a new file, or that only the first of a file was opened.
-        self.notice = self.notice_of_opening
+        self.notice: str | None = None  # why this game, or the one before it, was saved to a new file
         self.is_watched = True  # whether a page is open
         self._period = 0  # of the running clock, as pages know it
         # Another one for each game, whose nodes are numbered anew. A page that was open before a restart must not take
@@ -123,11 +122,6 @@ class Session:
     def is_ready(self) -> bool:
         """Whether the engine is compiled and has its network."""
         return self.played.engine.ready.done()
-
-    @property
-    def notice_of_opening(self) -> str | None:
-        """What there is to know about the file that the game comes from; None for nothing."""
-        return None if self.played.saved is None else self.played.saved.notice
 
     @property
     def is_latest(self) -> bool:

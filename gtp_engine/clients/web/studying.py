@@ -34,6 +34,7 @@ class Searches(Part):
         self.layer = _LAYERS[0]  # of what is found, on the board
         self.analysis_visits: int | None = None  # after which an analysis ends; None while nothing is analysed
         self.is_teaching = False  # moves that lose points are marked
+        self.is_asking = False  # a problem is shown, to which marks would give the answer
 
     @property
     def is_studying(self) -> bool:
@@ -173,7 +174,7 @@ class Searches(Part):
     def loss(self) -> tuple[Move, float, str] | None:
         """Returns a person's last move before the position that is shown, with `Values.loss`, while teaching."""
         node, tree = self.last_own_move, self.played.tree
-        loss = self.values.loss(node, tree.width, tree.height) if self.is_teaching else None
+        loss = self.values.loss(node, tree.width, tree.height) if self.is_teaching and not self.is_asking else None
         return None if loss is None or node.move is None else (node.move, *loss)
 
     def document(self) -> Document:
@@ -182,7 +183,7 @@ class Searches(Part):
         if (lost := self.loss()) is not None:
             move, points, best = lost
             can_undo = self.session.is_latest and self.played.takes_back(self.last_own_move)
-            loss = {"move": game.vertex(move.point), "points": round(points, 1), "best": best, "canUndo": can_undo}
+            loss = {"move": game.vertex(move.point), "points": whole(points), "best": best, "canUndo": can_undo}
         return {
             "report": report and {"kind": self.session.shown, **values_of(report.to_move, report), "moves": moves},
             "layer": self.layer,
@@ -209,7 +210,7 @@ class Searches(Part):
 def label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
     """Draws the points that a move has lost on its stone, if it stands in this position."""
     if move.point != PASS and game.stone_at(move.point):
-        drawn.labels[move.point] = whole(points)
+        drawn.labels[move.point] = f"\u2212{whole(points)}"
 
 
 def _losses(report: SearchReport) -> list[Candidate]:

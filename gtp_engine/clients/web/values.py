@@ -108,7 +108,7 @@ class Values:
             return None
         if node.ends_game:
             return None
-        best, points = self._values[node.parent].best, self.lost(node, width, height)
+        best, points = self._values[node.parent].best, self.reviewed.get(node, self.lost(node, width, height))
         return (points, best) if best and points is not None and points >= LEAST_LOSS else None
 
     def lost(self, node: TreeNode, width: int, height: int) -> float | None:
@@ -127,7 +127,8 @@ class Values:
     def on_stones(self, game: Game, path: Sequence[TreeNode]) -> dict[str, str]:
         """Returns the points lost by the moves that have placed the stones of a position, if half a point or more.
 
-        Only the losses count that a review has found, or two searches of `JUDGED_VISITS`.
+        Only the losses count that a review has found, or two searches of `JUDGED_VISITS`. They have a minus
+        sign, so that nobody takes them for the numbers of moves.
         """
         losses = dict[int, tuple[int, float]]()
         for node in path:
@@ -137,9 +138,9 @@ class Values:
                 losses[node.move.point] = node.move.colour, 0.0 if lost is None or node.ends_game else lost
         losses.pop(PASS, None)
         found = {point: lost for point, (colour, lost) in losses.items() if game.stone_at(point) == colour}
-        return {game.vertex(point): whole(lost) for point, lost in found.items() if lost >= _LEAST_SHOWN}
+        return {game.vertex(point): f"\u2212{whole(lost)}" for point, lost in found.items() if lost >= _LEAST_SHOWN}
 
 
-def whole(points: float) -> str:
-    """Returns points as a whole number, for a stone. Half a point is rounded up, so that it does not read as 0."""
-    return str(int(points + 0.5))
+def whole(points: float) -> int:
+    """Returns points as a whole number, as people see all losses. Half a point is rounded up: it is not read as 0."""
+    return int(round(points, 1) + 0.5)

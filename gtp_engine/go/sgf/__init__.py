@@ -4,17 +4,10 @@ from .editing import Edit, Editor
 from .files import LINES_SUFFIX, RECORD_SUFFIXES, read_data, read_sgf, read_sgf_games, write_sgf
 from .node import TreeNode
 from .record import GameRecord
+from .results import GameResult, read_result, shown_result
 from .syntax import split_games
-from .values import (
-    GameResult,
-    Properties,
-    SgfError,
-    analysis_comment,
-    read_number,
-    read_result,
-    read_text,
-    shown_result,
-)
+from .terms import Terms, terms_of
+from .values import Properties, SgfError, analysis_comment, read_number, read_text
 
 __all__ = [
     "LINES_SUFFIX",
@@ -25,6 +18,7 @@ __all__ = [
     "GameResult",
     "Properties",
     "SgfError",
+    "Terms",
     "TreeNode",
     "analysis_comment",
     "read_data",
@@ -35,5 +29,6 @@ __all__ = [
     "read_text",
     "shown_result",
     "split_games",
+    "terms_of",
     "write_sgf",
 ]

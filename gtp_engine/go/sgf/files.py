@@ -5,20 +5,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from sgfmill.sgf_grammar import Coarse_game_tree
-
 from ...base.errors import UserError
 from ...base.fields import invalid
 from ...base.files import read_whole, write_atomically
 from ...base.languages.texts import Phrase
 from .dialects import in_sgf
 from .node import split
+from .other_formats import SUFFIXES as OTHER_SUFFIXES
 from .record import GameRecord
-from .syntax import parse_games
+from .syntax import ParsedGame, parse_games
 from .values import SGF_DATA, SgfError, error_at, read_board_size, read_text
 
 LINES_SUFFIX = ".sgfs"  # of files with one game per line
-RECORD_SUFFIXES = (".sgf", LINES_SUFFIX)
+RECORD_SUFFIXES = (".sgf", LINES_SUFFIX, *OTHER_SUFFIXES)
 _MEGABYTES = 256  # of one file: some 100,000 games
 _ZIP_MAGIC = b"PK\x03\x04"
 _NO_GAME = UserError(Phrase("error.noGame"))
@@ -50,9 +49,9 @@ def read_sgf(
     games = parse_games(data, most_nodes)
     found = 0
     try:
-        for tree in games:
+        for parsed in games:
             if found == game:
-                record = _record_of(tree, name, variation)
+                record = _record_of(parsed, name, variation)
                 record.is_whole_file = game == 0 and _is_at_end(games)
                 return record
             found += 1
@@ -81,7 +80,7 @@ def read_data(path: str | os.PathLike[str]) -> bytes:
     return data
 
 
-def _is_at_end(games: Iterator[Coarse_game_tree]) -> bool:
+def _is_at_end(games: Iterator[ParsedGame]) -> bool:
     """Whether no game follows; one that cannot be read is a game too."""
     try:
         return next(games, None) is None
@@ -136,30 +135,32 @@ def _lines(lines: Iterable[bytes], name: str) -> Iterator[GameRecord | SgfError]
 
 
 def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
-    trees = parse_games(data)
+    games = parse_games(data)
     for number in itertools.count(1):
         place = f"{name}, game {number}"
         try:
-            tree = next(trees, None)
-            if tree is not None:
-                yield _record_of(tree, place)
+            parsed = next(games, None)
+            if parsed is not None:
+                yield _record_of(parsed, place)
             elif number == 1:
                 yield error_at(name, _NO_GAME)
         except UserError as error:
             yield error_at(place, error)
             continue
-        if tree is None:
+        if parsed is None:
             return
 
 
-def _record_of(tree: Coarse_game_tree, source: str, variation: Sequence[int] = ()) -> GameRecord:
+def _record_of(parsed: ParsedGame, source: str, variation: Sequence[int] = ()) -> GameRecord:
     """Returns the record of a game; the message of a UserError has the reason, but not the source's name."""
+    tree = parsed.tree
     root, *following = split(in_sgf(tree.sequence[0]), is_root=True)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
         raise UserError(Phrase("error.otherKind", {"kind": f"GM[{kind[:20]}]"}))
     width, height = read_board_size(read_text(root, "SZ"))
     record = GameRecord(width, height, source=source)
+    record.repairs = parsed.repairs
     record.change(record.root, root)
     waiting = [(record.root, tree, [*following, *tree.sequence[1:]])]
     while waiting:

@@ -35,6 +35,7 @@ class TreeNode:
     problem: UserError | None = None  # why its move or its stones cannot be read; None if they can
     children: list["TreeNode"] = field(default_factory=list)  # the nodes that follow, that of the main line first
     followed: "TreeNode | None" = None  # the child that was last looked at; None if none was
+    depth: int = 0  # how many nodes come before it
 
     def set_properties(self, properties: Properties, width: int, height: int) -> None:
         """Replaces the properties, and with them the move and the stones, on a board of this size."""

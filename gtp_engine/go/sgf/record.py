@@ -22,6 +22,7 @@ from ..drawing import DrawingOptions
 from ..game import Game, Move, count_handicap
 from ..rules import Rules
 from .node import Marks, TreeNode, read_marks
+from .terms import terms_of
 from .values import (
     Properties,
     SgfError,
@@ -100,6 +101,7 @@ class GameRecord:
         source: The name used in error messages.
         is_whole_file: Whether the file that `read_sgf` has read it from has no other game, so that writing the record
             there loses nothing.
+        repairs: What was wrong in the file and could only mean one thing.
     """
 
     komi = _Info("KM", read_komi, komi_text, Range())
@@ -121,10 +123,12 @@ class GameRecord:
         self.height = int(_SIDE.parse("height", height, from_text=False))
         self.source = source
         self.is_whole_file = True
+        self.repairs: tuple[Phrase, ...] = ()
         self.root = TreeNode(0, {})
         self._nodes = [self.root]  # by number, also those that have been removed
         self._setups = 0  # nodes that were added and set up stones
-        self._latest: tuple[TreeNode, Rules | None, Game] | None = None  # the last position that was asked for
+        # The last position that was asked for: its node, the rules asked for, the position, and the moves before it.
+        self._latest: tuple[TreeNode, Rules | None, Game, int] | None = None
         for name, value in info.items():
             if not isinstance(getattr(type(self), name, None), _Info):
                 raise TypeError(f"GameRecord has no field {name!r}")
@@ -228,7 +232,7 @@ class GameRecord:
         Raises:
             UserError: Stones are set up in more than MOST_SETUPS nodes.
         """
-        node = TreeNode(len(self._nodes), {}, parent)
+        node = TreeNode(len(self._nodes), {}, parent, depth=parent.depth + 1)
         properties = properties or {}
         if move is not None:
             point = sgf_point(move.point, self.width, self.height).encode()
@@ -269,8 +273,9 @@ class GameRecord:
         """Pickles the nodes one after the other: nested in each other, those of a long game are too deep."""
         places = {node: place for place, node in enumerate(self)}
         parents = [0 if node.parent is None else places[node.parent] for node in places]
-        values = self.width, self.height, self.source, self.is_whole_file
-        return _rebuilt, (*values, parents, [node.properties for node in places])
+        attributes = {"is_whole_file": self.is_whole_file, "repairs": self.repairs}
+        record = self.width, self.height, self.source, attributes
+        return _rebuilt, (*record, parents, [node.properties for node in places])
 
     def marks(self, node: TreeNode) -> Marks:
         """Returns the marks of a node."""
@@ -358,7 +363,8 @@ class GameRecord:
     def to_game(self, moves: int | None = None, *, rules: Rules | str | None = None) -> Game:
         """Replays the main line.
 
-        The player to move is the one who makes the next move of the record. Komi is 0 if the record does not state it.
+        The player to move is the one who makes the next move of the record. Komi is 0 if the record has none, and the
+        usual one by its rules if it is empty or no number (`terms_of`).
         Set-up after the first move begins a new game from that position, in which the prisoners taken before still
         count: `Game.moves` has only the moves since then.
 
@@ -409,12 +415,11 @@ class GameRecord:
         Raises:
             SgfError: A node that leads there cannot be read, a move is illegal, or the board is too large or small.
         """
-        path = node.path
-        latest, known = self._taken_back(path, rules) or (self._new_game(rules), 0)
+        latest, played, path = self._taken_back(node, rules) or (self._new_game(rules), 0, node.path)
         self._latest = None  # while the game is changed
-        for _ in self._replay(path[known:], latest, sum(each.move is not None for each in path[:known])):
+        for _ in self._replay(path, latest, played):
             pass
-        self._latest = node, rules, latest
+        self._latest = node, rules, latest, played + sum(each.move is not None for each in path)
         game = latest.copy()
         if komi is not None:
             game.set_komi(komi)
@@ -439,30 +444,39 @@ class GameRecord:
             played += node.move is not None
         return None
 
-    def _taken_back(self, path: list[TreeNode], rules: Rules | None) -> tuple[Game, int] | None:
-        """Takes the latest position back to where this path leaves its own, if that is possible.
+    def _taken_back(self, node: TreeNode, rules: Rules | None) -> tuple[Game, int, list[TreeNode]] | None:
+        """Takes the latest position back to where the path of a node leaves its own, if that is possible.
 
-        Returns the game, and how many nodes of the path have led to it.
+        Returns the game, how many moves come before it, and the nodes that then lead to the node.
         """
         if self._latest is None or self._latest[1] != rules:
             return None
-        node, _, game = self._latest
-        latest = node.path
-        known = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(path, latest, strict=False)))
-        left = latest[known:]
+        latest, _, game, played = self._latest
+        ahead, left = list[TreeNode](), list[TreeNode]()
+        while node is not latest:
+            if node.depth >= latest.depth and node.parent is not None:
+                ahead.append(node)
+                node = node.parent
+            elif latest.parent is not None:
+                left.append(latest)
+                latest = latest.parent
+            else:  # it is a node of another record
+                return None
         if any(each.setup or each.to_move is not None for each in left):
             return None
         for each in left:
             if each.move is not None:
                 game.undo()
-        return game, known
+                played -= 1
+        return game, played, ahead[::-1]
 
     def _new_game(self, rules: Rules | str | None) -> Game:
         if not all(MIN_SIZE <= side <= MAX_SIZE for side in (self.width, self.height)):
             size = f"{self.width}x{self.height}"
             phrase = Phrase("error.boardSize", {"size": size, "least": MIN_SIZE, "most": MAX_SIZE})
             raise error_at(self.source, UserError(phrase))
-        return Game(self.width, self.height, rules=rules or self.game_rules() or "chinese", komi=self.komi or 0.0)
+        terms = terms_of(self, rules)
+        return Game(self.width, self.height, rules=terms.rules, komi=terms.komi)
 
     def _replay(self, line: Iterable[TreeNode], game: Game, played: int = 0) -> Iterator[Move | None]:
         """Plays a line in a game after `played` moves; yields each move before it is played, and None at the end."""
@@ -495,11 +509,11 @@ class GameRecord:
 
 
 def _rebuilt(
-    width: int, height: int, source: str, is_whole_file: bool, parents: list[int], properties: list[Properties]
+    width: int, height: int, source: str, attributes: dict[str, Any], parents: list[int], properties: list[Properties]
 ) -> GameRecord:
     """Returns a record from the properties of its nodes and the places of their parents, which come before them."""
     record = GameRecord(width, height, source=source)
-    record.is_whole_file = is_whole_file
+    vars(record).update(attributes)
     record.change(record.root, properties[0])
     nodes = [record.root]
     for parent, of_node in zip(parents[1:], properties[1:], strict=True):

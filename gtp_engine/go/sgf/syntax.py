@@ -1,14 +1,7 @@
 """From the bytes of an SGF file to sgfmill's game trees.
 
-First they are decoded. sgfmill parses bytes and trusts the property CA, or assumes ISO-8859-1 if it is missing; real
-files need more:
-
-- In Shift-JIS, Big5 and GBK the second byte of a character can be that of a backslash or of a closing bracket, so a
-  file must be decoded before it is parsed. UTF-16 cannot be parsed as bytes at all.
-- Chinese, Japanese and Korean servers and programs omit CA, or write one that does not match the bytes.
-- The games of one collection may have different charsets, and some of them no CA.
-
-Then sgfmill's tokeniser is used as it is, on UTF-8. Four things that it does not handle are corrected before:
+First they are decoded (`charsets`). Then sgfmill's tokeniser is used as it is, on UTF-8. Four things that it does not
+handle are corrected before:
 
 - Cyberoro and the Nihon Ki-in omit the ";" of the root node.
 - Property names with digits, which LizzieYzy writes (LZ2, LZOP2), have other names while sgfmill parses the file.
@@ -16,46 +9,60 @@ Then sgfmill's tokeniser is used as it is, on UTF-8. Four things that it does no
   would be left of them, and the game would appear to be empty.
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
-Any other damage (a file cut short, brackets that do not match) is an error; nothing is guessed.
+Two kinds of damage are repaired, which the record then says: brackets in a text without the backslash that they need,
+if the text has only one end after which the file goes on as SGF, and punctuation alone between properties. Any other
+damage (a file cut short, brackets that do not match) is an error; nothing is guessed.
 """
 
 import codecs
 import re
-from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator
-from functools import partial
+from typing import NamedTuple
 
 from sgfmill import sgf_grammar
 
 from ...base.errors import UserError
 from ...base.languages.texts import Phrase
+from .charsets import GAME_START, ROOT_WITHOUT_SEMICOLON, decode_sgf
+from .other_formats import as_sgf
 
 # Nodes of a game, with all its variations. Each takes about 1.4 kB of memory while it is read.
 MOST_NODES = 300_000
 _FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
-# Text before and between games may have "(A[1])" or "(AB[cc])": there a root begins with a property of roots, or with
-# TE, RD or KO, which the Nihon Ki-in writes.
-_ROOT_WITHOUT_SEMICOLON = (
-    r"\((?=\s*(?:AP|CA|FF|GM|ST|SZ|AN|BR|BT|CP|DT|EV|GC|GN|HA|KM|ON|OT|PB|PC|PW|RE|RO|RU|SO|TM|US|WR|WT|TE|RD|KO)\s*\[)"
-)
-# Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end.
-# Possessive quantifiers and atomic groups keep the time linear for any input.
+# What may follow a value, apart from characters that are skipped there.
+_SKIPPED = r"(?> [^A-Za-z0-9()\[\];]*+ )"
+_NAME = r"[A-Za-z][A-Za-z0-9]*+ [\s\u0080-\U0010ffff]*+ \["
+_GOES_ON = rf"""
+    (?= {_SKIPPED} (?: \Z | [\[)] | {_NAME} | \( {_SKIPPED} (?: ; | {_NAME} )
+                      | ; {_SKIPPED} (?: \Z | [;()] | {_NAME} ) ) )
+"""
+# Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end. A
+# value that the file does not go on after has brackets that should be escaped: it extends over pairs of them, or to the
+# first closing bracket after which the file goes on. Possessive quantifiers and atomic groups keep the time linear for
+# any input.
 _VALUE_OR_CORRECTION = re.compile(
     rf"""
-    (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) )
-    | (?P<root> {_ROOT_WITHOUT_SEMICOLON} )
+    (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] {_GOES_ON} | \Z ) )
+    | (?P<unescaped>
+        \[ (?> [^\\\[\]]+ | \\. | \[ (?> [^\\\[\]]+ | \\. )*+ \] )*+ \] {_GOES_ON}
+        | \[ (?> [^\\\]]+ | \\. )*+ \] (?: (?> [^\\\[\]]+ | \\. )*+ \] )+? {_GOES_ON} )
+    | (?P<damaged> \[ (?> [^\\\]]+ | \\. )*+ \] )
+    | (?P<root> {ROOT_WITHOUT_SEMICOLON} )
     | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) )
       (?= [\s\u0080-\U0010ffff]*+ \[ )
+    | (?P<stray> (?<=\]) [^!-~]*+ [^A-Za-z0-9\s()\[\];\x7f-\U0010ffff]++ {_SKIPPED} )
     | [^\x00-\x7f]+
     """,
     re.VERBOSE | re.DOTALL,
 )
-_GAME_START = re.compile(rf"\(\s*;|{_ROOT_WITHOUT_SEMICOLON}")
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
-GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
 _BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", re.VERBOSE | re.DOTALL)  # or a value
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
+_UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
+_REPAIRS = {"unescaped": "record.unescaped", "stray": "record.stray"}  # what to say of groups of _VALUE_OR_CORRECTION
+_MOST_REPAIRS = 10_000  # that are remembered of a file: any more tell nobody anything
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
 
@@ -64,8 +71,8 @@ def split_games(content: bytes) -> list[bytes]:
 
     That takes 0.3 s for 10,000 games of 150 bytes. A game that is not closed extends to the end.
     """
-    text, games, position = decode_sgf(content), list[bytes](), 0
-    while start := _GAME_START.search(text, position):
+    text, games, position = _text(content), list[bytes](), 0
+    while start := GAME_START.search(text, position):
         depth, position = 0, len(text)
         for bracket in _BRACKET.finditer(text, start.start()):
             depth += {"(": 1, ")": -1}.get(bracket[0], 0)
@@ -78,33 +85,47 @@ def split_games(content: bytes) -> list[bytes]:
     return games
 
 
-def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[sgf_grammar.Coarse_game_tree]:
-    """Yields the games of a file of any charset; text between them is skipped.
+class ParsedGame(NamedTuple):
+    """A game of a file."""
 
-    Values are raw, in UTF-8.
+    tree: sgf_grammar.Coarse_game_tree  # with raw values, in UTF-8
+    repairs: tuple[Phrase, ...]  # what was wrong in the file and could only mean one thing
+
+
+def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[ParsedGame]:
+    """Yields the games of a file of any charset, in SGF or in one of `other_formats`; text between them is skipped.
 
     Raises:
         UserError: A game cannot be read, or has more nodes than `most_nodes` (`MOST_NODES` if None). This ends the
             iteration.
     """
-    corrected, names = _normalised(decode_sgf(content))
+    corrected, corrections = _normalised(_text(content))
     data = corrected.encode("utf-8", "replace")
     most = MOST_NODES if most_nodes is None else most_nodes
     position, is_large = 0, data.count(b";") > most
     while start := _CORRECTED_GAME_START.search(data, position):
         if is_large:
             _check_size(data, start.start(), most)
-        tokens, position = sgf_grammar.tokenise(data, start.start())
+        corrections.pass_over(data[position : start.start()])
+        position = start.start()
+        tokens, end = sgf_grammar.tokenise(data, position)
+        repairs = corrections.pass_over(data[position:end])
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
-            _check_end(tokens, data, position)
+            _check_end(tokens, data, end)
             try:
-                tree = sgf_grammar.parse_sgf_game(data[start.start() : position])
+                tree = sgf_grammar.parse_sgf_game(data[position:end])
             except ValueError as error:
                 raise UserError(str(error)) from error
-            if names:
-                _rename(tree, names)
-            yield tree
+            corrections.rename(tree)
+            yield ParsedGame(tree, repairs)
+        position = end
+
+
+def _text(content: bytes) -> str:
+    """Returns the text of a file, as SGF."""
+    converted = as_sgf(content)
+    return decode_sgf(content) if converted is None else converted
 
 
 def _check_size(data: bytes, start: int, most: int) -> None:
@@ -119,42 +140,80 @@ def _check_size(data: bytes, start: int, most: int) -> None:
             return
 
 
-def _normalised(text: str) -> tuple[str, dict[str, str]]:
-    """Returns the corrected text, and the names in the file by the names that stand in for them."""
+def _normalised(text: str) -> tuple[str, "_Corrections"]:
+    """Returns the corrected text, and what was corrected."""
     text = _FIRST_ROOT_WITHOUT_SEMICOLON.sub("(;", text.replace("\0", ""))
-    start = _GAME_START.search(text)
+    start = GAME_START.search(text)
     if start is None:
-        return "", {}
+        return "", _Corrections(0)
     # Text before the game may contain an unclosed bracket. Its line breaks stay, so that messages count lines right.
-    lines_before = "\n" * text.count("\n", 0, start.start())
-    stand_ins: dict[str, str] = {}  # by the names in the file
-    corrected = _VALUE_OR_CORRECTION.sub(partial(_correct, stand_ins=stand_ins), text[start.start() :])
-    return lines_before + corrected, {stand_in: name for name, stand_in in stand_ins.items()}
+    lines = text.count("\n", 0, start.start())
+    corrections = _Corrections(lines)
+    return "\n" * lines + _VALUE_OR_CORRECTION.sub(corrections.correct, text[start.start() :]), corrections
 
 
-def _correct(match: re.Match[str], stand_ins: dict[str, str]) -> str:
-    found = match[0]
-    if match.lastgroup == "value":
-        return found
-    if match.lastgroup == "root":
-        return "(;"
-    if match.lastgroup == "lower_case":
-        return found.upper()
-    if match.lastgroup == "with_digits":
-        number = str(len(stand_ins)).translate(_LETTERS)
-        return stand_ins.setdefault(found, f"NAMEWITHDIGITS{number}")
-    return " "
+class _Corrections:
+    """Corrects a text before sgfmill parses it, and knows afterwards which game was repaired."""
+
+    def __init__(self, lines: int) -> None:
+        """Begins with so many lines that the corrected text has before the text."""
+        self._stand_ins: dict[str, str] = {}  # of names with digits, by the names in the file
+        self._found: deque[tuple[int, str]] = deque()  # where the corrected text was repaired, and what
+        self._moved = lines  # by how many characters the corrected text is ahead
+        self._passed = self._lines = 0  # characters and lines of the corrected text before a game
+
+    def correct(self, match: re.Match[str]) -> str:
+        """Returns what takes the place of a match of `_VALUE_OR_CORRECTION`."""
+        made = self._corrected(match)
+        if match.lastgroup in _REPAIRS and len(self._found) < _MOST_REPAIRS:
+            lines = match[0][: -len(match[0].lstrip())].count("\n")  # before what is left out
+            self._found.append((match.start() + self._moved + lines, _REPAIRS[match.lastgroup]))
+        self._moved += len(made) - len(match[0])
+        return made
+
+    def _corrected(self, match: re.Match[str]) -> str:
+        found = match[0]
+        match match.lastgroup:
+            case "value" | "damaged":
+                return found
+            case "unescaped":
+                return f"[{_UNESCAPED.sub(_escape, found[1:-1])}]"
+            case "root":
+                return "(;"
+            case "lower_case":
+                return found.upper()
+            case "with_digits":
+                number = str(len(self._stand_ins)).translate(_LETTERS)
+                return self._stand_ins.setdefault(found, f"NAMEWITHDIGITS{number}")
+        return "\n" * found.count("\n") + " "
+
+    def pass_over(self, data: bytes) -> tuple[Phrase, ...]:
+        """Goes on in the corrected text behind a part of it; returns what was repaired there, each kind once."""
+        if not self._found:
+            return ()
+        text, said = data.decode(), dict[str, Phrase]()
+        while self._found and self._found[0][0] < self._passed + len(text):
+            place, name = self._found.popleft()
+            line = self._lines + text.count("\n", 0, place - self._passed) + 1
+            said.setdefault(name, Phrase(name, {"line": str(line)}))
+        self._passed += len(text)
+        self._lines += text.count("\n")
+        return tuple(said.values())
+
+    def rename(self, tree: sgf_grammar.Coarse_game_tree) -> None:
+        """Gives the properties of a tree the names in the file."""
+        names = {stand_in: name for name, stand_in in self._stand_ins.items()}
+        waiting = [tree] if names else []
+        while waiting:
+            branch = waiting.pop()
+            branch.sequence = [
+                {names.get(name, name): values for name, values in properties.items()} for properties in branch.sequence
+            ]
+            waiting.extend(branch.children)
 
 
-def _rename(tree: sgf_grammar.Coarse_game_tree, names: dict[str, str]) -> None:
-    """Gives the properties of a tree the names in the file."""
-    waiting = [tree]
-    while waiting:
-        branch = waiting.pop()
-        branch.sequence = [
-            {names.get(name, name): values for name, values in properties.items()} for properties in branch.sequence
-        ]
-        waiting.extend(branch.children)
+def _escape(match: re.Match[str]) -> str:
+    return "\\]" if match[0] == "]" else match[0]
 
 
 def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> None:
@@ -169,159 +228,3 @@ def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> N
     if rest.startswith(b"["):
         raise UserError(f"line {line}: the file ends inside a value, its closing bracket is missing")
     raise UserError(f"line {line}: unexpected {rest[:20].decode('utf-8', 'replace')!r}")
-
-
-_BYTE_ORDER_MARKS = (  # UTF-32's begins with UTF-16's, so it comes first.
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_DECLARATION = re.compile(rb"(?<![A-Za-z])(?:CA|ca)\s*\[\s*([\w.:-]{1,40})\s*\]")
-_PROPERTY = re.compile(rb"\s*[A-Za-z]+\s*\[")
-# A root near whose beginning is a property of roots only; the distance is limited so that the time stays linear.
-_ROOT = re.compile(
-    rb"\((?=\s*+;?(?:(?!" + GAME_START_BYTES.pattern + rb").){0,200}?(?<![A-Za-z])(?:FF|GM|SZ)\s*\[)", re.DOTALL
-)
-# In practice files contain a later extension of the charset that they name.
-_EXTENSIONS = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "big5": "cp950",
-    "euc_kr": "cp949",
-    "iso8859-1": "cp1252",
-}
-_MULTIBYTE = {"gb18030", "cp932", "cp950", "cp949", "euc_jp", "big5hkscs", "johab"}
-# Charsets to try if CA does not help. Common characters have these first bytes in the basic charset: punctuation, kana
-# and the first level of each standard, or in Latin-1 letters with accents. Of 3,110 records whose only text is names,
-# in Chinese, Japanese and Korean, this reads 2,659 right. charset-normalizer 3.5.3, choosing among the same and EUC-JP,
-# reads 1,167, but 324 of the 411 Korean ones, of which this reads none.
-_GUESSES = {
-    "gb18030": ("gb2312", ((0xA1, 0xA3), (0xB0, 0xD7))),
-    "cp932": ("shift_jis", ((0x81, 0x98),)),
-    "cp950": ("big5", ((0xA1, 0xC6),)),
-    "cp949": ("euc_kr", ((0xA1, 0xA3), (0xB0, 0xC8))),
-    "cp1252": ("latin-1", ((0xC0, 0xFF),)),
-}
-# The bytes of common Korean characters are common in Chinese too: only a text of some length shows that it has no
-# others.
-_ENOUGH_FOR_KOREAN = 12
-
-
-def decode_sgf(data: bytes) -> str:
-    """Decodes an SGF file of any charset. Never raises: bytes that fit no charset become U+FFFD."""
-    for mark, charset in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(charset, "replace")
-    wide = _wide_charset(data[:8])
-    if wide:
-        return data.decode(wide, "replace")
-    declarations = list(_DECLARATION.finditer(data))
-    usual = declarations[0][1].decode() if declarations else ""
-    is_utf8 = _decoded(data, "utf-8") is not None
-    if not declarations or (is_utf8 and len({match[1] for match in declarations}) == 1):
-        return _decode_game(data, usual)
-    pieces = _pieces(data, declarations, is_utf8=is_utf8)
-    return "".join(_decode_game(piece, charset, usual) for piece, charset in pieces)
-
-
-def _wide_charset(head: bytes) -> str | None:
-    """Detects UTF-16 without a byte order mark: every other byte of the first four letters is NUL."""
-    high, low = head[0::2], head[1::2]
-    if len(head) >= 8 and high.count(0) == len(high) and 0 not in low:
-        return "utf-16-be"
-    if len(head) >= 8 and low.count(0) == len(low) and 0 not in high:
-        return "utf-16-le"
-    return None
-
-
-def _pieces(data: bytes, declarations: list[re.Match[bytes]], *, is_utf8: bool) -> list[tuple[bytes, str]]:
-    """Splits a collection before each root, with the charset that the piece declares, "" for none.
-
-    Valid UTF-8 is only split before roots that declare a charset. Neither "(" nor ";" is the second byte of a character
-    in any of them.
-    """
-    charsets = {0: declarations[0][1].decode()}
-    if not is_utf8:
-        charsets |= dict.fromkeys((match.start() for match in _ROOT.finditer(data)), "")
-    # "(;-)" in a text begins no game.
-    roots = [match.start() for match in GAME_START_BYTES.finditer(data) if _PROPERTY.match(data, match.end())]
-    for match in declarations:
-        place = bisect_left(roots, match.start())
-        charsets[roots[place - 1] if place else 0] = match[1].decode()
-    starts = sorted(charsets)
-    ends = [*starts[1:], len(data)]
-    return [(data[start:end], charsets[start]) for start, end in zip(starts, ends, strict=True)]
-
-
-def _decode_game(data: bytes, declared_name: str, usual_name: str = "") -> str:
-    declared = _codec(declared_name)
-    if data.isascii() and not (declared and declared.startswith("iso2022")):
-        return data.decode()
-    utf8 = _decoded(data, "utf-8")
-    by_name = _decoded(data, declared) if declared else None
-    # Text in another charset is valid UTF-8 by accident only if it is a few two-byte sequences.
-    sure = utf8 is not None and (by_name is None or declared not in _MULTIBYTE or max(utf8) >= "\u0800")
-    if utf8 is not None and sure and not (declared and declared.startswith("iso2022")):
-        return utf8
-    if by_name is not None:
-        return by_name
-    return _mostly_utf8(data) or _guess(data, _codec(usual_name)) or data.decode(declared or "latin-1", "replace")
-
-
-def _codec(name: str) -> str | None:
-    """Returns Python's name of a charset that contains ASCII, in its widest extension, or None for all others."""
-    try:
-        codec = codecs.lookup(name.removeprefix("x-")).name
-        ascii_text = b"(;AZ[az09]):\\u0041+AGE-~{"
-        if ascii_text.decode(codec) != ascii_text.decode():
-            return None
-    # Not all of Python's codecs are charsets: some map bytes to bytes, and "undefined" always raises.
-    except (LookupError, ValueError, TypeError):
-        return None
-    return _EXTENSIONS.get(codec, codec)
-
-
-def _decoded(data: bytes, charset: str) -> str | None:
-    try:
-        return data.decode(charset)
-    except UnicodeDecodeError:
-        return None
-
-
-def _mostly_utf8(data: bytes) -> str | None:
-    """Decodes UTF-8 with a little damage, as from a server that cut a chat line in the middle of a character."""
-    text = data.decode("utf-8", "replace")
-    damaged = text.count("\ufffd")
-    whole = sum(letter > "\x7f" for letter in text) - damaged
-    return text if whole > 4 * damaged else None
-
-
-def _guess(data: bytes, usual: str | None) -> str | None:
-    """Decodes by the charset in which the largest share of the characters is common, or returns None.
-
-    Of several ones the charset that is usual in the file comes first, before all guesses if it is none of them.
-    """
-    if usual is not None and usual not in _GUESSES and (text := _decoded(data, usual)) is not None:
-        return text
-    best, best_share = None, -1.0
-    for charset in sorted(_GUESSES, key=lambda charset: charset != usual):
-        text = _decoded(data, charset)
-        if text is None:
-            continue
-        share = _common_share(text, charset)
-        if share > best_share:
-            best, best_share = text, share
-    return best
-
-
-def _common_share(text: str, charset: str) -> float:
-    basic, ranges = _GUESSES[charset]
-    letters = [letter for letter in text if letter > "\x7f"]
-    first_bytes = [letter.encode(basic, "ignore")[:1] for letter in letters]
-    common = sum(any(first <= byte[0] <= last for first, last in ranges) for byte in first_bytes if byte)
-    if charset == "cp949" and common == len(letters) >= _ENOUGH_FOR_KOREAN:
-        return 1.1
-    return common / max(1, len(letters))

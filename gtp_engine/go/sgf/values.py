@@ -7,7 +7,6 @@ import functools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sgfmill import sgf_grammar
 
@@ -24,12 +23,19 @@ LARGEST_SIZE = 52
 MOST_REPEATS = 8
 # SGF's own names of rulesets (FF[4], RU) that differ from ours.
 _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-zealand": "NZ", "ing": "GOE"}
-# How longer texts in RU begin ("Japanese rules", "Chinese, 3.75 zi").
-_RULES_BY_START = {"jap": "japanese", "chin": "chinese", "kor": "korean", "aga": "aga", "new zealand": "new-zealand"}
-_RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "tromp-taylor", "bga": "bga"}
-_RULES_BY_START |= {"jp": "japanese", "cn": "chinese", "kr": "korean", "coré": "korean"}
-_RULES_BY_START |= {"日": "japanese", "中": "chinese", "韩": "korean", "韓": "korean"}
-_RULES_BY_START |= {"일본": "japanese", "중국": "chinese", "한국": "korean"}
+# How texts in RU begin, in the languages of servers and editors ("Japanese rules", "Chinese, 3.75 zi"); and whole texts
+# of letters with which other words begin.
+_RULES_BY_START = {
+    "japanese": ("jap", "jp", "giap", "яп", "日", "일본"),
+    "chinese": ("chin", "cn", "chn", "cin", "кит", "中", "중국"),
+    "korean": ("kor", "kr", "cor", "кор", "韩", "韓", "한국"),
+    "aga": ("aga", "amer", "амер", "fr", "фр"),
+    "bga": ("bga", "british"),
+    "ing": ("ing", "goe", "инг", "应", "應", "응"),
+    "new-zealand": ("nz", "new zealand", "neuseel", "nouvelle z", "nouvelle-z", "nueva z", "новозел"),
+    "tromp-taylor": ("tromp", "tt"),
+}
+_SHORTEST_RULES = {"j": "japanese", "ja": "japanese", "c": "chinese", "ch": "chinese", "k": "korean", "ko": "korean"}
 # KataGo's text, as in koPOSITIONALscoreAREAtaxNONEsui1.
 _KATAGO_RULES = re.compile(
     r"ko(SIMPLE|POSITIONAL|SITUATIONAL)score(AREA|TERRITORY)(?:tax(NONE|SEKI|ALL))?sui([01])"
@@ -162,8 +168,8 @@ def read_rules(text: str) -> Rules | None:
     try:
         return parse_rules(text)
     except UserError:
-        known = (name for start, name in _RULES_BY_START.items() if text.lower().startswith(start))
-        return RULESETS.get("korean" if text.lower() == "ko" else next(known, ""))
+        known = (name for name, starts in _RULES_BY_START.items() if text.lower().startswith(starts))
+        return RULESETS.get(_SHORTEST_RULES.get(text.lower()) or next(known, ""))
 
 
 def rules_text(rules: Rules) -> str:
@@ -206,43 +212,6 @@ def error_at(place: Value, problem: UserError) -> SgfError:
     phrase = problem.phrase or Phrase("error.sgfDetail", {"detail": str(problem)})
     place = Phrase("error.sgfData") if place == SGF_DATA else place
     return SgfError(Phrase("error.at", {"place": place, "problem": phrase}))
-
-
-_POINTS = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")  # more than any board has, so that no number is too large
-# SGF writes "B+Resign", "B+R" and so on; servers have longer words too.
-_REASONS = {"R": "resignation", "T": "time", "F": "forfeit"}
-_NOBODY = {"0": "draw", "draw": "draw", "void": "void"}
-
-
-@dataclass(frozen=True)
-class GameResult:
-    """A result."""
-
-    winner: int | None  # the colour of the winner; None if nobody has won
-    # "points", "resignation", "time", "forfeit", or "" if the record does not say how the winner won; without a winner
-    # "draw" or "void".
-    by: str
-    points: str = ""  # the margin as the record writes it, such as "3.5"; "" if the game was not won by points
-
-
-def read_result(text: str) -> GameResult | None:
-    """Returns the result that SGF's RE says, such as "B+3.5", "W+R", "B+", "0" or "Void"; None for any other text."""
-    if (nobody := _NOBODY.get(text.lower())) is not None:
-        return GameResult(None, nobody)
-    found = re.fullmatch(r"([BW])\+([A-Za-z]*|[0-9.]+)", text)
-    if found is None:
-        return None
-    winner, how = BLACK if found[1] == "B" else WHITE, found[2]
-    if _POINTS.fullmatch(how):
-        return GameResult(winner, "points", how)
-    by = _REASONS.get(how[:1]) if how else ""
-    return None if by is None else GameResult(winner, by)
-
-
-def shown_result(text: str) -> str:
-    """Returns a record's result for people: as SGF writes it, but "draw" or "void" if nobody has won."""
-    found = read_result(text)
-    return text if found is None or found.winner is not None else found.by
 
 
 def analysis_comment(

@@ -21,8 +21,8 @@ class Evaluator(ABC):
             others wait; 1 if `submit` returns only when its work is done.
         portions: In how many batches the leaves of one search are best evaluated while they are few; 1 if
             nothing is prepared while a batch is evaluated.
-        early_leaves: How many leaves of a search may be in flight as soon as they are a quarter of its visits, and
-            more once they are only a sixteenth.
+        early_leaves: How many leaves of a search may be in flight as soon as they are a quarter of its visits; more
+            have to be a sixteenth of them at most, and a 64th of the number to which the visits are limited.
         least_visits: How many evaluations it takes until their mean tells the lead and the owners of the points; 1 if
             a single one does.
         has_amaf: Whether its rows have AMAF statistics.

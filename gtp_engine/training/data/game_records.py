@@ -10,10 +10,10 @@ import re
 import numpy as np
 
 from ...base.errors import UserError
-from ...go.coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE
+from ...go.coords import BLACK, EMPTY, MIN_SIZE, parse_colour
 from ...go.game import Move, count_handicap, handicap_bonus
 from ...go.rules import RULESETS, default_komi
-from ...go.sgf import GameRecord
+from ...go.sgf import GameRecord, read_result
 from ...go.sgf.values import read_points
 from ...go.symmetry import COUNT, permutation
 from ...search.evaluate.choices import LARGEST_BOARD
@@ -23,9 +23,7 @@ from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_mov
 HASHED_MOVES = 100  # of a game, to identify it
 VALIDATION_SHARE = 20  # one game in 20 is held back for validation
 _YEAR = re.compile("[0-9]{4}")  # with which a date begins, in SGF
-_RESULT = re.compile(r"\s*([BW])\s*\+\s*([\d.]*)\s*(.*)", re.IGNORECASE)
-_FRACTION = re.compile(r"\d+\s*/\s*\d+")  # after the points, as in 1 3/4
-_DRAWS = ("0", "draw", "jigo")
+_WON = re.compile(r"([BW])\+(?!\d{4})")  # whatever follows, but no more points than any board has
 
 
 class Unusable(UserError):
@@ -98,20 +96,19 @@ def is_held(numbers: np.ndarray) -> np.ndarray:
 
 def _parse_result(text: str) -> tuple[int, float]:
     """Returns winner and Black's margin from the property RE; unknown for games lost on time or by forfeit."""
-    if text.strip().lower() in _DRAWS:
-        return DRAW, 0.0
-    match = _RESULT.fullmatch(text)
-    if match is None:
+    text = text.upper().replace(" ", "")
+    found = read_result(text)
+    if found is None:
+        won = _WON.match(text)
+        return (parse_colour(won[1]) if won else UNKNOWN), float("nan")
+    if found.winner is None:
+        return (DRAW, 0.0) if found.by == "draw" else (UNKNOWN, float("nan"))
+    if found.by in ("time", "forfeit"):
         return UNKNOWN, float("nan")
-    colour, points, how = BLACK if match[1].upper() == "B" else WHITE, match[2], match[3].lower()
-    if how.startswith(("t", "f")):
-        return UNKNOWN, float("nan")
-    margin = read_points(points)
-    if margin is None or _FRACTION.search(how):
-        return colour, float("nan")
-    if margin > MAX_SIZE * MAX_SIZE:
-        return UNKNOWN, float("nan")
-    return colour, margin if colour == BLACK else -margin
+    margin = read_points(found.points)
+    if margin is None:
+        return found.winner, float("nan")
+    return found.winner, margin if found.winner == BLACK else -margin
 
 
 def game_number(width: int, height: int, setup: np.ndarray, moves: np.ndarray, first: int) -> int:

@@ -89,7 +89,7 @@ def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) 
         elif source.name.lower().endswith(SOURCE_SUFFIXES):
             found = [source]
         else:
-            raise SgfError(f"{source}: expected a folder, or a file that ends in .sgf, .sgfs or .zip")
+            raise SgfError(f"{source}: expected a folder, or a file that ends in {', '.join(SOURCE_SUFFIXES)}")
         for path in found:
             try:
                 files += _members(path) if path.name.lower().endswith(ARCHIVE) else [(path, "")]

@@ -1,11 +1,11 @@
-"""A folder of labels: one or several processes make it once, and any number of students can learn from it.
+"""A folder of labels: a program makes it once, with workers of a pool if need be; any number of students learn from it.
 
 The folder contains
 
 - `labels.json`: the teacher, the records and the seed that determine the labels
 - `games/`: the records as shards (`data.sgf_dataset`)
 - `19x19-00012.shard`: the labels of a task, numbered for each board size; existing ones are kept
-- `.19x19-00012.lock`: locked by the process that works on the task (`files.claim`).
+- `lock`: locked while labels are made (`files.folder_lock`)
 
 One game in 20 is held back for validation by its number, as among records (`game_records.is_held`).
 """
@@ -14,7 +14,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ...base.errors import UserError
-from ...base.files import claim, write_text
+from ...base.files import folder_lock, remove_leftovers, write_text
 from ...base.messages import plural
 from ...base.nesting import parse_json
 from ...base.pool import Pool, Worker
@@ -39,7 +39,6 @@ FACTS, GAMES = "labels.json", "games"
 FORMAT = "gtp_engine labels 1"
 TASK_POSITIONS = 1000  # approximate number of labels per shard: the most work that a kill can cost
 LABELS_PER_RECORD = 6  # approximately, including the positions after random moves
-WAIT_SECONDS = 2.0  # between two checks whether other processes have finished
 # Weights: humans play mostly on 19x19, and also on 9x9 and 13x13.
 BOARD_SIZES: Mapping[tuple[int, int], float] = {(side, side): 2.0 for side in range(7, 19)} | {
     (9, 9): 12.0,
@@ -61,8 +60,6 @@ class Task(NamedTuple):
         return f"{self.width}x{self.height}-{self.number:05d}"
 
 
-Claimed: TypeAlias = tuple[Task, ExitStack]
-"""A task that this program works on, until the stack is closed."""
 Labelled: TypeAlias = tuple[Task, GameSet, float]
 """A task, its labels, and how many were made a second."""
 
@@ -146,7 +143,7 @@ def make_labels(
     limit: Limit,
     pool: Pool | None = None,
 ) -> None:
-    """Makes the missing and damaged shards of some tasks, sharing the work with other programs that do the same.
+    """Makes the missing and damaged shards of some tasks.
 
     Workers of a pool label the positions, or this process does. The teacher is loaded only if a shard is missing. The
     limit ends the work: its minutes, which begin when all files are read and the teacher is loaded, after a shard, and
@@ -154,7 +151,7 @@ def make_labels(
 
     Raises:
         Stopped: The limit is reached, and shards are still missing.
-        UserError: The folder contains other labels, or the records contain no games.
+        UserError: The folder contains other labels, another program makes some there, or the records contain no games.
     """
     records = settings.records
     facts = facts_of(records)
@@ -168,25 +165,21 @@ def make_labels(
     if records.games:
         games = read_sgf_dataset(records, folder / GAMES, observer, limit, with_ownership=False)
     labeller = _PoolLabeller(settings, games, pool) if pool else _Labeller(settings, games)
-    with closing(labeller):
-        if not (folder / FACTS).exists():  # only now: without games or a usable teacher the folder stays as it was
-            folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)  # only now: without games or a usable teacher it stays as it was
+    with closing(labeller), folder_lock(folder):
+        remove_leftovers(folder, SUFFIX)
+        if not (folder / FACTS).exists():
             write_text(folder / FACTS, json.dumps(facts, indent=1) + "\n")
         limit.restart()  # else a short piece would only read, and label nothing
-        while missing := _missing(folder, tasks):
-            is_idle = True
-            for task, labels, rate in labeller.label(_claimed(missing, folder, limit), limit):
-                is_idle = False
-                notes = {"teacher": network_name(Path(records.teacher)), "labels": labels.game_count}
-                write_shard(labels, shard_of(folder, task), notes)
-                done = len(tasks) - len(_missing(folder, tasks))
-                observer.progress("labels", done, len(tasks))
-                count = plural(labels.game_count, "label")
-                observer.message(f"{task.name}: {count}, {rate:.1f} positions/s; {done} of {len(tasks)} shards")
-            if limit.is_over() and _missing(folder, tasks):
-                raise Stopped
-            if is_idle:
-                time.sleep(WAIT_SECONDS)  # other programs work on all of them
+        for task, labels, rate in labeller.label(_until_over(_missing(folder, tasks), limit), limit):
+            notes = {"teacher": network_name(Path(records.teacher)), "labels": labels.game_count}
+            write_shard(labels, shard_of(folder, task), notes)
+            done = len(tasks) - len(_missing(folder, tasks))
+            observer.progress("labels", done, len(tasks))
+            count = plural(labels.game_count, "label")
+            observer.message(f"{task.name}: {count}, {rate:.1f} positions/s; {done} of {len(tasks)} shards")
+        if _missing(folder, tasks):
+            raise Stopped
 
 
 def shard_of(folder: Path, task: Task) -> Path:
@@ -210,14 +203,12 @@ def _remove_damaged(folder: Path, tasks: Sequence[Task], on_error: Callable[[str
             path.unlink(missing_ok=True)
 
 
-def _claimed(tasks: Iterable[Task], folder: Path, limit: Limit) -> Iterator[Claimed]:
-    """Yields the tasks that no other program works on; once the limit is over, none but the first."""
+def _until_over(tasks: Iterable[Task], limit: Limit) -> Iterator[Task]:
+    """Yields tasks until the limit is over, and at least one."""
     for number, task in enumerate(tasks):
         if number and limit.is_over():
             return
-        with ExitStack() as stack:
-            if stack.enter_context(claim(shard_of(folder, task))):
-                yield task, stack.pop_all()
+        yield task
 
 
 class _Labeller:
@@ -232,12 +223,11 @@ class _Labeller:
         """Frees the teacher's memory."""
         self._teacher.close()
 
-    def label(self, tasks: Iterator[Claimed], limit: Limit) -> Iterator[Labelled]:
-        """Yields tasks with their labels, which are to be written at once; Stopped if the limit is stopped."""
-        for task, claimed in tasks:
-            with claimed:
-                places = _places_of(task, self._games, self._seed)
-                yield task, *_label(self._teacher, _walks(task, self._games, places, self._seed), limit.is_stopped)
+    def label(self, tasks: Iterator[Task], limit: Limit) -> Iterator[Labelled]:
+        """Yields tasks with their labels; Stopped if the limit is stopped."""
+        for task in tasks:
+            places = _places_of(task, self._games, self._seed)
+            yield task, *_label(self._teacher, _walks(task, self._games, places, self._seed), limit.is_stopped)
 
 
 class _PoolLabeller:
@@ -249,21 +239,16 @@ class _PoolLabeller:
         pool.prepare(with_gpus=self._device != "cpu")
         self._pool, self._teacher = pool, pool.share(Path(records.teacher))
         self._games, self._seed = games, records.seed
-        self._claims = ExitStack()
 
     def close(self) -> None:
-        """Gives up what is under way."""
-        self._claims.close()
+        """Does nothing: the pool belongs to somebody else."""
 
-    def label(self, tasks: Iterator[Claimed], limit: Limit) -> Iterator[Labelled]:
-        """Yields tasks with their labels, which are to be written at once; Stopped if the limit is stopped."""
-        for (task, claimed), (labels, rate) in self._pool.results(tasks, self._call, partial(_check_stop, limit)):
+    def label(self, tasks: Iterator[Task], limit: Limit) -> Iterator[Labelled]:
+        """Yields tasks with their labels; Stopped if the limit is stopped."""
+        for task, (labels, rate) in self._pool.results(tasks, self._call, partial(_check_stop, limit)):
             yield task, labels, rate
-            claimed.close()
 
-    def _call(self, worker: int, claimed: Claimed) -> int:
-        task, until_written = claimed
-        self._claims.push(until_written)  # which may be closed before
+    def _call(self, worker: int, task: Task) -> int:
         chosen = np.zeros(self._games.game_count, np.bool_)
         chosen[_places_of(task, self._games, self._seed)] = True
         arguments = task, self._games.choose(chosen), self._seed, self._device, self._teacher

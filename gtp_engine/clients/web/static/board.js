@@ -1,6 +1,8 @@
 // The board: a drawing of the position, and above it what follows the pointer and the keyboard.
 import {Drawing, svgElement} from "./drawing.js";
 
+const ROOM = 3, LEAST = 9;  // lines around the stones of a problem, and lines shown at least
+
 export class Board {
   // element: the board; onPoint: called with the vertex that was clicked; onCursor: with the one the keyboard moved to;
   // onHover: with the one below the pointer, or null; onPick: with the one that was chosen but not played, or null.
@@ -28,17 +30,18 @@ export class Board {
 
   // Shows a position. svg: the empty board; stones: rows of ".", "X" and "O"; drawn: labels, marks, ownership, candidates;
   // last: the last move, or null; title: what is drawn; colour: of the stone that may be played now, or null; isPreview:
-  // whether there are stones that are not played.
-  show(svg, {width, height, stones, drawn, last, title, colour, isPreview}) {
+  // whether there are stones that are not played; following: the moves of the record that come next, the main one first;
+  // part: what identifies a problem, of whose board only the part with stones is shown, or null.
+  show(svg, {width, height, stones, drawn, last, title, colour, isPreview, following = [], part = null}) {
     if (svg !== this.svg) {
       this.svg = svg;
       const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, own = document.importNode(read, true);
       this.frame.replaceChildren(own);
       this.drawing = new Drawing(own, width, height);
-      this.overlay.setAttribute("viewBox", read.getAttribute("viewBox"));
+      this.whole = read.getAttribute("viewBox").split(" ").map(Number);
       this.cursor = this.hovered = null;
     }
-    Object.assign(this, {width, height, colour, isPreview});
+    Object.assign(this, {width, height, colour, isPreview, following});
     this.stones = [...stones.join("")].map((letter) => ".XO".indexOf(letter));
     const byPoint = (texts = {}) => new Map(Object.entries(texts).map(([vertex, text]) => [this.drawing.point(vertex), text]));
     const candidates = (drawn.candidates || []).map((each) => ({...each, point: this.drawing.point(each.vertex)}));
@@ -51,9 +54,33 @@ export class Board {
       ownership: drawn.ownership,
       candidates: candidates.filter(({point}) => point >= 0),
     });
+    this.frameStones(part);
     this.element.classList.toggle("yours", colour !== null);
     this.sent = null;
     this.draw();
+  }
+
+  // Shows the part of the board that a problem began with; more of it once a stone stands outside.
+  frameStones(part) {
+    const places = [...this.stones.keys()].filter((point) => this.stones[point]).map((point) => [point % this.width, Math.floor(point / this.width)]);
+    if (part !== this.part) this.seen = null;
+    this.part = part;
+    if (part === null || !places.length) this.seen = [[0, this.width - 1], [0, this.height - 1]];
+    else if (!this.seen || places.some((place) => place.some((at, axis) => at < this.seen[axis][0] || at > this.seen[axis][1]))) {
+      const spans = [this.width, this.height].map((size, axis) => {
+        const all = places.map((place) => place[axis]);
+        return {size, first: Math.max(0, Math.min(...all) - ROOM), end: Math.min(size, Math.max(...all) + ROOM + 1)};
+      });
+      const side = Math.max(LEAST, ...spans.map(({first, end}) => end - first));
+      this.seen = spans.map(({size, first, end}) => {
+        const begin = Math.max(0, Math.min(Math.round((first + end - side) / 2), size - side));
+        return [begin, Math.min(begin + side, size) - 1];
+      });
+    }
+    const [left, top, width, height] = this.whole, [x, y] = this.seen.map(([first], axis) => first ? this.drawing.line(first) : [left, top][axis]);
+    const [right, bottom] = this.seen.map(([, last], axis) => last < [this.width, this.height][axis] - 1 ? this.drawing.line(last + 1) : [left + width, top + height][axis]);
+    const box = [x, y, right - x, bottom - y].join(" ");
+    for (const svg of [this.overlay, this.drawing.svg]) if (svg.getAttribute("viewBox") !== box) svg.setAttribute("viewBox", box);
   }
 
   pointAt(event) {
@@ -124,7 +151,10 @@ export class Board {
 
   draw() {
     if (!this.drawing) return;
-    const parts = [], picked = this.picked ? this.drawing.point(this.picked) : -1, isFree = this.hovered !== null && !this.stones[this.hovered];
+    const parts = this.following.map((vertex) => this.drawing.point(vertex)).filter((point) => point >= 0).map((point, index) => {
+      return this.drawing.circle(point, this.drawing.cell / 3, {class: index ? "next other" : "next"});
+    });
+    const picked = this.picked ? this.drawing.point(this.picked) : -1, isFree = this.hovered !== null && !this.stones[this.hovered];
     if (this.sent !== null) parts.push(this.ghost(this.sent, "sent"));
     else if (this.colour && picked >= 0) parts.push(this.cross(picked), ...(this.isPreview ? [] : [this.ghost(picked, "near")]));
     else if (this.colour && !this.isPreview && isFree) parts.push(this.ghost(this.hovered, "near"));
@@ -138,7 +168,7 @@ export class Board {
   // Lines through a point, which a finger may hide.
   cross(point) {
     const [x, y] = this.drawing.centre(point), {width, height} = this.overlay.viewBox.baseVal;
-    return svgElement("path", {class: "cross", d: `M0 ${y}H${width}M${x} 0V${height}`});
+    return svgElement("path", {class: "cross", d: `M0 ${y}H${2 * width}M${x} 0V${2 * height}`});
   }
 
   ghost(point, kind) {

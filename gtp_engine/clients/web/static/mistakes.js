@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, onPointing} from "./elements.js";
-import {moveName, number, say, text} from "./words.js";
+import {lostPoints, moveName, number, say, sentence, text} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -29,6 +29,7 @@ export class Mistakes {
     this.review = review;
     find("#review").textContent = text(this.isRunning ? "reviewStop" : "review");
     find("#review").setAttribute("aria-pressed", this.isRunning);
+    find("#review").dataset.sight = review && !this.isRunning ? "" : "review";
     find("#review").disabled = !this.isRunning && (!now.isReady || position.moves === 0);
     find("#reviewed").hidden = !review;
     const stage = review && review.stage, isNew = stage !== this.stage;
@@ -46,11 +47,24 @@ export class Mistakes {
     const focused = document.activeElement.dataset.entry;
     const praised = review.praised.map((move) => this.praise(move, position.node));
     find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)), ...praised);
+    if (this.chosen === position.node) {
+      this.chosen = null;
+      find("#mistakes [aria-current]").parentElement.scrollIntoView({block: "nearest"});
+    }
     if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
   }
 
   item(mistake, shown) {
-    const item = document.createElement("li"), entry = button(mistakeText(mistake), () => this.onNode(mistake.node));
+    const item = document.createElement("li"), entry = button("", () => {
+      this.chosen = mistake.node;
+      this.onNode(mistake.node);
+    });
+    entry.append(...mistakeTexts(mistake).map(([kind, said]) => {
+      const part = document.createElement("span");
+      part.className = kind;
+      part.textContent = said;
+      return part;
+    }));
     entry.dataset.entry = mistake.node;
     item.append(entry);
     if (mistake.node === shown) {
@@ -58,7 +72,7 @@ export class Mistakes {
       again.dataset.entry = `${mistake.node} again`;
       again.className = "primary";
       entry.setAttribute("aria-current", "true");
-      const lines = [text("betterLine"), ...mistake.reasons.map(sentence)];
+      const lines = [text("betterLine"), ...mistake.reasons.map(({name, values}) => sentence(text(name, values)))];
       item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)), again);
     }
     return item;
@@ -85,22 +99,18 @@ export class Mistakes {
   }
 }
 
-// A reason may begin with a pass, which is not written with a capital letter elsewhere.
-function sentence({name, values}) {
-  const said = text(name, values);
-  return said[0].toLocaleUpperCase() + said.slice(1);
-}
-
 function stageText({stage, done, total, mistakes, isLesson}) {
   const values = {done: number(done), total: number(total)};
   const names = {moves: "reviewMoves", again: "reviewAgain", compiling: "compiling", reasons: "reviewReasons", stopped: "reviewStopped"};
   return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
-function mistakeText(mistake) {
-  return moveText("mistake", mistake, {points: number(mistake.points, 1), best: moveName(mistake.best)});
+function moveText(name, {number: move, colour, move: played}) {
+  return text(name, {number: number(move), colour: text(colour), move: moveName(played)});
 }
 
-function moveText(name, {number: move, colour, move: played}, others = {}) {
-  return text(name, {number: number(move), colour: text(colour), move: moveName(played), ...others});
+// The parts of an entry, each with its class.
+function mistakeTexts(mistake) {
+  const {points, best} = mistake;
+  return [["", moveText("mistake", mistake)], ["lost", lostPoints(points)], ["note", text("isBetter", {best: moveName(best)})]];
 }

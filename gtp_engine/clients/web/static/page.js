@@ -2,16 +2,18 @@
 import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
-import {button, fillList, find, onPointing, remember, stored} from "./elements.js";
+import {button, fillList, find, onPointing, remember, store, stored} from "./elements.js";
+import {showFace} from "./faces.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
 import {Mistakes} from "./mistakes.js";
+import {MyGames, Share} from "./my_games.js";
 import {NewGame, rankName, rulesName} from "./new_game.js";
-import {Problems} from "./problems.js";
+import {Problems, problemName, problemText} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
 import {Study} from "./study.js";
-import {begin, choose, date, moveName, number, percent, say, text} from "./words.js";
+import {begin, choose, date, moveName, number, percent, say, sentence, text} from "./words.js";
 
 const LAYERS = ["candidates", "losses", "ownership", "policy"];
 const ON_STONES = ["nothing", "numbers", "losses"];
@@ -21,6 +23,7 @@ const USUAL_VISITS = 500;
 // Bytes: 10,000 problems have 2 MB and more, and large records 200 kB; the program has limits too.
 const LARGEST_FILES = 8 << 20, LARGEST_TEXT = 2 << 20;
 const FIRST_WAIT = 300, LONGEST_WAIT = 5000;  // milliseconds between attempts to connect
+const STEP_PIXELS = 50;  // half of what a notch of most wheels tells
 const words = ["empty", "black", "white"];
 
 let socket, connecting, wait = FIRST_WAIT;
@@ -59,6 +62,7 @@ const life = new Life(send, {
   announce,
 });
 const problems = new Problems(send);
+const myGames = new MyGames(send, resultText), share = new Share();
 const sound = new Sound(find("#sound"));
 const strength = new Strength(send, show);
 const newGame = new NewGame(find("#new-dialog"), send);
@@ -121,7 +125,7 @@ function receive(message) {
   } else if (message.type === "comment") {
     study.commentSaved(message);
   } else if (message.type === "games") {
-    showGames(message.games);
+    myGames.show(message);
   } else if (message.type === "error") {
     board.refused();
     refuse(message.phrase ? text(message.phrase.name, message.phrase.values) : message.text);
@@ -135,6 +139,7 @@ function send(message) {
   refusal = null;
   showProblem();
   if (strength.holds(message)) return true;
+  if (message.type === "teach") store("teach", message.on ? "on" : "off");
   const isSent = transmit(message);
   if (!isSent) {
     board.refused();
@@ -157,25 +162,35 @@ function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#ana
 
 // Several steps may be taken before the first one is answered.
 const steps = {
-  first: () => go(0),
-  previous: () => life.step(-1) || send({type: "go", step: -1}),
-  next: () => life.step(1) || send({type: "go", step: 1}),
-  last: () => go(state.position.moves),
+  Home: () => go(0),
+  ArrowLeft: () => life.step(-1) || send({type: "go", step: -1}),
+  ArrowRight: () => life.step(1) || send({type: "go", step: 1}),
+  End: () => go(state.position.moves),
 };
-for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
-const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
+find("#previous").addEventListener("click", steps.ArrowLeft);
+find("#next").addEventListener("click", steps.ArrowRight);
+find("#place").addEventListener("input", ({target}) => go(Number(target.value)));
+let turned = 0;  // pixels of the wheel over the board of a review, a step for each STEP_PIXELS
+find("#board").addEventListener("wheel", (event) => {
+  if (document.body.dataset.face !== "review" || event.ctrlKey) return;
+  event.preventDefault();
+  turned += event.deltaY;
+  if (Math.abs(turned) < STEP_PIXELS) return;
+  steps[turned < 0 ? "ArrowLeft" : "ArrowRight"]();
+  turned = 0;
+}, {passive: false});
 // The arrow keys do not come this far from a board that they move the cursor of.
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
   if (event.key === "Escape" && life.isOpen) life.leave();
-  if (event.key in keys) steps[keys[event.key]]();
+  if (event.key in steps) steps[event.key]();
   else if (!step || !state || !study.step(step)) return;
   event.preventDefault();  // which would scroll the page
 });
 find("#analyse").addEventListener("click", () => analyse(state.search.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.search.analysisVisits === null || analyse(true));
-find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
+find("#teach").addEventListener("change", ({target}) => send({type: "teach", on: target.checked}));
 remember(find("#opinions"), "opinions", () => state && show());
 remember(find("#coordinates"), "coordinates", () => {});  // page.css hides them
 remember(find("#on-stones"), "on stones", () => state && showAgain(state));
@@ -199,8 +214,6 @@ find("#branch").addEventListener("click", () => newGame.open(state, study.shown)
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   showNotice("#open-problem", "");
-  find("#unfinished").hidden = true;
-  transmit({type: "games"});
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
@@ -288,26 +301,6 @@ function fillForm() {
 
 function showTheme() { document.documentElement.dataset.theme = find("#theme").value; }
 
-// The unfinished games, which can be opened as records can.
-function showGames(games) {
-  const resume = (game) => {
-    find("#open-dialog").close();
-    send({type: "resume", game});
-  };
-  find("#unfinished").hidden = !games.length;
-  find("#games").replaceChildren(...games.map((game) => {
-    const item = document.createElement("li");
-    item.append(button(gameText(game), () => resume(game.name)));
-    return item;
-  }));
-}
-
-// rank: the engine's, null for two people; players: the names of those of a record, null for others.
-function gameText({width, height, rank, players, moves, day}) {
-  const names = players ? players.map((name) => isolated(name) || text("human")) : [text("human"), rank ? text("engineAt", {rank: rankName(rank)}) : text("human")];
-  return [`${width} × ${height}`, names.join(" – "), text("script.afterMove", {number: moves}), date(day)].join(" · ");
-}
-
 // What the user sees, and hears.
 
 function pointText(vertex, stone) {
@@ -315,14 +308,24 @@ function pointText(vertex, stone) {
   return [vertex, text(words[stone]), ...(isDead ? [text("dead")] : [])].join(", ");
 }
 
-function showSteps() {
-  const focused = document.activeElement;
-  find("#first").disabled = find("#previous").disabled = state.position.place === 0;
-  find("#next").disabled = find("#last").disabled = state.position.place === state.position.moves;
-  // At an end of the game, the focus goes to the way back: a disabled button would lose it.
-  if (focused?.disabled && ["first", "previous", "next", "last"].includes(focused.id)) {
-    find(state.position.place === 0 ? "#next" : "#previous").focus();
-  }
+// The steps stand where they stood, at the ends of the game too, where the focus goes to the way back.
+function showSteps(face) {
+  const {place, moves} = state.position, focused = document.activeElement;
+  find("#steps").hidden = moves === 0 || life.isOpen;
+  find("#previous").disabled = place === 0 || (face === "play" && place === moves);
+  find("#next").disabled = place === moves;
+  const slider = find("#place");
+  slider.max = moves;
+  if (!slider.matches(":active")) slider.value = place;
+  slider.setAttribute("aria-valuetext", earlierText());
+  if (focused.disabled && focused.closest("#steps")) (place === 0 ? find("#next") : find("#previous")).focus();
+}
+
+// Which of its faces the page shows. While a game is reviewed that goes on, its last position is there to play on.
+function faceOf({problems: {exercise}, review: {job}, play, game, position: {place, moves}}) {
+  if (exercise) return "problem";
+  if (play.isOver || game.isRecord || (job && place < moves)) return "review";
+  return moves ? "play" : "begin";
 }
 
 // before: the state before this one, if this is a new one.
@@ -338,19 +341,23 @@ function show(before = state) {
   find("#undo").disabled = !play.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(["hint", "score", "solve"].includes(busy) ? "stop" : "moveNow");
-  showSteps();
   find("#analyse").setAttribute("aria-pressed", search.analysisVisits !== null);
   find("#curve").hidden = !state.graph.svg || !hasOpinions();
   if (state.graph.svg) graph.show(state.graph, state.position);
+  if (stored("teach") === "on" && !search.isTeaching && !state.rating?.ends.includes("teach") && before?.position.tree !== position.tree) {
+    transmit({type: "teach", on: true});
+  }
   study.show(state);
   mistakes.show(state);
+  share.show(state);
   problems.show(state.problems, Boolean(state.solving.life));
   strength.show(state);
   sound.follow(state.position);
   showSettings();
   showLoss();
-  find("#board-help").textContent = text(play.isCounted ? "countHelp" : "boardHelp");
+  find("#count-help").hidden = !play.isCounted;
   showComment();
+  find("#new").dataset.sight = play.isOver && position.place === position.moves ? "review" : "begin";
   find("#back").hidden = !state.review.hasAside;
   find("#branch").hidden = position.place === position.moves && game.humans.length < 2 && !play.isOver;
   find("#resign").disabled = play.result !== null || position.moves === 0 || position.place < position.moves;
@@ -366,9 +373,12 @@ function show(before = state) {
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
   const notes = game.rankNotes.map(({name, values}) => text(name, values));
   showNotice("#rank-note", [ratingText(state), ...notes].filter(Boolean).join(" · "));
-  const ending = game.ending && text(game.ending.name, game.ending.values);
-  showNotice("#notice", [ending, now.notice].filter(Boolean).join("; "));
+  const remarks = game.remarks.map(({name, values}) => text(name, values));
+  showNotice("#notice", [...remarks, now.notice].filter(Boolean).join("; "));
   showProblem();
+  const face = faceOf(state);
+  showSteps(face);
+  showFace(face);
 }
 
 function showNotice(selector, said) {
@@ -385,7 +395,7 @@ function isBackground() { return state.now.task !== null && ["analysis", "prepar
 // Whether Undo takes the move back changes while the user steps; a screen reader hears of the mistake once.
 function showLoss() {
   const {loss} = state.search;
-  const values = loss && {move: moveName(loss.move), points: number(loss.points, 1), best: moveName(loss.best)};
+  const values = loss && {move: moveName(loss.move), points: number(loss.points), best: moveName(loss.best)};
   say(find("#lost"), loss ? text("lost", values) : "");
   find("#undo-takes-back").hidden = !loss?.canUndo;
   find("#loss").hidden = !loss;
@@ -414,7 +424,8 @@ function draw(other = {}) {
   const isPreview = shown.stones.join() !== position.stones.join(), last = isPreview ? null : position.lastMove?.vertex;
   const written = {numbers: position.numbers, losses: hasOpinions() ? state.search.losses : {}}[find("#on-stones").value];
   const drawn = {...shown.drawn, labels: {...(isPreview ? {} : written), ...shown.drawn.labels}};
-  board.show(svg, {width, height, stones: shown.stones, drawn, last, title: boardLabel(), colour, isPreview});
+  const following = faceOf(state) === "review" && !isPreview && !life.isOpen ? position.next : [];
+  board.show(svg, {width, height, stones: shown.stones, drawn, last, title: boardLabel(), colour, isPreview, following, part: state.problems.exercise && position.tree.split(".")[0]});
   careful.show();
 }
 
@@ -424,9 +435,10 @@ function showPlayers() {
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = game.humans.includes(colour);
-    const person = game.humans.length === 2 ? isolated(game.names[colour]) || text("human") : text("you");
-    const name = isHuman ? person : text("engineAt", {rank});
-    player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
+    const known = [isolated(game.names[colour]), isolated(game.ranks[colour])].filter(Boolean).join(" · ");
+    const person = game.humans.length === 2 ? known || text("human") : text("you");
+    player.querySelector(".name").textContent = sentence(isHuman ? person : text("engineAt", {rank}));
+    player.querySelector(".stone").setAttribute("aria-label", text(colour));
     player.querySelector(".captures").textContent = text("captured", {stones: number(position.captures[colour])});
     player.querySelector(".passed").hidden = !(position.lastMove?.vertex === "pass" && position.lastMove.colour === colour);
     player.classList.toggle("turn", play.result === null && position.toMove === colour);
@@ -435,8 +447,9 @@ function showPlayers() {
 }
 
 function showStatus() {
-  const now = statusText();
+  const now = statusText(), {exercise} = state.problems;
   say(find("#status"), now);
+  say(find("#heading"), exercise ? problemName(exercise) : state.game.title || text("title"));
   document.title = `${now} · ${text("title")}`;
   const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
   if (said !== announced) announce(announced = said);
@@ -460,14 +473,17 @@ function statusText() {
   const colour = text(position.toMove);
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
-  if (position.place < position.moves) {
-    const [place, moves] = position.moveNumbers.map((count) => number(count));
-    return text("earlier", {place, moves});
-  }
+  if (state.problems.exercise && !now.task) return problemText(state.problems.exercise);
+  if (position.place < position.moves) return earlierText();
   if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
   // After a search that failed it may be the engine's turn.
   return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
+}
+
+function earlierText() {
+  const [place, moves] = state.position.moveNumbers.map((count) => number(count));
+  return text("earlier", {place, moves});
 }
 
 // A result that the program cannot read is shown as its record writes it.
@@ -494,7 +510,7 @@ function showReport() {
   const winrate = text("winRateOf", {colour: text(opinion.toMove), winrate: percent(opinion.winrate)});
   const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
   const label = report ? text(labels[report.kind], {move: report.moves.length ? moveName(report.moves[0].move) : ""}) : text("engineThinks");
-  find("#opinion").textContent = [label, lead, winrate, text("trust.visits", {count: opinion.visits})].join(" · ");
+  find("#opinion").textContent = [sentence(label), lead, winrate, text("trust.visits", {count: Math.round(opinion.visits)})].join(" · ");
   const moves = report ? report.moves : [];
   find("#candidates").hidden = moves.length === 0;
   showCandidates(moves);
@@ -571,7 +587,7 @@ function showConnection(isOpen) {
     showProblem();
   }
   find("#connection").hidden = isOpen;
-  find("main").classList.toggle("lost", !isOpen);
+  find("aside").classList.toggle("lost", !isOpen);
   clocks.connect(isOpen);
 }
 

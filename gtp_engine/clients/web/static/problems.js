@@ -1,6 +1,6 @@
-// Problems: what is sought, whether the move that was tried is right, and the reader's own boxes.
+// Problems: what is sought, whether the move that was tried is right, and when it comes again.
 import {find} from "./elements.js";
-import {date, moveName, number, say, text} from "./words.js";
+import {date, fromToday, moveName, number, say, sentence, text} from "./words.js";
 
 export class Problems {
   constructor(send) {
@@ -20,30 +20,29 @@ export class Problems {
   }
 
   // hasLines: whether the lines of the solver are shown.
-  show({boxes, exercise, kept, collection}, hasLines) {
+  show({coming, exercise, kept, collection}, hasLines) {
     const {place, count} = collection;
     Object.assign(this, {exercise, collection});
-    find("#practise").hidden = boxes.due === 0;
-    find("#practise").textContent = text("dueToday", {count: number(boxes.due)});
+    find("#practise").hidden = coming.due === 0;
+    find("#practise").textContent = text("dueToday", {count: number(coming.due)});
     find("#keep").hidden = kept === null;
     find("#keep").disabled = kept;
     say(find("#keep"), text(kept ? "kept" : "keep"));
-    say(find("#boxes-problem"), boxes.problem);
-    find("#boxes-problem").hidden = !boxes.problem;
-    find("#exercise").hidden = count === 0;
-    find("main").classList.toggle("solving", Boolean(exercise));
+    say(find("#boxes-problem"), coming.problem);
+    find("#boxes-problem").hidden = !coming.problem;
+    find("#problem-place").hidden = count < 2;
     find("main").classList.toggle("asked", isAsked(exercise));
-    if (count === 0) return;
     find("#problem-count").textContent = text("ofProblems", {count: number(count)});
     if (document.activeElement !== find("#problem-number")) find("#problem-number").value = place + 1;
     find("#problem-number").max = count;
-    find("#problem-before").disabled = place === 0;
-    find("#problem-after").disabled = place === count - 1;
-    for (const id of ["solution", "problem-record"]) find(`#${id}`).disabled = !exercise;
-    find("#forget").hidden = !exercise || exercise.box === 0;
-    say(find("#problem-name"), exercise ? `\u2068${exercise.name}\u2069` : "");
-    say(find("#problem-goal"), exercise ? goalText(exercise) : "");
-    say(find("#verdict"), exercise ? resultText(exercise, hasLines) : "");
+    find("#problem-before").hidden = !count || place === 0;
+    find("#problem-after").hidden = !count || place === count - 1;
+    find("#problem-after").classList.toggle("primary", Boolean(exercise && !isAsked(exercise)));
+    find("#problem-again").hidden = !count;
+    for (const id of ["solution", "problem-record"]) find(`#${id}`).hidden = !exercise;
+    find("#forget").hidden = !exercise || !exercise.due;
+    say(find("#verdict"), exercise ? noteText(exercise, hasLines) : "");
+    find("#verdict").hidden = !find("#verdict").textContent;
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
 }
@@ -53,23 +52,28 @@ function isAsked(exercise) {
   return Boolean(exercise && exercise.result === null && !exercise.given && (!exercise.isRead || exercise.goal || exercise.missed));
 }
 
+// A mistake of a game of the reader's own has the day of the game and the number of the move as its name.
+export function problemName({name, game}) { return game ? text("ownProblem", {day: date(game.day), number: number(game.number)}) : `\u2068${name.trim()}\u2069`; }
+
+// The sentence of a problem: whether the move that was tried is right, or what is sought.
+export function problemText(exercise) { return exercise.verdict ? verdictText(exercise.verdict) : goalText(exercise); }
+
 function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   const moves = text("toMove", {colour: text(toMove)});
   const name = {lives: "goalLive", seki: "goalSeki", ko: isOwn ? "goalKoOwn" : "goalKoTheir", dies: "goalKill"}[goal];
   if (name) return `${moves} · ${text(name, {stone})}`;
-  if (missed) return `${moves} · ${text("goalBetter", {move: moveName(missed.move), points: number(missed.points, 1)})}`;
+  if (missed) return `${moves} · ${text("goalBetter", {move: moveName(missed.move), points: number(missed.points)})}`;
   if (isRead) return `${moves} · ${text("goalUnknown")}`;
   return group ? `${moves} · ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
 }
 
-// What the page says of the last try, and of the boxes.
-function resultText({verdict, given, result, box, due}, hasLines) {
+// What there is to know besides: what was shown, on what the proof rests, and when the problem comes again.
+function noteText({verdict, given, result, due}, hasLines) {
   const said = [];
-  if (verdict) said.push(verdictText(verdict));
-  else if (given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
+  if (!verdict && given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
   if (verdict?.isConditional) said.push(text("ifEnclosed"));
-  if (result !== null && box > 0) said.push(text("comesAgain", {box: number(box), day: date(due)}));
+  if (result !== null && due) said.push(text("comesAgain", {when: fromToday(due)}));
   return said.join(" ");
 }
 
@@ -77,7 +81,7 @@ function verdictText({move: vertex, by, isRight, outcome, isDecided, points}) {
   const move = moveName(vertex);
   if (isRight === null) return text("verdictUnknown", {move});
   if (by === "record") return text(isRight ? "recordRight" : "recordWrong", {move});
-  if (by === "search") return text(isRight ? "searchRight" : "searchWrong", {move, points: number(points, 1)});
-  const proved = text(isRight ? "verdictRight" : "verdictWrong", {move, outcome: text(`outcome-${outcome}`)});
-  return isDecided ? `${proved} ${text(outcome === "ko" ? "decidedByKo" : "decided")}` : proved;
+  if (by === "search") return isRight ? text("right") : text("searchWrong", {move, points: number(points)});
+  if (!isRight) return text("wrong", {move, outcome: text(`now-${outcome}`)});
+  return isDecided ? `${text("right")} ${sentence(text(`now-${outcome}`))}` : text("rightSoFar");
 }

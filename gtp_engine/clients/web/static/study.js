@@ -89,7 +89,7 @@ export class Study {
     this.state = state;
     if (state.position.tree !== this.version) this.ask(state.position.tree);
     const {number: place, of} = state.position.variation;
-    find("#variation").hidden = of < 2;
+    for (const id of ["variation", "variation-before", "variation-after"]) find(`#${id}`).hidden = of < 2;
     say(find("#variation-place"), text("variation", {number: number(place), count: number(of)}));
     find("#tree").hidden = !(state.game.isStudy ? state.position.moves > 0 : this.tree.hasBranches);
     this.tree.show(state.position.node);

@@ -38,6 +38,16 @@ export const number = (value, digits = 0) => new Intl.NumberFormat(words.about.l
 export const percent = (value) =>
   new Intl.NumberFormat(words.about.locale, {style: "percent", maximumFractionDigits: 0}).format(value);
 
+// Points lost, as they stand on stones too: no number of a move has a minus sign.
+export const lostPoints = (points) => `\u2212${number(points)}`;
+
+// What begins a line begins with a capital letter.
+export const sentence = (said) => said.charAt(0).toLocaleUpperCase() + said.slice(1);
+
+// When a day is, from today: "tomorrow", "in 4 days". day: in ISO form.
+export const fromToday = (day) =>
+  new Intl.RelativeTimeFormat(words.about.locale, {numeric: "auto"}).format(Math.round((new Date(`${day}T00:00`) - new Date().setHours(0, 0, 0, 0)) / 864e5), "day");
+
 // day: in ISO form.
 export const date = (day) =>
   new Intl.DateTimeFormat(words.about.locale, {dateStyle: "medium", timeZone: "UTC"}).format(new Date(day));

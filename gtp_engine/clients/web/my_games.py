@@ -1,0 +1,116 @@
+"""The user's games: what was played and reviewed, the curve of the user's rank, and what loses most points."""
+
+from ...base.chart import Axis, Chart
+from ...base.errors import UserError
+from ...base.files import is_same_file
+from ...engine.ranks import Rank
+from ...go.coords import colour_name
+from ...table.database import Database
+from ...table.game_index import UserGame, games_of_user, user_games
+from ...table.player_rating import POINTS, rating_history
+from ...table.saved_games import SavedGame
+from .opening import Opening, read_shown
+from .playing import result_in_parts
+from .session import Document, Message, Part, Reading, Session, text_of
+
+_LISTED = 200  # games that a page lists
+_CURVE_PIXELS = 120
+
+
+class MyGames(Part):
+    """The lists of games and of losses, which a page asks for, and games that are opened from there."""
+
+    name, follows_position = "mine", False
+
+    def __init__(self, session: Session, opening: Opening, database: Database) -> None:
+        super().__init__(session)
+        self._opening, self._database = opening, database
+
+    def on_games(self, _: Message) -> Reading:
+        """Returns the games, the curve of the rank, and what mistakes have cost by phase and by kind."""
+        present, folder, database = self.played.file.path, self.played.folder, self._database
+
+        def found() -> Document:
+            from ...study.losses import find_losses  # later than the first board
+            from ...study.page.words import PHASES
+
+            games = user_games(database, folder)
+            losses = find_losses(database)
+            phases = [(phase.name, name, losses.phases.get(phase.name, 0.0)) for phase, name in PHASES.items()]
+            return {
+                "type": "games",
+                "games": [_listed(game) for game in games if not is_present(game)][:_LISTED],
+                "curve": _curve(database),
+                "losses": {
+                    "games": losses.games,
+                    "phases": sorted(phases, key=lambda each: -each[2]),
+                    "kinds": losses.kinds,
+                },
+                "problem": database.notice,
+            }
+
+        def is_present(game: UserGame) -> bool:
+            return present is not None and is_same_file(folder / f"{game.name}.sgf", present)
+
+        return Reading(found, lambda games: games)
+
+    def on_resume(self, message: Message) -> Reading:
+        """Continues a saved game, or shows one that is finished."""
+        name, number = text_of(message, "game"), self.session.tree_number
+
+        def read() -> SavedGame:
+            path = next((path for path in games_of_user(self.played.folder) if path.stem == name), None)
+            if path is None:
+                raise UserError(f"no saved game {name[:80]!r}")
+            saved = read_shown(path.read_bytes(), path)
+            return saved if saved.is_own else saved.as_record()
+
+        return Reading(read, lambda saved: self._load(saved, number))
+
+    def on_reopen(self, message: Message) -> Reading:
+        """Shows a game that was reviewed, as it was then."""
+        key, number = text_of(message, "key"), self.session.tree_number
+
+        def read() -> SavedGame:
+            rows = self._database.rows("SELECT sgf FROM reviews WHERE key = ?", key)
+            if not rows:
+                raise UserError(f"no reviewed game {key[:80]!r}")
+            return read_shown(rows[0][0].encode()).as_record()
+
+        return Reading(read, lambda saved: self._load(saved, number))
+
+    def _load(self, saved: SavedGame, number: int) -> None:
+        self.session.check_game(number)  # another one may have begun meanwhile
+        self._opening.load(saved)
+
+
+def _listed(game: UserGame) -> Document:
+    """Returns what the list says about a game."""
+    facts = game.facts
+    return {
+        "name": game.name,
+        "key": facts.key,
+        "day": facts.day,
+        "width": facts.width,
+        "height": facts.height,
+        "players": facts.players,
+        "opponent": facts.opponent,
+        "own": colour_name(facts.own) if facts.own else None,
+        "result": result_in_parts(facts.result),
+        "moves": facts.moves,
+        "isUnfinished": bool(game.name) and facts.is_unfinished,
+        "isEdited": facts.is_edited,
+        "review": game.review,
+    }
+
+
+def _curve(database: Database) -> str | None:
+    """Returns the rank after each game as a drawing; None for fewer than two games."""
+    history = [rating.rating / POINTS for _, rating in rating_history(database)]
+    if len(history) < 2:
+        return None
+    ranks = Axis.of(history, is_whole=True)
+    names = {value: str(Rank(round(value))) for value in ranks.ticks}
+    chart = Chart(Axis(1, len(history)), Axis(ranks.low, ranks.high, ticks=names))
+    chart.line([*enumerate(history, 1)], 'class="lead"')
+    return chart.stretched(_CURVE_PIXELS, "")

@@ -1,0 +1,53 @@
+// The three faces of the page, play, review and problem, and the few buttons that each has in sight; the others are
+// behind More. `data-sight` of a button names the faces in which it is in sight if there is room for it, in the order of
+// the page; "begin" is play before the first move. What is hidden or disabled is nowhere.
+import {button, find} from "./elements.js";
+
+const MOST = 5;
+// Buttons that stand elsewhere, and take room; lists of moves and of lines are content.
+const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *";
+const row = find("#actions"), rest = find("#rest"), more = find("#more");
+const buttons = [...row.querySelectorAll("[data-sight]")];
+
+// Adds a button: `name` is that of its text, and its id; `sight` as above. Returns it, for its module to hide and show.
+export function addButton(name, sight, onClick) {
+  const added = button("", onClick);
+  added.id = added.dataset.text = name;
+  added.dataset.sight = sight;
+  buttons.push(added);
+  find("#others").append(added);  // where its text is filled in
+  return added;
+}
+
+more.addEventListener("click", () => open(rest.hidden));
+find("#others").addEventListener("click", ({target}) => target.closest("button, a") && open(false));
+document.addEventListener("keydown", ({key}) => {
+  if (key !== "Escape" || !rest.contains(document.activeElement)) return;
+  open(false);
+  more.focus();
+});
+
+function open(isOpen) {
+  rest.hidden = !isOpen;
+  more.setAttribute("aria-expanded", isOpen);
+  if (!isOpen) find("#edit").open = false;  // a click on the board plays again
+}
+
+// face: "begin", "play", "review" or "problem".
+export function showFace(face) {
+  document.body.dataset.face = face === "begin" ? "play" : face;
+  const focused = document.activeElement, isIn = row.contains(focused);
+  let room = MOST - [...document.querySelectorAll(`main button:not(${CONTENT})`)].filter((each) => each.checkVisibility({visibilityProperty: true})).length;
+  const inSight = buttons.filter((each) => {
+    const isUsable = !each.hidden && !each.disabled;
+    return isUsable && each.dataset.sight.split(" ").includes(face) && room-- > 0;
+  });
+  put(find("#others"), buttons.filter((each) => !inSight.includes(each)));
+  put(row, [...inSight, more]);
+  if (focused.isConnected && focused.checkVisibility()) focused.focus({preventScroll: true});  // it may have moved
+  else if (isIn) row.firstElementChild.focus({preventScroll: true});
+}
+
+function put(place, wanted) {
+  if (place.children.length !== wanted.length || wanted.some((each, index) => each !== place.children[index])) place.replaceChildren(...wanted);
+}

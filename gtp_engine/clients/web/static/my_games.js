@@ -1,0 +1,107 @@
+// The user's games: what was played and reviewed, the curve of the rank, and what has cost most points, to be practised.
+import {button, find} from "./elements.js";
+import {addButton} from "./faces.js";
+import {rankName} from "./new_game.js";
+import {date, number, percent, text} from "./words.js";
+
+export class MyGames {
+  // send: sends a message; resultText: says who has won.
+  constructor(send, resultText) {
+    Object.assign(this, {resultText});
+    this.dialog = document.createElement("dialog");
+    this.dialog.id = "my-games";
+    document.body.append(this.dialog);
+    addButton("myGames", "begin review", () => send({type: "games"}));
+    this.choose = (message) => {
+      this.dialog.close();
+      send(message);
+    };
+  }
+
+  // Shows the answer to the message "games".
+  show({games, curve, losses, problem}) {
+    const heading = make("h2", {id: "my-games-title"}, text("myGames"));
+    const list = make("ul", {id: "games"}, ...games.map((game) => make("li", {}, this.entry(game))));
+    const give = make("a", {className: "button", href: `problems.sgf?language=${document.documentElement.lang}`, download: ""}, text("mine.problems"));
+    const close = button(text("mine.close"), () => this.dialog.close());
+    const parts = [heading, make("p", {role: "alert", dir: "auto", hidden: !problem}, problem)];
+    if (curve) parts.push(make("h3", {}, text("mine.curve")), make("div", {id: "rank-curve", role: "img", ariaLabel: text("mine.curve"), innerHTML: curve}));
+    if (losses.games) parts.push(...this.losses(losses));
+    parts.push(games.length ? list : make("p", {}, text("mine.none")), make("p", {className: "choices"}, give, close));
+    this.dialog.setAttribute("aria-labelledby", heading.id);
+    this.dialog.replaceChildren(...parts);
+    if (!this.dialog.open) this.dialog.showModal();
+    close.focus();
+  }
+
+  // A button that opens a game.
+  entry({name, key, width, height, players, opponent, own, result, isUnfinished, isEdited, moves, day, review}) {
+    const people = own ? [text("engineAt", {rank: rankName(opponent)})] : [players.map((player) => isolated(player) || text("human")).join(" – ")];
+    const outcome = isUnfinished ? text("mine.unfinished") : result ? this.resultText(result) : "";
+    const facts = [`${width} × ${height}`, ...people, text("script.afterMove", {number: moves}), outcome, review ? text(`mine.${review}`) : "", date(day)];
+    const entry = button(facts.filter(Boolean).join(" · "), () => this.choose(name ? {type: "resume", game: name} : {type: "reopen", key}));
+    entry.classList.toggle("primary", isUnfinished && !isEdited);
+    return entry;
+  }
+
+  // What has cost points, each with a click to practise it; kinds are there of mistakes with a known reason.
+  losses({games, phases, kinds}) {
+    const drill = (said, lost, message) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", about: "", ...message}));
+    const ofPhases = phases.filter(([, , lost]) => lost > 0), ofKinds = kinds.filter(([kind]) => kind);
+    const most = [ofPhases.length && text(ofPhases[0][1]), ofKinds.length && text(`mine.kind-${ofKinds[0][0]}`)];
+    return [
+      make("h3", {}, text("mine.losses", {count: games})),
+      make("p", {id: "most-lost"}, text("mine.most", {what: most.filter(Boolean).join(" · ")})),
+      make("p", {id: "losses", className: "choices"},
+        ...ofPhases.map(([phase, name, lost]) => drill(text(name), lost, {phase})),
+        ...ofKinds.map(([kind, lost]) => drill(text(`mine.kind-${kind}`), lost, {about: kind}))),
+    ];
+  }
+}
+
+// How the reviewed players played, and the review as files.
+export class Share {
+  constructor() {
+    this.dialog = make("dialog", {id: "share-dialog"});
+    this.table = make("table", {id: "summary"});
+    find("#reviewed").append(this.table);
+    document.body.append(this.dialog);
+    this.button = addButton("share", "review", () => this.open());
+  }
+
+  open() {
+    const language = document.documentElement.lang;
+    const link = (kind) => make("a", {className: "button", href: `review.${kind}?language=${language}`, download: ""}, text(`share.${kind}`));
+    const close = button(text("mine.close"), () => this.dialog.close());
+    this.dialog.replaceChildren(make("h2", {}, text("share")), make("p", {className: "choices"}, link("html"), link("sgf"), close));
+    this.dialog.showModal();
+  }
+
+  show({review: {job}}) {
+    const players = (job && job.players) || [];
+    this.button.hidden = !(job && job.stage === "done");
+    this.table.hidden = !players.length;
+    const said = JSON.stringify([players, document.documentElement.lang]);
+    if (said === this.said) return;
+    this.said = said;
+    const rows = [
+      ["players.title", ({colour, name}) => ["Black", "White"].includes(name) ? text(colour) : `${text(colour)} · ${name === "human" ? text("human") : isolated(name)}`],
+      ["players.accuracy", ({accuracy}) => percent(accuracy)],
+      ["players.lostPerMove", ({lost}) => number(lost, 2)],
+      ...Object.keys(players[0]?.phases ?? {}).map((phase) => [phase, ({phases}) => phases[phase] === null ? "–" : number(phases[phase], 2)]),
+      ["players.firstChoice", ({firstChoice}) => percent(firstChoice)],
+      ["players.rank", ({rank}) => rank ? text(rank.name, rank.values) : "–"],
+    ];
+    if (!players.some(({rank}) => rank)) rows.pop();
+    this.table.replaceChildren(...rows.map(([name, value], index) => make("tr", {},
+      make("th", {scope: "row"}, text(name)), ...players.map((player) => make(index ? "td" : "th", {}, value(player))))));
+  }
+}
+
+const isolated = (name) => name && `\u2068${name}\u2069`;
+
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,56 @@
+"""What the user loses most points by, over all reviewed games, and the problems that are made of it."""
+
+from dataclasses import dataclass, field
+
+from ..go.sgf import GameRecord, read_sgf
+from ..table.database import Database
+from .kept_problems import Card, Missed
+
+_MOST_DRILLED = 50  # an evening of problems
+
+
+@dataclass
+class Losses:
+    """What mistakes have cost in all.
+
+    Attributes:
+        games: In how many games there were mistakes.
+        phases: The points lost by the names of phases (`move_review.Phase`).
+        kinds: What they were about (`stored_reviews.KIND_OF`, "" for those without a reason), with the points lost and
+            the number of mistakes, the most costly first.
+    """
+
+    games: int = 0
+    phases: dict[str, float] = field(default_factory=dict)
+    kinds: list[tuple[str, float, int]] = field(default_factory=list)
+
+
+def find_losses(database: Database) -> Losses:
+    """Returns what the user's mistakes in all reviewed games have cost."""
+    ((games,),) = database.rows("SELECT count(DISTINCT key) FROM mistakes") or [(0,)]
+    losses = Losses(games, dict(database.rows("SELECT phase, sum(points) FROM mistakes GROUP BY phase")))
+    kinds = "SELECT kind, sum(points) AS lost, count(*) FROM mistakes GROUP BY kind ORDER BY lost DESC"
+    losses.kinds += database.rows(kinds)
+    return losses
+
+
+def problems_of(database: Database, phase: str, kind: str) -> list[Card]:
+    """Returns the user's most costly mistakes as problems: of a phase and about a kind of thing, "" for any."""
+    rows = database.rows(
+        "SELECT number, missed, sgf FROM mistakes JOIN reviews USING (key) WHERE (?1 = '' OR phase = ?1)"
+        " AND (?2 = '' OR kind = ?2) ORDER BY points DESC LIMIT ?3",
+        phase,
+        kind,
+        _MOST_DRILLED,
+    )
+    return [Card("", _before(sgf, number), Missed.from_json(missed)) for number, missed, sgf in rows]
+
+
+def _before(sgf: str, number: int) -> str:
+    """Returns the game of a record before a move, with its player to move, as SGF."""
+    record = read_sgf(sgf.encode())
+    node = [node for node in record.main_line if node.move is not None][number - 1]
+    assert node.move is not None and node.parent is not None
+    game = record.position(node.parent).copy()
+    game.to_move = node.move.colour
+    return GameRecord.from_game(game).to_sgf()

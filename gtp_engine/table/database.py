@@ -1,0 +1,246 @@
+"""The user's database: ratings, problems that come again, an index of saved games, and reviews.
+
+Game records remain SGF files; this is what has been found out about them and about their player. It is one SQLite file.
+Several programs may use it at once, and a change is in it completely or not at all, also if the program is killed.
+"""
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import UserError, error_text
+from ..base.files import write_atomically
+from ..base.folders import data_dir
+from ..base.nesting import parse_json
+
+FILE = "gtp_engine.db"
+_APPLICATION = 0x67744761  # SQLite's mark of whose file it is; ours is arbitrary
+_VERSION = 1
+_WAIT_SECONDS = 2.0  # for another program, which holds the file for milliseconds
+_SCHEMA = (
+    # A row for each change of the user's rating, all NULL but the time if full strength was chosen.
+    "CREATE TABLE ratings (time REAL PRIMARY KEY, rating REAL, deviation REAL, volatility REAL, games INT, last REAL)",
+    # `days` is the interval after which a problem comes again, `due` the day in ISO form ("": never), `missed` the
+    # mistake that it was made of as JSON ("": none).
+    "CREATE TABLE problems (key TEXT PRIMARY KEY, name TEXT NOT NULL, sgf TEXT NOT NULL, missed TEXT NOT NULL,"
+    " days INT NOT NULL, due TEXT NOT NULL, solved INT NOT NULL, failed INT NOT NULL)",
+    # What the files of saved games say, as JSON; `stamp` tells whether a file has changed since.
+    "CREATE TABLE games (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, facts TEXT NOT NULL)",
+    # Reviewed games by what identifies them, with what their records say, and the user's mistakes among theirs.
+    "CREATE TABLE reviews (key TEXT PRIMARY KEY, time REAL NOT NULL, is_lesson INT NOT NULL, facts TEXT NOT NULL,"
+    " sgf TEXT NOT NULL, content BLOB NOT NULL)",
+    "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL,"
+    " missed TEXT NOT NULL, PRIMARY KEY (key, number))",
+)
+_ABSORBED = ("ratings", "problems", "reviews", "mistakes")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A statement that changes the database, and its values."""
+
+    statement: str
+    values: tuple[Any, ...] = ()
+
+
+class Database:
+    """The user's database, whose file is made with the first change.
+
+    What cannot be written, to a full disk for example, is kept in memory, read from there, and written with the next
+    change. A file of another kind, or of a newer version, is left alone. Any thread may call the methods.
+
+    Args:
+        path: The file; None for the user's own.
+
+    Attributes:
+        notice: Why changes are not in the file, or what was wrong with the files of an older version, in one line; ""
+            for nothing.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self.notice = ""
+        self._waiting: list[Change] = []  # what is not in the file
+        self._memory: sqlite3.Connection | None = None  # what it would have; None if nothing is waiting
+        self._lock = threading.RLock()
+
+    @property
+    def path(self) -> Path:
+        """The file; raises UserError for a user without a home folder."""
+        return self._path or data_dir() / FILE
+
+    def rows(self, query: str, *values: Any) -> list[Any]:
+        """Returns the rows that a query finds."""
+        with self._lock:
+            if self._memory is None:
+                try:
+                    if not (self.path.exists() or any(map(Path.exists, _older_files(self.path)))):
+                        return []
+                    with self._file() as connection:
+                        return connection.execute(query, values).fetchall()
+                except (sqlite3.Error, OSError, UserError) as error:
+                    self._use_memory(error)
+            assert self._memory is not None
+            return self._memory.execute(query, values).fetchall()
+
+    def change(self, *changes: Change) -> None:
+        """Makes changes, all or none of them; if the file cannot be written, `notice` says why."""
+        with self._lock:
+            self._waiting += changes
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self._file() as connection:
+                    _make(connection, self._waiting)
+            except (sqlite3.Error, OSError, UserError) as error:
+                if self._memory is None:
+                    self._use_memory(error)
+                else:
+                    _make(self._memory, changes)
+            else:
+                self._waiting.clear()
+                self._memory, self.notice = None, self.notice if self._memory is None else ""
+
+    def _use_memory(self, error: Exception) -> None:
+        """Goes on in memory, with what can be read of the file."""
+        text = f"{self.path}: {error}" if isinstance(error, sqlite3.Error) else error_text(error)
+        self.notice = f"results and reviews are not saved: {text}"
+        memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        try:
+            with self._file(is_read_only=True) as connection:
+                connection.backup(memory)
+        except (sqlite3.Error, OSError, UserError):
+            memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+            _create(memory)
+        _make(memory, self._waiting)
+        self._memory = memory
+
+    @contextmanager
+    def _file(self, *, is_read_only: bool = False) -> Iterator[sqlite3.Connection]:
+        """Opens the file for a `with` block, with the tables of this version."""
+        name = f"{self.path.absolute().as_uri()}?mode=ro" if is_read_only else str(self.path)
+        with closing(sqlite3.connect(name, _WAIT_SECONDS, isolation_level=None, uri=is_read_only)) as connection:
+            if not _is_current(connection, self.path):
+                self._begin(connection)
+            yield connection
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Makes the tables, with what an older version of the program has kept in other files."""
+        connection.execute("BEGIN IMMEDIATE")
+        if _is_current(connection, self.path):  # another program has just made them
+            connection.execute("COMMIT")
+            return
+        _create(connection)
+        problems = []
+        for file, read in _older_files(self.path).items():
+            with suppress(FileNotFoundError):
+                try:
+                    for each in read(parse_json(file.read_bytes())):
+                        connection.execute(each.statement, each.values)
+                except (ValueError, KeyError, TypeError, AttributeError, sqlite3.Error):
+                    problems.append(f"{file} is damaged, and kept as {_aside(file).name}")
+        connection.execute("COMMIT")
+        for file in _older_files(self.path):
+            with suppress(OSError):
+                os.replace(file, _aside(file))
+        self.notice = "; ".join(problems)
+
+    def export(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes everything but the index of games to a file, which `absorb` reads; OSError if that fails."""
+
+        def write(temporary: Path) -> None:
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as copy, self._lock:
+                with nullcontext(self._memory) if self._memory is not None else self._file() as connection:
+                    connection.backup(copy)
+                copy.execute("DELETE FROM games")  # whose files are here
+
+        try:
+            write_atomically(path, write, overwrite=overwrite)
+        except sqlite3.Error as error:
+            raise UserError(f"cannot write {path}: {error}") from error
+
+    def absorb(self, path: Path) -> None:
+        """Adds what another file has that is not here; of a problem in both, what has more answers stays.
+
+        Raises UserError if it is no such file.
+        """
+        if not path.is_file():
+            raise UserError(f"{path}: there is no such file; name one that `gtp_engine games --export` has written")
+        other, changes = Database(path), []
+        for table in _ABSORBED:
+            for row in other.rows(f"SELECT * FROM {table}"):
+                marks = ", ".join("?" * len(row))
+                if table == "problems":
+                    more = "DELETE FROM problems WHERE key = ? AND solved + failed < ?"
+                    changes.append(Change(more, (row[0], row[-2] + row[-1])))
+                changes.append(Change(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", tuple(row)))
+        if other.notice:
+            raise UserError(f"nothing was imported: {other.notice.partition(': ')[2]}")
+        self.change(*changes)
+
+
+def _is_current(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether a file has the tables of this version; False if it is empty. Raises UserError if it is not for us."""
+    (application,), (version,) = (
+        connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
+    )
+    if application == _APPLICATION and version > _VERSION:
+        raise UserError(
+            f"{path} was written by a newer version of gtp_engine ({version}, this one reads {_VERSION}): update it, "
+            "or move the file away"
+        )
+    if application == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return False
+    if application != _APPLICATION or version != _VERSION:
+        raise UserError(f"{path} is not a database of gtp_engine: move the file away")
+    return True
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in (*_SCHEMA, f"PRAGMA application_id = {_APPLICATION}", f"PRAGMA user_version = {_VERSION}"):
+        connection.execute(statement)
+
+
+def _make(connection: sqlite3.Connection, changes: list[Change] | tuple[Change, ...]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    for each in changes:
+        connection.execute(each.statement, each.values)
+    connection.execute("COMMIT")
+
+
+# Files of version 0.21 and before.
+
+
+def _older_files(path: Path) -> dict[Path, Any]:
+    """Returns the files that were used instead, each with what makes changes of its content."""
+    return {path.with_name("rating.json"): _older_rating, path.with_name("problems.json"): _older_problems}
+
+
+def _aside(file: Path) -> Path:
+    return file.with_name(f"{file.name}.old")
+
+
+def _older_rating(document: Any) -> Iterator[Change]:
+    names = ("rating", "deviation", "volatility", "games", "last")
+    if document["version"] != 2:
+        raise ValueError("ratings were on another scale")
+    found = document["rating"]
+    values = () if found is None else tuple(float(found[name]) for name in names)
+    least, most = (-1e5, 1e-3, 1e-6, 0.0, 0.0), (1e5, 1e5, 1e3, 1e6, 1.0)  # nothing overflows within
+    if not all(low <= value <= high for low, value, high in zip(least, values, most, strict=False)):
+        raise ValueError("no rating")
+    yield Change("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)", (0.0, *(values or (None,) * len(names))))
+
+
+def _older_problems(document: Any) -> Iterator[Change]:
+    """Yields the problems; those of Leitner's box n came again after 2^(n-1) days."""
+    for key, card in document["problems"].items():
+        missed = "" if card["missed"] is None else json.dumps(card["missed"])
+        days = 2 ** (card["box"] - 1) if card["box"] else 0
+        values = key, card["name"], card["sgf"], missed, days, card["due"], card["right"], card["wrong"]
+        yield Change("INSERT INTO problems VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)

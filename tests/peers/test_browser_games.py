@@ -1,0 +1,69 @@
+"""My games, their reviews and what is given away, in Chromium."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.conftest import expect, paste, press, wait_for_status
+from reviews import own_review
+
+from gtp_engine.engine.ranks import Rank
+from gtp_engine.go.sgf import read_sgf
+from gtp_engine.study.stored_reviews import keep_review
+from gtp_engine.table.database import Database
+from gtp_engine.table.player_rating import KeptRating, first_rating
+
+pytestmark = pytest.mark.peer
+
+
+@pytest.fixture
+def database(data: Path, tmp_path: Path) -> Database:
+    """A game that was played and reviewed, and the rank after three."""
+    database, review, rating = Database(data / "gtp_engine.db"), own_review(), first_rating(Rank(-11))
+    (tmp_path / "mine.sgf").write_text(review.record.to_sgf())
+    keep_review(database, review, is_lesson=False)
+    for score in (1.0, 1.0, 0.0):
+        rating = rating.after(Rank(-11), score)
+        KeptRating(database).keep(rating)
+    return database
+
+
+def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Database, page: Any) -> None:
+    press(page, "#myGames")
+    expect(page.locator("#rank-curve > svg")).to_be_visible()
+    game = page.locator("#games button")
+    expect(game).to_contain_text("9 · engine, 12 kyu · After move 3 · White wins by 2.5 points · reviewed")
+    game.click()
+    expect(page.locator("#mistakes li")).to_have_count(2)
+    expect(page.locator("#summary")).to_contain_text("Points lost per move5.50")
+    press(page, "#share")
+    names = set()
+    for kind in ("html", "sgf"):
+        with page.expect_download() as download:
+            page.click(f"#share-dialog a[href^='review.{kind}']")
+        names.add(download.value.suggested_filename)
+        text = Path(download.value.path()).read_text()
+        assert "<svg" in text if kind == "html" else "better G7" in read_sgf(text.encode()).root.comment
+    assert names == {f"human - gtp_engine 12k 2026-11-28.{kind}" for kind in ("html", "sgf")}
+
+
+def test_what_costs_most_is_practised_and_given_away(database: Database, page: Any) -> None:
+    press(page, "#myGames")
+    expect(page.locator("#most-lost")).to_have_text("You lose most here: Opening · moves without value")
+    page.click("#losses button:has-text('cuts: 4.0 points')")
+    wait_for_status(page, "In the game E5 lost about 4")
+    press(page, "#solution")
+    page.evaluate("document.querySelector('#myGames').click()")
+    with page.expect_download() as download:
+        page.click("#my-games a[download]")
+    assert "In the game E5 lost" in Path(download.value.path()).read_text()
+    page.keyboard.press("Escape")
+    expect(page.locator("#my-games")).to_be_hidden()
+
+
+def test_without_games_the_page_says_so(page: Any) -> None:
+    press(page, "#myGames")
+    expect(page.locator("#my-games")).to_contain_text("You have not played or reviewed a game yet.")
+    page.click("#my-games button")
+    paste(page, "(;SZ[9];B[ee])")
+    expect(page.locator("#share")).to_be_hidden()

@@ -1,0 +1,133 @@
+"""Reviews in the database: found as they were, their mistakes as figures and as problems."""
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reviews import D4, F6, G7, own_review
+
+from gtp_engine.go.coords import BLACK
+from gtp_engine.go.sgf import read_sgf, read_sgf_games
+from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
+from gtp_engine.study.losses import find_losses, problems_of
+from gtp_engine.study.page.page import review_page
+from gtp_engine.study.problem_sgf import collection
+from gtp_engine.study.problems import key_of, problem_of
+from gtp_engine.study.review_data import to_json
+from gtp_engine.study.review_sgf import annotated
+from gtp_engine.study.stored_reviews import find_review, keep_review
+from gtp_engine.table.database import Change, Database
+from gtp_engine.table.game_index import game_key, user_games
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path / "data.db")
+
+
+def test_a_review_is_found_as_it_was(database: Database) -> None:
+    review = own_review()
+    keep_review(database, review, is_lesson=False)
+    stored = find_review(database, game_key(review.record))
+    assert stored is not None and not stored.is_lesson
+    found = stored.review
+    assert to_json([found]).replace("SGF data", "game.sgf") == to_json([review])
+    assert found.reasons == review.reasons and found.moves[1].after.stones is not None
+    assert found.moves[0].after is not found.moves[1].before and found.moves[2].before.moves[0].pv == (G7, F6)
+    for made in (lambda each: review_page([each]), lambda each: annotated(each).to_sgf()):
+        assert made(found).replace("SGF data", "game.sgf") == made(review)
+    assert find_review(database, "another game") is None
+
+
+def test_a_lesson_never_takes_the_place_of_a_review(database: Database) -> None:
+    review = own_review()
+    for is_lesson, kept in ((True, True), (False, False), (True, False)):
+        keep_review(database, review, is_lesson=is_lesson)
+        stored = find_review(database, game_key(review.record))
+        assert stored is not None and stored.is_lesson is kept
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"x\x9c+\xad\x05\x00\x01\xc9\x01\x0b"])
+def test_a_review_that_cannot_be_read_is_none(database: Database, content: bytes) -> None:
+    review = own_review()
+    keep_review(database, review, is_lesson=False)
+    database.change(Change("UPDATE reviews SET content = ?", (content,)))
+    assert find_review(database, game_key(review.record)) is None
+
+
+def test_what_costs_points_is_added_up_for_the_users_own_moves(database: Database) -> None:
+    assert find_losses(database).games == 0
+    keep_review(database, own_review(), is_lesson=False)
+    keep_review(database, own_review(), is_lesson=False)  # a second review counts once
+    losses = find_losses(database)
+    assert losses.games == 1 and losses.phases == {"OPENING": 11.0}
+    assert losses.kinds == [("wasted", 7.0, 1), ("cut", 4.0, 1)]
+    keep_review(database, own_review(black="Ann"), is_lesson=False)  # the same moves, but somebody else's
+    assert find_losses(database).games == 0
+
+
+def test_mistakes_become_problems(database: Database) -> None:
+    keep_review(database, own_review(), is_lesson=False)
+    assert [card.missed and card.missed.played for card in problems_of(database, "", "")] == ["F6", "E5"]
+    assert problems_of(database, "ENDGAME", "") == []
+    (card,) = problems_of(database, "OPENING", "cut")
+    assert card.missed == Missed("E5", 4.0, ("D4", "F6"), "", 1, "2026-11-28") and card.name == ""
+    (later,) = problems_of(database, "", "wasted")
+    problem = problem_of(read_sgf(later.sgf.encode()), later.missed)
+    assert [problem.game.vertex(move.point) for move in problem.game.moves] == ["E5", "D4"]
+    assert problem.game.to_move == BLACK
+
+
+def test_problems_are_given_away_with_the_group_and_the_right_line() -> None:
+    sgf = "(;SZ[7]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab];B[ad];W[dd])"
+    own = Card("", sgf, Missed("A7", 12.0, ("B7", "A6"), "D7", 3, "2026-11-28"))
+    given = collection([own, Card("1 2", "(;SZ[9]AW[aa]PL[W]C[theirs])")], "en")
+    first, second = read_sgf_games(given.encode())
+    assert second.root.comment == "theirs"
+    assert first.root.comment == "Black to move · In the game A7 lost about 12.0 points: play better."
+    shapes = first.marks(first.root).shapes
+    assert {problem_of(first).game.vertex(point) for point in shapes} == {"A6", "B6", "C6", "D6", "D7"}
+    assert [node.properties.keys() & {"TE", "BM"} for node in first.root.children] == [{"TE"}, {"BM"}]
+    mine = problem_of(read_sgf(sgf.encode()), own.missed)
+    assert key_of(problem_of(first).game) == key_of(mine.game)
+
+
+def test_a_problem_comes_again_after_twice_as_many_days(database: Database) -> None:
+    day, kept = datetime.date(2026, 11, 25), KeptProblems(database)
+    assert Card("solved at once").answered(True, day) == Card("solved at once", solved=1)
+    card, waited = Card("one").answered(False, day), []
+    for _ in range(5):
+        due = datetime.date.fromisoformat(card.due)
+        waited.append((due - day).days)
+        assert card.answered(True, due - datetime.timedelta(1)) == replace(card, solved=card.solved + 1)
+        card, day = card.answered(True, due), due
+    assert waited == [1, 2, 4, 8, 16]
+    assert card.answered(False, day).days == 1
+    kept.keep("a", card)
+    kept.keep("b", Card("two", missed=Missed("C3", 1.0, ("D4", "pass")), days=1, due="2020-01-01"))
+    assert kept.card("a") == card and kept.card("c") is None
+    assert [each.name for each in kept.coming()] == ["two", "one"] and [each.name for each in kept.due(day)] == ["two"]
+    kept.forget("b")
+    assert kept.card("b") is None
+
+
+def test_the_users_games_are_those_played_and_those_reviewed(database: Database, tmp_path: Path) -> None:
+    review, folder = own_review(), tmp_path / "games"
+    folder.mkdir()
+    (folder / "mine.sgf").write_text(review.record.to_sgf())
+    (folder / "other.sgf").write_text("(;SZ[9]PB[Ann];B[ee])")  # not played here
+    (folder / "broken.sgf").write_text("(;")
+    keep_review(database, review, is_lesson=True)
+    theirs = own_review(black="Ann")
+    theirs.record.add(theirs.record.main_line[-1], move=theirs.record.moves[0]._replace(point=D4 + 1))
+    keep_review(database, theirs, is_lesson=False)
+    mine, reviewed = sorted(user_games(database, folder), key=lambda game: not game.name)
+    assert (mine.name, mine.review, mine.facts.own, mine.facts.opponent) == ("mine", "lesson", BLACK, "12k")
+    assert (reviewed.name, reviewed.review, reviewed.facts.own) == ("", "review", 0)
+    assert not mine.facts.is_unfinished and mine.facts.result == "W+2.5" and mine.facts.moves == 3
+    (folder / "mine.sgf").write_text(review.record.to_sgf().replace("W+2.5", "B+10.5"))
+    assert "B+10.5" in {game.facts.result for game in user_games(database, folder)}  # the file has changed
+    (folder / "mine.sgf").unlink()
+    assert {game.name for game in user_games(database, folder)} == {""}  # its review is still there
+    assert len(database.rows("SELECT path FROM games")) == 2
