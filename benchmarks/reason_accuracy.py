@@ -157,7 +157,7 @@ def judged_cases(
         told: Told = []
         if min(first.points_loss, second.points_loss) >= LEAST_TOLD:
             facts = [as_seen_by(sceptical, fact) for fact in facts_about(own, studies)]
-            facts += find_tempting(own, second_look(game, case, own), studies) if facts else ()
+            facts += find_tempting(own, second_look(game, case, own), first, seen_deeper) if facts else ()
             told = [(fact, first.reason(fact).text) for fact in facts]
         judged = judgement(game, case, judge, [fact for fact, _ in told]) if told else None
         if judge is not None:

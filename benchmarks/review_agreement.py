@@ -7,7 +7,7 @@ The ten most costly mistakes are taken twice: after the first look, and after th
 stronger one with many visits, says what they cost in truth. Printed are, as means of the games and seeds: the number of
 mistakes; the mean error of their costs in points; how many of them lost less than half a point in truth; the share of
 the judge's ten worst moves (in the order of a review), of those that cost 1.5 points or more, that belong to a listed
-mistake; the share of
+mistake; the same share of each player's three worst moves that belong to the mistakes of a lesson; the share of
 mistakes that two seeds have in common; and the seconds until the end of the look. --truth keeps what the judge says, to
 use it again with the same options.
 """
@@ -16,7 +16,7 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kept_results import digest_of_options
@@ -25,10 +25,12 @@ from gtp_engine.clients.cli.review import MOVE_RANGE
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.choices import AUTO
+from gtp_engine.study.game_review import BOTH_PLAYERS
+from gtp_engine.study.lesson import MISTAKES
 from gtp_engine.study.move_review import CLASSES, LEAST_POINTS, LISTED, Mistake, MoveReview, find_mistakes
 from gtp_engine.study.reviewer import Reviewer, ReviewTask
 
-Truth = dict[int, tuple[bool, float]]  # how bad each move is (`MoveReview.importance`), by its number
+Truth = dict[int, tuple[float, float]]  # `MoveReview.importance` and what each move costs in points, by its number
 
 
 def main() -> None:
@@ -44,7 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     tasks = [task_of(path, options.moves) for path in options.games]
     truths = [truth_of(task, options) for task in tasks]
-    print("visits   look  mistakes  error  false  found  shared  seconds")
+    print("visits   look  mistakes  error  false  found  taught  shared  seconds")
     for visits in options.visits:
         reviews = [
             [
@@ -54,9 +56,12 @@ def main() -> None:
             for task in tasks
         ]
         for look, name in enumerate(("first", "both")):
-            lists = [[listed(moves[look]) for moves, _ in own] for own in reviews]
+            looked = [[moves[min(look, len(moves) - 1)] for moves, _ in own] for own in reviews]
+            lists = [[listed(moves) for moves in own] for own in looked]
+            pairs = [(moves, truth) for own, truth in zip(looked, truths, strict=True) for moves in own]
+            taught = mean([share for pair in pairs for share in taught_shares(*pair)])
             seconds = mean([times[look] for own in reviews for _, times in own])
-            print(f"{visits:6}  {name:>5}  {agreement(lists, truths)}  {seconds:7.1f}", flush=True)
+            print(f"{visits:6}  {name:>5}  {agreement(lists, truths, taught)}  {seconds:7.1f}", flush=True)
 
 
 def task_of(path: Path, moves: str) -> ReviewTask:
@@ -74,10 +79,12 @@ def truth_of(task: ReviewTask, options: argparse.Namespace) -> Truth:
     name = f"{Path(task.record.source).stem} {by}"
     if name not in kept:
         settings = EngineSettings(judge, visits=options.deep, seed=options.seeds + 1)
-        kept[name] = {move.number: move.importance("points") for move in reviewed(task, settings, looks=1)[0][0]}
+        kept[name] = {
+            move.number: (move.importance, move.cost.lead) for move in reviewed(task, settings, looks=1)[0][0]
+        }
         if path:
             path.write_text(json.dumps(kept))
-    return {int(number): (matters, points) for number, (matters, points) in kept[name].items()}
+    return {int(number): (importance, points) for number, (importance, points) in kept[name].items()}
 
 
 def reviewed(
@@ -89,24 +96,32 @@ def reviewed(
     next(steps)  # loads the network
     began = time.perf_counter()
     moves: list[tuple[MoveReview, ...]] = []
-    times = []
-    for _, group in itertools.groupby(steps, lambda step: step.stage):
-        if len(moves) == looks:
-            break
-        *_, last = group
-        moves.append(last.review.moves)
-        times.append(time.perf_counter() - began)
+    times: list[float] = []
+    for step in itertools.takewhile(lambda step: step.stage in ("moves", "again"), steps):
+        if step.stage == "again":  # the first step of which has the moves as the first look leaves them
+            moves, times = [*moves[:1], step.review.moves], [*times[:1], time.perf_counter() - began]
+            if looks == 1:
+                break
     reviewer.close()
     return moves, times
 
 
-def listed(moves: Sequence[MoveReview]) -> list[Mistake]:
-    """Returns the mistakes that are listed, the most costly first."""
+def listed(moves: Sequence[MoveReview], player: int | None = None, most: int = LISTED) -> list[Mistake]:
+    """Returns the mistakes that are listed, the most important first."""
     has_second_look = any(move.is_checked for move in moves)
-    return [each for each in find_mistakes(moves) if each.worst.is_checked or not has_second_look][:LISTED]
+    return [each for each in find_mistakes(moves, player) if each.worst.is_checked or not has_second_look][:most]
 
 
-def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Truth]) -> str:
+def taught_shares(moves: Sequence[MoveReview], truth: Truth) -> Iterator[float]:
+    """Yields which share of each player's three worst moves belongs to a mistake of the lesson."""
+    for colour in BOTH_PLAYERS:
+        own = {move.number: truth[move.number] for move in moves if move.move.colour == colour}
+        share = found_share(listed(moves, colour, MISTAKES), own, 3)
+        if share is not None:
+            yield share
+
+
+def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Truth], taught: float) -> str:
     """Returns how well lists of mistakes agree with the truth and with each other: those of each game and seed."""
     pairs = [(mistakes, truth) for own, truth in zip(lists, truths, strict=True) for mistakes in own]
     worst = [(mistake.worst, truth) for mistakes, truth in pairs for mistake in mistakes]
@@ -114,12 +129,13 @@ def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Tru
     false = sum(truth[move.number][1] < LEAST_POINTS for move, truth in worst) / max(1, len(pairs))
     found = mean([share for mistakes, truth in pairs if (share := found_share(mistakes, truth)) is not None])
     common = mean([shared(own) for own in lists])
-    return f"{len(worst) / max(1, len(pairs)):8.1f}  {error:5.2f}  {false:5.1f}  {found:5.0%}  {common:6.0%}"
+    count = len(worst) / max(1, len(pairs))
+    return f"{count:8.1f}  {error:5.2f}  {false:5.1f}  {found:5.0%}  {taught:6.0%}  {common:6.0%}"
 
 
-def found_share(mistakes: Sequence[Mistake], truth: Truth) -> float | None:
-    """Returns which share of the worst moves belongs to a mistake that is listed; None if there are none."""
-    worst = sorted(truth, key=truth.__getitem__, reverse=True)[:LISTED]
+def found_share(mistakes: Sequence[Mistake], truth: Truth, most: int = LISTED) -> float | None:
+    """Returns which share of the worst moves belongs to one of these mistakes; None if there are none."""
+    worst = sorted(truth, key=truth.__getitem__, reverse=True)[:most]
     costly = {number for number in worst if truth[number][1] >= CLASSES[1]}
     numbers = {move.number for mistake in mistakes for move in mistake.misses}
     return len(costly & numbers) / len(costly) if costly else None

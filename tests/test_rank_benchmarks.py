@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import handicap_doubling
+import lead_worth
 import numpy as np
 import people_ranks
 import player_rating
@@ -289,3 +290,15 @@ def test_games_with_a_handicap_are_played_with_and_without_the_advantage(
         )
     assert used == {(0.045, True), (0.045, False)}
     assert "9 stones: " in capsys.readouterr().out
+
+
+def test_what_a_lead_is_worth_is_fitted_to_results() -> None:
+    """Results drawn by known values lead back to them."""
+    chance = np.random.default_rng(1)
+    ranks, leads = chance.uniform(-30, 5, 4000), chance.normal(0, 40, 4000)
+    rows = np.stack([ranks, np.ones(4000), leads, np.zeros(4000)], axis=1)
+    upsets = lead_worth._upsets(rows, np.array([14.0, 0.05, 0.1]))
+    rows[:, 3] = (leads > 0) != (chance.random(4000) < upsets)
+    found = lead_worth.fit([rows])
+    assert found == pytest.approx([14.0, 0.05, 0.1], abs=0.02, rel=0.2)
+    assert len(list(lead_worth.calibration(rows, found))) == 5

@@ -12,12 +12,9 @@ from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
 from .move_review import (
     CLASSES,
-    LEAST_WINRATE,
-    LISTED,
     Mistake,
     MoveReview,
     Phase,
-    Unit,
     Worth,
     cost_text,
     counted_once,
@@ -227,25 +224,25 @@ class GameReview:
         conditions: How it was reviewed.
         searched: The reviewed moves in order; not all of the record's if only some were asked for or it was stopped.
         player: The only player whose moves are judged; None for both.
-        by: What the cost of a mistake is measured in.
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
         is_checked: Whether a second look has been completed: only what it has confirmed is a mistake.
         ranks: What rank the players play like, by colour, as far as it can be estimated (`rank_estimate`).
+        praised: The numbers of good moves that the players' rank rarely finds; `reasons` has what is said of them.
     """
 
     record: GameRecord
     conditions: Conditions
     searched: tuple[MoveReview, ...]
     player: int | None = None
-    by: Unit = "points"
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
     is_checked: bool = False
     ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
+    praised: tuple[int, ...] = ()
 
     @cached_property
     def _counted(self) -> tuple[tuple[MoveReview, ...], list[Mistake]]:
         """The moves and the mistakes, found when somebody asks: a review has as many steps as moves."""
-        moves, found = counted_once(self.searched, find_mistakes(self.searched, self.by, self.player))
+        moves, found = counted_once(self.searched, find_mistakes(self.searched, self.player))
         return tuple(moves), [mistake for mistake in found if mistake.is_checked or not self.is_checked]
 
     @property
@@ -255,7 +252,7 @@ class GameReview:
 
     @property
     def mistakes(self) -> list[Mistake]:
-        """The mistakes of these players, the most important first (`Mistake.importance`)."""
+        """The mistakes of these players, the most important first (`MoveReview.importance`)."""
         return self._counted[1]
 
     @property
@@ -306,6 +303,11 @@ class GameReview:
         """The reviewed moves of these players, also those that are not judged because stones are set up after them."""
         return [review for review in self.moves if review.move.colour in self.players]
 
+    @property
+    def praised_moves(self) -> list[MoveReview]:
+        """The moves that are praised."""
+        return [review for review in self.own_moves if review.number in self.praised]
+
     def judged(self, colour: int | str | None = None) -> list[MoveReview]:
         """Returns the judged moves of one player, or of all."""
         players = self.players if colour is None else (as_colour(colour),)
@@ -330,22 +332,3 @@ class GameReview:
             for mistake in self.mistakes[:_SHOWN]
         ]
         return f"<p>{escape(repr(self)[1:-1])}</p>{''.join(figures)}"
-
-
-def left_out_note(review: GameReview) -> str:
-    """Returns a sentence about moves that lost more points than the last listed mistake, but hardly win rate, or ""."""
-    listed = [mistake.worst for mistake in review.mistakes[:LISTED]]
-    if not listed or review.by == "winrate":
-        return ""
-    larger = [
-        move
-        for move in review.judged()
-        if move.points_loss > listed[-1].points_loss and move.winrate_loss < LEAST_WINRATE and move not in listed
-    ]
-    if not larger:
-        return ""
-    worst = max(larger, key=lambda move: move.points_loss)
-    return (
-        f"Counted but not listed: {plural(len(larger), 'move')} that lost more points than the last one here, up to "
-        f"{worst.points_loss:.1f} by move {worst.number}, but less than {LEAST_WINRATE:.0%} of the win rate."
-    )

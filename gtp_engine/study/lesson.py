@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..base.threads import in_background
+from ..engine.ranks import as_rank
 from ..engine.settings import EngineSettings
 from ..go.game import Game
 from ..go.sgf import GameRecord
@@ -20,7 +21,7 @@ from .known_reports import KnownReports
 from .move_review import Mistake
 from .reviewer import Reviewer, ReviewStep, ReviewTask
 
-MISTAKES = 3  # in the lesson after a game
+MISTAKES = 5  # in the lesson after a game
 _SEED = 1  # that of `gtp_engine review`
 # Of the usual time of a review: 4 s on 9x9, 7 on 13x13, 16 on 19x19, and the network has to be loaded before.
 _SHARE = 0.2
@@ -52,7 +53,7 @@ class GameStudy:
             visits: The visits of each position, instead of a time.
             known: What reviews of this game have searched, and will have.
         """
-        self.task = task
+        self.task = replace(task, rank=as_rank(settings.rank))
         self._reviewer = Reviewer(
             replace(_teacher(settings), visits=visits, seed=_SEED),
             None if seconds is None else seconds / 60,
@@ -88,7 +89,7 @@ def _teacher(settings: EngineSettings) -> EngineSettings:
 
 
 def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
-    """Returns the lesson about a finished game: the `MISTAKES` that have cost the player of the task most."""
+    """Returns the lesson about a finished game: the `MISTAKES` that mattered most to the player of the task."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
     task = replace(task, most=MISTAKES, estimates_ranks=False)

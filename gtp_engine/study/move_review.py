@@ -4,23 +4,21 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ..base.languages.texts import DEFAULT, texts
 from ..go.coords import BLACK, colour_name
 from ..go.game import Move
 from ..search.report import SearchReport
+from .level import EVERYBODY, Level
 
 # The points lost from which each class of mistakes begins: KaTrain's thresholds (`config.json`, `eval_thresholds`).
 CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
-# A move that costs less does not count as a mistake: the first class of losses, or the noise of small searches.
-LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
+LEAST_POINTS = CLASSES[0]  # a move that costs less does not count as a mistake
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
-LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
+LISTED = 10  # the most important mistakes, which are listed and checked by a second look
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
-
-Unit = Literal["points", "winrate"]  # what the cost of a mistake is measured in
 
 
 class Phase(Enum):
@@ -79,6 +77,7 @@ class MoveReview:
         ladder: The stones that a ladder catches, if that is the first reason why the move is a mistake.
         repeats: The number of the most costly move of the same mistake (`Mistake.worst`), with which it counts; None
             for that move itself, and for moves that are not mistakes.
+        level: What leads are worth in the game.
     """
 
     number: int
@@ -90,6 +89,7 @@ class MoveReview:
     ends_game: bool = False
     ladder: frozenset[int] = frozenset()
     repeats: int | None = None
+    level: Level = EVERYBODY
 
     @property
     def best(self) -> int:
@@ -128,31 +128,39 @@ class MoveReview:
         """Black's lead after the move, in points."""
         return worth(self.after).lead
 
-    def drop(self, by: Unit) -> float:
-        """Returns by how much the mover's win rate, 0 to 1, or lead falls with the move; negative if it rises.
+    @property
+    def drop(self) -> Worth:
+        """By how much the mover's lead and win rate fall with the move; negative if they rise.
 
-        It is rounded to the tenth of a point or of a percent that is shown: what is told has to agree with what is
+        They are rounded to the tenth of a point or of a percent that is shown: what is told has to agree with what is
         compared, such as the least cost of a mistake.
         """
-        return 0.0 if self.has_setup or self.ends_game else _fall(self.before, self.after, self.move.colour, by)
+        is_judged = not (self.has_setup or self.ends_game)
+        return _fall(self.before, self.after, self.move.colour) if is_judged else Worth(0.0, 0.0)
 
-    def cost(self, by: Unit) -> float:
-        """Returns what the move by itself has cost, as `drop`; 0 if the search would have played it too."""
-        return 0.0 if self.move.point == self.best else max(0.0, self.drop(by))
+    @property
+    def cost(self) -> Worth:
+        """What the move by itself has cost, as `drop`; nothing if the search would have played it too."""
+        return Worth(0.0, 0.0) if self.move.point == self.best else Worth(*(max(0.0, fall) for fall in self.drop))
 
     @property
     def winrate_loss(self) -> float:
         """The win rate that the player has lost by the move, 0 to 1: its cost, but mistakes count once."""
-        return self.cost("winrate") if self.repeats is None else 0.0
+        return self.cost.winrate if self.repeats is None else 0.0
 
     @property
     def points_loss(self) -> float:
         """The points that the player has lost by the move: its cost, but mistakes count once."""
-        return self.cost("points") if self.repeats is None else 0.0
+        return self.cost.lead if self.repeats is None else 0.0
 
-    def importance(self, by: Unit) -> tuple[bool, float]:
-        """Returns what moves are ordered by: whether they have cost some win rate, and then what they have cost."""
-        return self.cost("winrate") >= LEAST_WINRATE, self.cost(by)
+    def weight(self, points: float) -> float:
+        """Returns what so many points that the move may have cost are worth to these players (`Level.weight`)."""
+        return self.level.weight(self.move.colour, self.number, worth(self.before).lead, points)
+
+    @property
+    def importance(self) -> float:
+        """What mistakes are ordered by: what the points that the move has cost are worth."""
+        return self.weight(self.cost.lead)
 
     @property
     def has_cost(self) -> bool:
@@ -214,11 +222,10 @@ def worth(report: SearchReport) -> Worth:
     return Worth(report.lead, report.winrate) if report.to_move == BLACK else Worth(-report.lead, 1 - report.winrate)
 
 
-def _fall(first: SearchReport, second: SearchReport, colour: int, by: Unit) -> float:
+def _fall(first: SearchReport, second: SearchReport, colour: int) -> Worth:
     """Returns by how much less the second position is worth to a player than the first one, as `MoveReview.drop`."""
-    before, after = worth(first), worth(second)
-    fall = round(before.lead - after.lead, 1) if by == "points" else round(before.winrate - after.winrate, 3)
-    return fall if colour == BLACK else -fall
+    before, after, sign = worth(first), worth(second), 1 if colour == BLACK else -1
+    return Worth(sign * round(before.lead - after.lead, 1), sign * round(before.winrate - after.winrate, 3))
 
 
 @dataclass(frozen=True)
@@ -228,12 +235,10 @@ class Mistake:
     Attributes:
         misses: The moves that made it, in order.
         worst: The most costly one.
-        matters: Whether one of them, and not only the worst, has cost some win rate.
     """
 
     misses: tuple[MoveReview, ...]
     worst: MoveReview
-    matters: bool
 
     @property
     def is_checked(self) -> bool:
@@ -245,10 +250,6 @@ class Mistake:
         """The numbers of the moves as text: "65", or "127-136"."""
         first, last = self.misses[0].number, self.misses[-1].number
         return str(first) if first == last else f"{first}-{last}"
-
-    def importance(self, by: Unit) -> tuple[bool, float]:
-        """Returns what mistakes are ordered by: whether they matter, and then what they have cost."""
-        return self.matters, self.worst.cost(by)
 
     def __repr__(self) -> str:
         place = "" if len(self.misses) == 1 else f"moves {self.span}; worst: "
@@ -270,13 +271,8 @@ def class_label(number: int, language: str = DEFAULT) -> str:
     return text("players.between", low=f"{CLASSES[number - 1]:g}", high=f"{CLASSES[number]:g}")
 
 
-def least_cost(by: Unit) -> float:
-    """Returns the least cost of a mistake."""
-    return LEAST_POINTS if by == "points" else LEAST_WINRATE
-
-
-def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
-    """Returns the mistakes, the most important first (`Mistake.importance`).
+def find_mistakes(moves: Sequence[MoveReview], player: int | None = None) -> list[Mistake]:
+    """Returns the mistakes, the most important first (`MoveReview.importance`).
 
     A move makes a mistake again if it leaves the same point open after at most `LONGEST_GAP` moves, and the opponent
     has given back at least half of what one of the two moves costs: what has not been given back is lost in addition.
@@ -285,16 +281,15 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
 
     Args:
         moves: The reviewed moves of a game, in order.
-        by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
     """
     ended: list[_Misses] = []
     found: list[_Misses] = []  # those that may be made again
     for review in moves:
-        if review.cost(by) >= least_cost(by) and player in (None, review.move.colour):
+        if review.cost.lead >= LEAST_POINTS and player in (None, review.move.colour):
             own = [each for each in found if each.last.move.colour == review.move.colour]
             same = [each for each in own if not each.stones.isdisjoint(review.ladder)]
-            same += [each for each in own if _leave_open(each, review, by)][-1:]
+            same += [each for each in own if _leave_open(each, review)][-1:]
             found = [each for each in found if each not in same]
             found.append(_joined(same, review))
         for each in found:
@@ -303,8 +298,8 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
         if over:
             ended += over
             found = [each for each in found if each not in over]
-    mistakes = (each.mistake(by) for each in (*ended, *found))
-    return sorted(mistakes, key=lambda mistake: (mistake.importance(by), -mistake.misses[0].number), reverse=True)
+    mistakes = (each.mistake() for each in (*ended, *found))
+    return sorted(mistakes, key=lambda mistake: (-mistake.worst.importance, mistake.misses[0].number))
 
 
 @dataclass(eq=False)
@@ -331,10 +326,9 @@ class _Misses:
         """Whether no move after this one can make the mistake again."""
         return not self.stones and number - self.last.number >= LONGEST_GAP
 
-    def mistake(self, by: Unit) -> Mistake:
+    def mistake(self) -> Mistake:
         """Returns the mistake."""
-        worst = max(self.moves, key=lambda miss: (miss.is_checked, miss.cost(by)))
-        return Mistake(tuple(self.moves), worst, any(miss.cost("winrate") >= LEAST_WINRATE for miss in self.moves))
+        return Mistake(tuple(self.moves), max(self.moves, key=lambda miss: (miss.is_checked, miss.cost.lead)))
 
 
 def _joined(same: Sequence[_Misses], review: MoveReview) -> _Misses:
@@ -345,12 +339,12 @@ def _joined(same: Sequence[_Misses], review: MoveReview) -> _Misses:
     return _Misses([moves[number] for number in sorted(moves)], points, standing)
 
 
-def _leave_open(misses: _Misses, review: MoveReview, by: Unit) -> bool:
+def _leave_open(misses: _Misses, review: MoveReview) -> bool:
     """Whether a move leaves the same point open as the moves of a mistake, and half was given back in between."""
     if review.best not in misses.points or review.number - misses.last.number > LONGEST_GAP:
         return False
-    given_back = _fall(review.before, misses.last.after, review.move.colour, by)
-    return given_back >= max(least_cost(by), min(misses.last.drop(by), review.drop(by)) / 2)
+    given_back = _fall(review.before, misses.last.after, review.move.colour).lead
+    return given_back >= max(LEAST_POINTS, min(misses.last.drop.lead, review.drop.lead) / 2)
 
 
 def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tuple[list[MoveReview], list[Mistake]]:
@@ -366,12 +360,3 @@ def counted_once(moves: Sequence[MoveReview], mistakes: Sequence[Mistake]) -> tu
         for each in mistakes
     ]
     return counted, found
-
-
-def order_note(mistakes: Sequence[Mistake]) -> str:
-    """Returns a sentence about the mistakes at a list's end that cost hardly any win rate; "" without any."""
-    minor = sum(not mistake.matters for mistake in mistakes)
-    if not minor:
-        return ""
-    which = "All of these" if minor == len(mistakes) else "The last one" if minor == 1 else f"The last {minor}"
-    return f"{which} cost less than {LEAST_WINRATE:.0%} of the win rate, and hardly changed who wins."

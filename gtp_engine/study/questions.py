@@ -52,7 +52,7 @@ class Explanation:
         """The first reason; without one, what the opponent gains, or that a longer look has found no mistake."""
         if self.reasons:
             return self.reasons[0].sentence
-        values, points = _names(self.move), self.move.cost("points")
+        values, points = _names(self.move), self.move.cost.lead
         if points < LEAST_LOSS:
             return Phrase("asked.noMistake", values)
         values["points"] = _whole(points)
@@ -118,7 +118,7 @@ def told(tried: MoveReview) -> tuple[Phrase, ...]:
         found.append(Phrase("asked.answer", values))
     if tried.move.point == tried.best:
         return (*found, Phrase("asked.best", values))
-    cost = tried.cost("points")
+    cost = tried.cost.lead
     if cost < LEAST_LOSS:
         return (*found, Phrase("asked.equal", values))
     return (*found, Phrase("lost", {"move": values["played"], "points": _whole(cost), "best": values["better"]}))

@@ -14,8 +14,8 @@ from ..go.game import Move
 from ..go.sgf import GameRecord, Properties, TreeNode
 from ..go.sgf.values import escaped
 from ..search.report import SearchReport
-from .game_review import GameReview, Reason, left_out_note
-from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, loss_class, order_note, worth
+from .game_review import GameReview, Reason
+from .move_review import LISTED, LONGEST_VARIATION, Mistake, MoveReview, loss_class, worth
 
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
@@ -50,6 +50,8 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
                 _add_comment(nodes[miss.number], move_comment(miss))
                 reasons = review.reasons.get(miss.number, ())
                 _add_comment(nodes[miss.number], "\n".join(_reason_text(miss, reason) for reason in reasons))
+    for move in review.praised_moves:
+        _add_comment(nodes[move.number], "\n".join(_reason_text(move, each) for each in review.reasons[move.number]))
     for move in review.moves if comment_all else ():
         if move.number not in commented:
             _add_comment(nodes[move.number], move_comment(move))
@@ -102,9 +104,7 @@ def summary(review: GameReview) -> str:
             f"{_player(review, colour)}: {numbers.points_lost:.2f} points lost per move, "
             f"accuracy {numbers.accuracy:.0f}%, engine's first choice {choice:.0f}%"
         )
-    listed = review.mistakes[:LISTED]
-    lines += [*map(_mistake_line, listed), order_note(listed), left_out_note(review)]
-    return "\n".join(filter(None, lines))
+    return "\n".join([*lines, *map(_mistake_line, review.mistakes[:LISTED])])
 
 
 def _player(review: GameReview, colour: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.fields import Range, invalid
 from ..base.threads import on_own_thread
+from ..engine.ranks import Rank
 from ..engine.settings import EngineSettings, as_settings
 from ..go.game import Game
 from ..go.rules import Rules, as_rules, check_komi, rules_name
@@ -24,9 +25,12 @@ from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview, Reason
 from .known_reports import KnownReports
-from .move_review import LISTED, MoveReview, Unit, least_cost
+from .level import level_of
+from .move_review import LEAST_POINTS, LISTED, MoveReview, worth
 from .rank_estimate import estimate_ranks
 from .reasons.explain import REASON_WORK, caught_in_a_ladder, explain, find_purpose, next_to_explain
+from .reasons.praise import find_praise
+from .reasons.recurring import find_recurring
 from .searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
 MINUTES = Range(0, above=True)
@@ -41,23 +45,23 @@ class ReviewTask:
         record: The record.
         numbers: The numbers of the moves to review; None for all.
         player: The only player whose moves are judged; None for both.
-        by: What the cost of a mistake is measured in.
         rules: Rules instead of the record's.
         komi: Komi instead of the record's.
         most: How many of the worst mistakes are looked at again and explained; None for those that are listed, and for
             more of them if there is time.
         purposes: Whether to find, too, what the moves do that are no mistakes; `GameReview.reasons` has it.
+        rank: That at which the engine played, which is the level of a game whose record states none.
         estimates_ranks: Whether to estimate the ranks of the players, as far as that is possible.
     """
 
     record: GameRecord
     numbers: range | None = None
     player: int | None = None
-    by: Unit = "points"
     rules: Rules | None = None
     komi: float | None = None
     most: int | None = None
     purposes: bool = False
+    rank: Rank | None = None
     estimates_ranks: bool = True
 
     @property
@@ -143,25 +147,24 @@ class Reviewer:
             UserError: The profile does not suit the network.
             SgfError: The board is too large for the network and the settings are strict.
         """
-        record, by = task.record, task.by
+        record = task.record
         searches = self._searches(record)
         positions = Positions(record, task.rules, task.komi)
         numbers = task.numbers or range(1, len(positions.moves) + 1)
         plan = self._plan(searches, positions, numbers, task.listed)
-        review = GameReview(record, self._conditions(searches, task, plan, ()), (), task.player, by)
+        review = GameReview(record, self._conditions(searches, task, plan, ()), (), task.player)
         step = ReviewStep("moves", 0, len(numbers), review, expected=plan.expected, is_short=plan.is_too_small)
         yield step
         for move in review_moves(replace(searches, pace=lambda: plan.limits), positions, numbers):
             plan.advance(1)
             yield (step := step.next(plan, searched=(*step.review.searched, move)))
-        conditions = self._conditions(searches, task, plan, step.review.searched)
-        step = replace(step, review=replace(step.review, conditions=conditions))
+        step = replace(step, review=self._with_level(searches, positions, task, plan, step.review))
         if not self.stopped:
             error = positions.problem if numbers.stop > positions.count else ""
             plan.begin("again", *later_work(len(numbers) + 1, task.listed))
             yield (step := replace(step, stage="again", done=0, total=0, error=error))
             looked = replace(searches, limits=plan.limits)
-            for moves in look_again(looked, positions, step.review.searched, by, task.player, task.listed):
+            for moves in look_again(looked, positions, step.review.searched, task.player, task.listed):
                 plan.advance(SECOND_LOOK_FACTOR)
                 yield (step := step.next(plan, searched=moves))
         review = replace(step.review, is_checked=not self.stopped)
@@ -179,10 +182,25 @@ class Reviewer:
         if task.purposes and not self.stopped:
             purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
             step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
-        whole = not self.stopped and len(numbers) == len(positions.moves)
-        ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
-        review = replace(step.review, conditions=self._at_the_end(step.review, plan), ranks=ranks)
+        elif not self.stopped:
+            step = replace(step, review=self._with_more(replace(searches, limits=plan.limits), positions, step.review))
+        review = replace(step.review, conditions=self._at_the_end(step.review, plan))
         yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
+
+    def _with_level(
+        self, searches: Searches, positions: Positions, task: ReviewTask, plan: Plan, found: GameReview
+    ) -> GameReview:
+        """Returns a review after the first look, with its conditions, the ranks that the players play like, and the
+        level of the game, by which its moves are weighed.
+        """
+        whole = not self.stopped and len(found.searched) == len(positions.moves)
+        ranks = estimate_ranks(searches.evaluator, positions) if whole and task.estimates_ranks else {}
+        first = found.searched[0] if found.searched else None
+        start = worth(first.before).lead if first and first.number == 1 else None
+        played = [] if task.rank is None else [task.rank.number - 1]
+        level = level_of(task.record, played or [each.rank for each in ranks.values()], start)
+        moves = tuple(replace(move, level=level) for move in found.searched)
+        return replace(found, conditions=self._conditions(searches, task, plan, moves), ranks=ranks, searched=moves)
 
     def _reasons(
         self, searches: Searches, positions: Positions, plan: Plan, step: ReviewStep, task: ReviewTask
@@ -192,7 +210,7 @@ class Reviewer:
         while not self.stopped:
             limited = replace(searches, limits=plan.limits)
             if len(step.review.mistakes) < task.listed:  # two were the same ladder: another may take a place
-                looks = look_again(limited, positions, step.review.searched, task.by, task.player, task.listed)
+                looks = look_again(limited, positions, step.review.searched, task.player, task.listed)
                 step = yield from _looked(looks, plan, step)
             most = task.listed if plan.is_over else task.most
             worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
@@ -205,9 +223,17 @@ class Reviewer:
             step = step.next(plan, searched=moves, reasons={**step.review.reasons, worst.number: found})
             yield (step := replace(step, total=max(total, step.done)))
 
+    def _with_more(self, searches: Searches, positions: Positions, review: GameReview) -> GameReview:
+        """Returns a review that also names the first of mistakes made several times, and praises some good moves."""
+        reasons = dict(review.reasons)
+        for number, reason in find_recurring(review):
+            reasons[number] = (*reasons.get(number, ()), reason)
+        praised = {number: (reason,) for number, reason in find_praise(searches, positions, review)}
+        return replace(review, reasons=reasons | praised, praised=tuple(sorted(praised)))
+
     def _purposes(self, searches: Searches, positions: Positions, review: GameReview) -> dict[int, tuple[Reason, ...]]:
         """Returns what the moves do that are no mistakes, by their numbers."""
-        good = [move for move in review.moves if move.cost(review.by) < least_cost(review.by)]
+        good = [move for move in review.moves if move.cost.lead < LEAST_POINTS]
         return {move.number: find_purpose(searches, positions[move.number - 1], move.move) for move in good}
 
     def _plan(self, searches: Searches, positions: Positions, numbers: range, listed: int) -> Plan:

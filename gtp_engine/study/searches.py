@@ -22,7 +22,7 @@ from ..search.request import Limits, SearchRequest
 from ..search.scheduler import Scheduler, run_in_order
 from ..search.search import Search
 from .known_reports import KnownReports
-from .move_review import LEAST_WINRATE, LISTED, MoveReview, Unit, find_mistakes, least_cost
+from .move_review import LEAST_POINTS, LISTED, MoveReview, find_mistakes
 
 # Times the limits of the first look, of which few are enough to find what is worth the second (benchmarks/review.md).
 SECOND_LOOK_FACTOR = 8
@@ -109,6 +109,13 @@ class Searches:
     def times(self, factor: int) -> "Searches":
         """Returns searches whose limits are `factor` times as large."""
         return replace(self, limits=self.limits.times(factor), pace=None)
+
+    def as_long_as(self, report: SearchReport) -> "Searches":
+        """Returns searches like a second look, and with no fewer visits than the search of a report has."""
+        longer = self.times(SECOND_LOOK_FACTOR)
+        if longer.limits.visits is None:
+            return longer
+        return replace(longer, limits=replace(longer.limits, visits=max(longer.limits.visits, report.visits)))
 
 
 class Positions:
@@ -200,7 +207,6 @@ def look_again(
     searches: Searches,
     positions: Positions,
     moves: Sequence[MoveReview],
-    by: Unit = "points",
     player: int | None = None,
     listed: int = LISTED,
 ) -> Iterator[tuple[MoveReview, ...]]:
@@ -214,7 +220,6 @@ def look_again(
         searches: How the moves were searched.
         positions: The positions of the record.
         moves: The reviewed moves in order.
-        by: What the cost of a mistake is measured in.
         player: Only this player's moves are judged; None for both players' moves.
         listed: How many mistakes will be listed.
 
@@ -227,7 +232,7 @@ def look_again(
     seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
     longer = replace(searches.times(SECOND_LOOK_FACTOR), seed=seed)
     known = tuple(moves)
-    while numbers := _next_positions(_candidates(known, by, player, listed), checked, most):
+    while numbers := _next_positions(_candidates(known, player, listed), checked, most):
         # Who owns the points after each move tells why one is a mistake (`reasons.explain`).
         for number, report in zip(numbers, _reports(longer, positions, numbers, owned=True), strict=False):
             known = tuple(_updated(move, number, report) for move in known)
@@ -245,25 +250,22 @@ def _updated(move: MoveReview, number: int, report: SearchReport) -> MoveReview:
     return replace(looked, is_checked=looked.before.ownership is not None and looked.after.ownership is not None)
 
 
-def _candidates(moves: Sequence[MoveReview], by: Unit, player: int | None, most: int) -> list[MoveReview]:
+def _candidates(moves: Sequence[MoveReview], player: int | None, most: int) -> list[MoveReview]:
     """Returns the moves that would be listed but have not been checked, the most important first.
 
-    Of a mistake made several times the most costly move is enough, unless another one costs some win rate and that one
-    none: the others would take the second look from other mistakes.
+    Of a mistake made several times the most costly move is enough, unless another one is more important: the others
+    would take the second look from other mistakes.
     """
-    listed = find_mistakes([move for move in moves if move.is_checked], by, player)[:most]
-    least = listed[-1].importance(by) if len(listed) == most else (False, 0.0)
+    listed = find_mistakes([move for move in moves if move.is_checked], player)[:most]
+    least = listed[-1].worst.importance if len(listed) == most else 0.0
     known = {move.number for move in moves if move.is_checked}
-    for mistake in find_mistakes(moves, by, player):
+    for mistake in find_mistakes(moves, player):
         others = (miss for miss in mistake.misses if miss is not mistake.worst)
-        known |= {miss.number for miss in others if miss.importance(by) <= mistake.worst.importance(by)}
+        known |= {miss.number for miss in others if miss.importance <= mistake.worst.importance}
     judged = (move for move in moves if move.number not in known and player in (None, move.move.colour))
-
-    def fall(move: MoveReview) -> tuple[bool, float]:
-        return move.drop("winrate") >= LEAST_WINRATE, move.drop(by)
-
-    doubtful = [move for move in judged if move.drop(by) >= least_cost(by) and fall(move) >= least]
-    return sorted(doubtful, key=fall, reverse=True)[:most]
+    fallen = [(move.weight(move.drop.lead), move) for move in judged if move.drop.lead >= LEAST_POINTS]
+    doubtful = sorted(fallen, key=lambda each: each[0], reverse=True)
+    return [move for weight, move in doubtful if weight >= least][:most]
 
 
 def _next_positions(candidates: Sequence[MoveReview], checked: set[int], most: int) -> list[int]:

@@ -25,6 +25,7 @@ from ..table.database import Change, Database
 from ..table.game_index import as_text, facts_of
 from .game_review import Conditions, GameReview, Reason
 from .kept_problems import Missed
+from .level import Level
 from .move_review import Mistake, MoveReview
 from .rank_estimate import RankEstimate
 
@@ -127,7 +128,8 @@ def _packed(review: GameReview) -> bytes:
         ],
         "conditions": asdict(review.conditions),
         "player": review.player,
-        "by": review.by,
+        "praised": review.praised,
+        "level": asdict(review.moves[0].level),
         "reasons": {
             number: [[_phrase(each.sentence), each.line, sorted(each.points)] for each in reasons]
             for number, reasons in review.reasons.items()
@@ -158,17 +160,18 @@ def _unpacked(content: bytes, record: GameRecord) -> GameReview:
     if document["names"] != [_REPORT, _MOVE]:
         raise ValueError("another version's")
     reports = [_report(*values) for values in document["reports"]]
-    moves = tuple(_move(values, reports) for values in document["moves"])
+    level = Level(**document["level"])
+    moves = tuple(_move(values, reports, level) for values in document["moves"])
     conditions = document["conditions"] | {"limits": Limits(**document["conditions"]["limits"])}
     return GameReview(
         record,
         Conditions(**conditions),
         moves,
         document["player"],
-        document["by"],
         {int(number): tuple(map(_reason, reasons)) for number, reasons in document["reasons"].items()},
         is_checked=True,
         ranks={int(colour): RankEstimate(rank) for colour, rank in document["ranks"].items()},
+        praised=tuple(document["praised"]),
     )
 
 
@@ -191,10 +194,11 @@ def _move_report(values: list[Any]) -> MoveReport:
     return MoveReport._make([*values[:_OWNERSHIP], None, *values[_OWNERSHIP:]])
 
 
-def _move(values: list[Any], reports: list[SearchReport]) -> MoveReview:
+def _move(values: list[Any], reports: list[SearchReport], level: Level) -> MoveReview:
     *simple, move, ladder, before, after = values
     known = dict(zip(_OF_MOVE, simple, strict=True))
-    return MoveReview(move=Move(*move), before=reports[before], after=reports[after], ladder=frozenset(ladder), **known)
+    ends = {"before": reports[before], "after": reports[after]}
+    return MoveReview(move=Move(*move), ladder=frozenset(ladder), level=level, **ends, **known)
 
 
 def _reason(values: list[Any]) -> Reason:

@@ -129,7 +129,7 @@ def test_names_cannot_change_the_terminal(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:
-    show_game(game_of([loss(5, BLACK, D4, E5, 0.01, 0.06)], by="winrate"), all_moves=True)
+    show_game(game_of([loss(5, BLACK, D4, E5, 0.01, 0.06)]), all_moves=True)
     text = capsys.readouterr().out
     assert text.splitlines()[1].startswith("move 5; ")
     assert "-0.0" not in text

@@ -219,7 +219,7 @@ LOSE = """canUndo => {
 
 
 REVIEWED = """mistakes => {
-    const job = {isLesson: false, stage: "done", done: 0, total: 0, progress: 1, mistakes, leastWinrate: 0.01};
+    const job = {isLesson: false, stage: "done", done: 0, total: 0, progress: 1, mistakes, praised: []};
     const parts = {review: {job, hasAside: false}};
     socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts})}));
 }"""

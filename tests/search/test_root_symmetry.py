@@ -202,8 +202,8 @@ def test_an_image_of_the_best_move_is_the_best_move_in_a_review() -> None:
         review = MoveReview(2, Move(WHITE, move.point), before, replace(after, winrate=0.9, lead=20.0))
         if move.point == before.moves[0].point or move.symmetry_of == before.moves[0].point:
             assert before.is_best(move.point)
-            assert (review.best, review.place, review.better_line, review.cost("points")) == (move.point, 1, (), 0.0)
+            assert (review.best, review.place, review.better_line, review.cost.lead) == (move.point, 1, (), 0.0)
         else:
-            assert review.best == before.moves[0].point and review.cost("points") > 0
+            assert review.best == before.moves[0].point and review.cost.lead > 0
             assert (review.place == 2) == (second.point in (move.point, move.symmetry_of))
     assert {row["move"] for row in before.table()} == {move.vertex for move in before.searched}

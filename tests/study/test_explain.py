@@ -16,7 +16,7 @@ from gtp_engine.search.request import Limits
 from gtp_engine.study.move_review import MoveReview
 from gtp_engine.study.reasons.explain import explain, facts_about, next_to_explain, study_in, study_of, with_threats
 from gtp_engine.study.reasons.tempting import find_tempting
-from gtp_engine.study.reasons.variation import Claim, searched_line
+from gtp_engine.study.reasons.variation import Claim, Study, searched_line
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.searches import Searches
@@ -120,11 +120,15 @@ def test_likely_moves_that_lose_points_too_are_told() -> None:
     before = report(BLACK, E5, 0.5, 5.0, ((D4, 0.5, 9.0), (F6, 0.1, 8.0), (G7, 0.3, 4.4), (PASS, 0.4, 9.0)))
     move = checked(replace(move, before=before), 0.5)
 
+    def deeper(_: Searches, study: Study) -> Study:
+        return replace(study, better=replace(study.better, lead=4.4 if study.move == G7 else 3.9 + study.points_loss))
+
     def told(move: MoveReview, **options: Callable[[], bool]) -> list[tuple[int, object]]:
-        facts = find_tempting(searches(**options), move.before, [study_in(Game(9), move)])
+        facts = find_tempting(searches(**options), move.before, study_in(Game(9), move), deeper)
         return [(fact.line[0], fact.values["count"]) for fact in facts]
 
     assert told(move) == [(G7, 4), (F6, 5)], "the smaller loss of two, the most likely move first"
+    assert not [*find_tempting(searches(), move.before, study_in(Game(9), move), lambda *_: None)]
     assert not told(move, is_stopped=lambda: True)
     others = tuple(each._replace(lead=each.lead + 0.5, prior=each.prior - 0.01) for each in move.before.moves[1:])
     fewer = replace(move, before=replace(move.before, moves=(move.before.moves[0], *others)))

@@ -16,14 +16,14 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Move
 from gtp_engine.go.sgf import GameRecord, read_sgf
-from gtp_engine.study.game_review import GameReview, accuracy, left_out_note, statistics
+from gtp_engine.study.game_review import GameReview, accuracy, statistics
+from gtp_engine.study.level import Level
 from gtp_engine.study.move_review import (
     MoveReview,
     Phase,
     class_label,
     find_mistakes,
     loss_class,
-    order_note,
 )
 from gtp_engine.study.page.curves import picture
 from gtp_engine.study.review_data import to_csv, to_json
@@ -51,15 +51,15 @@ def test_cost_is_the_value_before_the_move_less_the_value_after(colour: int, win
 def test_a_move_that_the_search_prefers_or_after_which_the_value_rises_costs_nothing() -> None:
     first = review(BLACK, E5, E5, (0.5, 0.9), (0.0, 9.0))
     assert (first.winrate_loss, first.points_loss, first.better_line) == (0, 0, ())
-    assert (first.drop("winrate"), first.drop("points")) == (pytest.approx(0.4), 9)
+    assert (first.drop.winrate, first.drop.lead) == (pytest.approx(0.4), 9)
     better = review(BLACK, D4, E5, (0.5, 0.45), (0.0, -0.5))
     assert (better.winrate_loss, better.points_loss) == (0, 0)
-    assert (better.drop("winrate"), better.drop("points")) == (pytest.approx(-0.05), -0.5)
+    assert (better.drop.winrate, better.drop.lead) == (pytest.approx(-0.05), -0.5)
 
 
 def test_a_move_with_stones_set_up_after_it_costs_nothing() -> None:
     mistake = replace(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), has_setup=True)
-    assert [mistake.cost(by) + mistake.drop(by) for by in ("winrate", "points")] == [0, 0]
+    assert (*mistake.cost, *mistake.drop) == (0, 0, 0, 0)
     assert (mistake.winrate, mistake.lead) == (pytest.approx(0.3), pytest.approx(-4.0))
     game = game_of([mistake])
     assert game.judged() == game.mistakes == [] and game.own_moves == [mistake]
@@ -95,54 +95,21 @@ def test_the_steps_of_a_review_do_not_count_its_mistakes(monkeypatch: pytest.Mon
 def test_the_most_costly_mistakes_come_first_and_good_moves_not_at_all() -> None:
     moves = [loss(1, BLACK, D4, E5, 1.0, 0.2), loss(2, WHITE, D4, D4, 9.0), loss(3, BLACK, D4, F6, 4.0, 0.1)]
     assert spans(moves) == [("3", 3), ("1", 1)]
-    assert spans(moves, by="winrate") == [("1", 1), ("3", 3)]
 
 
-def test_what_hardly_changed_who_wins_comes_after_what_did() -> None:
-    decided = [loss(50, BLACK, D4, E5, 30.0, 0.009), loss(52, BLACK, D4, F6, 20.0, 0.0)]
-    moves = [loss(1, BLACK, D4, G7, 2.0, 0.01), loss(2, WHITE, D4, F6, 4.0, 0.1), *decided]
-    assert [worst for _, worst in spans(moves)] == [2, 1, 50, 52]
-    assert [worst for _, worst in spans(moves, by="winrate")] == [2, 1]
-    assert (
-        order_note(find_mistakes(moves)) == "The last 2 cost less than 1% of the win rate, and hardly changed who wins."
-    )
-    assert order_note(find_mistakes(moves[:3])).startswith("The last one cost less")
-    assert order_note(find_mistakes(decided)).startswith("All of these cost less")
-    assert order_note(find_mistakes(moves[:2])) == order_note([]) == ""
-    assert summary(replace(game_of([]), searched=tuple(moves))).split("\n")[2:] == [
-        "White (Bob): 4.00 points lost per move, accuracy 32%, engine's first choice 0%",
-        "Move 2: W D4, better F6 (4.0 points, 10.0% win rate)",
-        "Move 1: B D4, better G7 (2.0 points, 1.0% win rate)",
-        "Move 50: B D4, better E5 (30.0 points, 0.9% win rate)",
-        "Move 52: B D4, better F6 (20.0 points, 0.0% win rate)",
-        "The last 2 cost less than 1% of the win rate, and hardly changed who wins.",
-    ]
+def test_points_count_less_the_surer_it_is_who_wins_but_large_losses_are_never_behind_tiny_ones() -> None:
+    level = Level(-15, 81)
+    decided, even = review(BLACK, D4, E5, (0.0, 1.0), (-40.0, 63.6)), review(BLACK, D4, F6, (0.5, 0.8), (0.0, 0.7))
+    close = review(BLACK, D4, G7, (0.5, 0.9), (1.0, 5.0))
+    moves = [replace(move, number=number, level=level) for number, move in enumerate((decided, even, close), 1)]
+    assert [move.points_loss for move in moves] == [23.6, 0.7, 6.0]
+    assert [worst for _, worst in spans(moves)] == [3, 1, 2]
 
 
-def test_what_is_counted_but_not_listed_is_said_with_a_second_look_too() -> None:
-    points = [parse_vertex(f"A{number}", 9, 9) for number in range(1, 10)]
-    listed = [replace(loss(n, BLACK, D4, points[n - 1], 2.0, 0.1), is_checked=True) for n in range(1, 10)]
-    listed.append(replace(loss(10, WHITE, D4, G7, 1.0, 0.1), is_checked=True))
-    decided = [loss(50, BLACK, D4, E5, 30.0, 0.009), loss(52, BLACK, D4, F6, 20.0), loss(54, BLACK, D4, B2, 0.9)]
-    doubtful = loss(56, BLACK, D4, E5, 8.0, 0.2)
-    note = (
-        "Counted but not listed: 2 moves that lost more points than the last one here, up to 30.0 by move 50, but less "
-        "than 1% of the win rate."
-    )
-    for is_checked in (False, True):
-        game = game_of([*listed, *decided], is_checked=is_checked)
-        assert left_out_note(game) == note
-        assert summary(game).endswith(note)
-    assert left_out_note(game_of([*listed, *decided, doubtful], is_checked=True)) == note, "it cost some win rate"
-    assert left_out_note(game_of([*listed, *decided], player=WHITE)) == ""
-    assert left_out_note(game_of([*listed, *decided], by="winrate")) == left_out_note(game_of(decided[1:])) == ""
-
-
-def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_of_them_did() -> None:
+def test_of_a_mistake_made_again_the_most_costly_move_counts() -> None:
     again = [loss(1, BLACK, D4, E5, 5.0, 0.3), loss(3, BLACK, D4, E5, 10.0, 0.0)]
     moves = [*again, loss(4, WHITE, D4, F6, 20.0), loss(5, BLACK, D4, G7, 2.0, 0.1)]
-    assert spans(moves) == [("1-3", 3), ("5", 5), ("4", 4)]
-    assert order_note(find_mistakes(moves)).startswith("The last one cost less")
+    assert spans(moves) == [("4", 4), ("1-3", 3), ("5", 5)]
     first_checked = [replace(again[0], is_checked=True), again[1]]
     assert spans(first_checked) == [("1-3", 1)], "of the moves that have been checked"
     assert game_of(first_checked, is_checked=True).mistakes[0].worst.points_loss == 5.0
@@ -150,17 +117,16 @@ def test_of_a_mistake_made_again_the_most_costly_move_counts_and_matters_if_one_
     assert spans(alike) == [("1-3", 3)], "of equal ones that which has been checked"
 
 
-def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
+def test_half_a_point_is_the_least_mistake() -> None:
     moves = [loss(1, BLACK, D4, E5, 0.44, 0.012), loss(2, WHITE, D4, F6, 0.51, 0.008)]
     assert spans(moves) == [("2", 2)]
-    assert spans(moves, by="winrate") == [("1", 1)]
 
 
 def test_what_is_compared_is_rounded_as_it_is_shown() -> None:
     shown, hidden = loss(1, BLACK, D4, E5, 0.46, 0.0096), loss(2, WHITE, D4, F6, 0.44, 0.0094)
     assert repr(shown) == "<MoveReview: 1 black D4 (-0.5 points, -1.0%; E5 is better)>"
     (mistake,) = find_mistakes([shown, hidden])
-    assert mistake.worst == shown and mistake.matters and order_note([mistake]) == ""
+    assert mistake.worst == shown
     assert loss_class(loss(3, BLACK, D4, E5, 5.96).points_loss) == loss_class(6.0), "the list says 6.0"
     assert not loss(4, BLACK, D4, E5, 0.04, 0.0004).has_cost
 
@@ -319,7 +285,7 @@ def test_a_move_that_repeats_a_mistake_says_so() -> None:
     game = game_of([loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 3.0)])
     first, _, again = game.moves
     assert repr(again) == "<MoveReview: 3 black G7 (the same mistake as move 1; E5 is better)>"
-    assert (again.cost("points"), again.points_loss, again.repeats) == (3, 0, 1)
+    assert (again.cost.lead, again.points_loss, again.repeats) == (3, 0, 1)
     assert "The same mistake as move 1: E5 was better." in move_comment(again)
     settled = replace(game, searched=(replace(first, after=loss(1, BLACK, D4, E5, 0.0).after), again))
     assert settled.moves[1].points_loss == 3, "the first one turned out to cost nothing"
@@ -440,7 +406,6 @@ def test_summary_names_the_players_and_their_mistakes() -> None:
         "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
         "Moves 1-3: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
         "Move 2: W G7, better F6 (2.0 points, 0.0% win rate)",
-        "The last one cost less than 1% of the win rate, and hardly changed who wins.",
     ]
 
 

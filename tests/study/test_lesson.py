@@ -47,7 +47,7 @@ def atari() -> Game:
 def test_what_cost_a_player_most_is_told_with_reasons(atari: Game) -> None:
     review = lesson_about(atari).start().result()
     mistakes = worst_mistakes(review)
-    weights = [mistake.worst.importance("points") for mistake in mistakes]
+    weights = [mistake.worst.importance for mistake in mistakes]
     assert 0 < len(mistakes) <= MISTAKES and weights == sorted(weights, reverse=True)
     assert all(mistake.worst.is_checked and mistake.worst.move.colour == BLACK for mistake in mistakes)
     assert any(review.reasons[mistake.worst.number] for mistake in mistakes)

@@ -66,12 +66,12 @@ def test_a_move_is_judged_by_one_search_more_once_the_position_is_known(
         return engine.ask(lambda *asked: explanation(searches(*asked), game, move, 13)).result()
 
     first = why()
-    assert first is not None and first.move.cost("points") > 2 and first.refutation[0] == move.point
+    assert first is not None and first.move.cost.lead > 2 and first.refutation[0] == move.point
     before = known.spared
     assert why() == first and known.spared > before
     best = Move(BLACK, first.move.best)
     other = engine.ask(lambda *asked: judge(searches(*asked), game, best, 13, first.move.before)).result()
-    assert other is not None and other.before is first.move.before and other.cost("points") == 0
+    assert other is not None and other.before is first.move.before and other.cost.lead == 0
     a1 = Move(BLACK, game.point("A1"))
     stopped = engine.ask(
         lambda *asked: judge(replace(searches(*asked), is_stopped=lambda: True), game, a1, 13)

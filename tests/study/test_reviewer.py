@@ -90,7 +90,7 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
     assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
     told = {mistake.worst.number for mistake in done.mistakes if mistake.worst.points_loss >= LEAST_TOLD}
     assert told and done.reasons.keys() >= told
-    assert all(not reasons for number, reasons in done.reasons.items() if done.moves[number - 1].cost("points") < 0.5)
+    assert all(not reasons for number, reasons in done.reasons.items() if done.moves[number - 1].cost.lead < 0.5)
     assert done.reasons[11][0].text.startswith("It is too early to pass")
 
 

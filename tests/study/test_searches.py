@@ -16,6 +16,7 @@ from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.known_reports import KnownReports
+from gtp_engine.study.level import Level
 from gtp_engine.study.move_review import LISTED, MoveReview
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Positions, Searches, look_again, review_moves
 
@@ -198,10 +199,6 @@ def test_another_move_of_a_mistake_is_looked_at_if_it_may_count_more() -> None:
     cheaper = replace(moves[4].after, lead=4.5 - moves[4].before.lead)
     known = last(look_again(searches(moves, {5: cheaper}), Numbers(), moves, player=BLACK))
     assert [move.number for move in known if move.is_checked and move.move.colour == BLACK] == [5, 7]
-    better = replace(moves[2].before, winrate=0.6)
-    moves[1:3] = [replace(moves[1], after=better), replace(moves[2], before=better)]
-    known = last(look_again(searches(moves, {}), Numbers(), moves, player=BLACK))
-    assert [move.number for move in known if move.is_checked and move.move.colour == BLACK] == [3, 5]
 
 
 def test_moves_follow_until_the_list_is_full_of_checked_ones() -> None:
@@ -227,13 +224,12 @@ def test_another_move_is_looked_at_if_one_of_the_list_turns_out_to_be_no_mistake
     assert looked.asked == [2, 3, 4], "no position is looked at twice"
 
 
-def test_what_changed_who_wins_is_looked_at_before_what_did_not() -> None:
-    moves = chain({3: 9.0, 30: 2.0}, 40)
-    before = replace(moves[29].before, winrate=0.6)
-    moves[28:30] = [replace(moves[28], after=before), replace(moves[29], before=before)]
+def test_what_weighs_more_is_looked_at_first() -> None:
+    moves = chain({3: 9.0, 30: 4.0}, 40)
+    moves[2] = replace(moves[2], level=Level(8, 81, handicap=500.0))  # White is far ahead of what is expected
     looked = searches(moves, {})
     last(look_again(looked, Numbers(), moves, listed=1))
-    assert looked.asked == [29, 30], "the list has room for one, and that one mattered"
+    assert looked.asked == [29, 30], "the list has room for one, and that one mattered more"
 
 
 def test_only_the_judged_player_is_looked_at_and_nothing_without_mistakes() -> None:
@@ -241,7 +237,16 @@ def test_only_the_judged_player_is_looked_at_and_nothing_without_mistakes() -> N
     looked = searches(moves, {})
     last(look_again(looked, Numbers(), moves, player=WHITE))
     assert looked.asked == [7, 8]
-    assert list(look_again(searches(moves, {}), Numbers(), moves, "winrate")) == []
+
+
+def test_searches_as_long_as_another_one() -> None:
+    looked = searches(chain({}, 2), {})
+    for limits, expected in (
+        (Limits(2), Limits(20)),
+        (Limits(5), Limits(40)),
+        (Limits(seconds=1.0), Limits(seconds=8.0)),
+    ):
+        assert replace(looked, limits=limits).as_long_as(report(BLACK, E5, 0.5, 0.0)).limits == expected
 
 
 def test_a_stop_keeps_what_is_known() -> None:

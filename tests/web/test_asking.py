@@ -71,8 +71,8 @@ def test_the_figure_of_the_answer_is_the_one_that_the_page_shows(pupil: Desk) ->
     pupil.wait()
     part = next(part for part in pupil.session.parts if part.name == "asking")
     found = part._asked.answer.move  # type: ignore[attr-defined]
-    assert pupil.state["loss"]["points"] == int(found.cost("points") + 0.5)
-    assert pupil.state["loss"]["move"] == "A1" and found.cost("points") > 1.5
+    assert pupil.state["loss"]["points"] == int(found.cost.lead + 0.5)
+    assert pupil.state["loss"]["move"] == "A1" and found.cost.lead > 1.5
 
 
 def test_another_move_is_compared_with_the_better_one(pupil: Desk) -> None:

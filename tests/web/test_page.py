@@ -227,7 +227,7 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         await use("es");
         const {Mistakes} = await import(process.argv[1]);
         const mistake = {node: 3, number: 7, colour: "black", move: "pass", points: 2, best: "pass"};
-        const review = {stage: "done", mistakes: [mistake]};
+        const review = {stage: "done", mistakes: [mistake], praised: []};
         const made = [];
         document.createElement = () => made[made.push(element()) - 1];
         const others = {play: {}, now: {}, position: {node: 0, moves: 8}};
@@ -238,20 +238,21 @@ def test_a_pass_has_a_name_in_every_language() -> None:
 
 
 def test_a_list_of_mistakes_says_what_orders_it() -> None:
-    """Larger losses that hardly mattered may be missing in a list of three, while the graph shows them."""
+    """Larger losses in a game that seemed decided may come after smaller ones."""
     script = """
         await use("en");
         const {Mistakes} = await import(process.argv[1]);
         const page = new Mistakes(null, {onStage() {}});
         const mistake = {node: 3, number: 7, colour: "black", move: "C3", points: 2, best: "pass", reasons: []};
         for (const mistakes of [[mistake], []]) {
-          const job = {stage: "done", isLesson: true, mistakes, leastWinrate: 0.01};
+          const job = {stage: "done", isLesson: true, mistakes, praised: []};
           page.show({review: {job}, play: {}, now: {}, position: {node: 0, moves: 8}});
           console.log(`[${elements["#review-stage"].textContent}; ${elements["#mistakes-order"].textContent}]`);
         }"""
     assert " ".join(in_language("en", script, "mistakes.js")) == (
-        "[The moves that mattered most: choose one to see it; Moves that cost less than 1% of the win rate come "
-        "last, however many points they lost: they hardly changed who wins.] [The review has found no mistakes; ]"
+        "[The moves that mattered most: choose one to see it; The most important first: a point counts more the "
+        "likelier it is, at the players' rank, that a game with this lead still turns.] [The review has found no "
+        "mistakes; ]"
     )
 
 
@@ -264,7 +265,7 @@ def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
         const said = [];
         const review = new Mistakes(null, {onStage: (text) => said.push(text)});
         const show = (stage, done) => {
-          const job = stage && {stage, done, total: 9, mistakes: []};
+          const job = stage && {stage, done, total: 9, mistakes: [], praised: []};
           review.show({review: {job}, play: {}, now: {}, position: {node: 0, moves: 9}});
         };
         show("moves", 0); show("moves", 5); show("reasons", 0); show("done", 0); show("done", 0);
@@ -289,7 +290,7 @@ def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
         const mistake = {node: 3, number: 7, colour: "black", move: "C3", points: 2, best: "pass"};
         const others = {play: {}, now: {}, position: {node: 3, moves: 9}};
         const show = (...reasons) =>
-          review.show({review: {job: {stage: "reasons", mistakes: [{...mistake, reasons}]}}, ...others});
+          review.show({review: {job: {stage: "reasons", mistakes: [{...mistake, reasons}], praised: []}}, ...others});
         show(); show();
         document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
         document.activeElement = buttons()[0]; show();

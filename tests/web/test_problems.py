@@ -42,7 +42,7 @@ def make_due(data: Path) -> None:
 
 
 def tomorrow(days: int = 1) -> str:
-    return (datetime.datetime.date.today() + datetime.timedelta(days)).isoformat()
+    return (datetime.date.today() + datetime.timedelta(days)).isoformat()
 
 
 def test_a_wrong_move_is_refuted_and_the_problem_comes_again(desk: Desk, data: Path, tmp_path: Path) -> None:

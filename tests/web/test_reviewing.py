@@ -76,7 +76,7 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     mistakes = found["review"]["mistakes"]
     assert (mistakes[0]["number"], mistakes[0]["move"]) == (3, "pass") and mistakes[0]["reasons"]
     assert found["curve"][2][2] - found["curve"][3][2] == pytest.approx(mistakes[0]["points"], abs=0.61)
-    assert found["review"]["leastWinrate"] == 0.01
+    assert found["review"]["praised"] == []
     desk.send("go", node=mistakes[0]["node"])
     assert desk.state["place"] == mistakes[0]["number"]
     line = desk.send("reason", number=0)
@@ -172,9 +172,9 @@ def test_a_game_against_the_engine_ends_with_a_lesson(pupil: Desk, tasks: list[R
     assert desk.state["review"]["isLesson"] and desk.state["review"]["stage"] == "moves"
     end_of_lesson(desk)
     (task,) = tasks
-    assert (task.player, task.listed, task.estimates_ranks) == (1, 3, False)
+    assert (task.player, task.listed) == (1, 5)
     mistakes = desk.state["review"]["mistakes"]
-    assert 0 < len(mistakes) <= 3 and {mistake["colour"] for mistake in mistakes} == {"black"}
+    assert 0 < len(mistakes) <= 5 and {mistake["colour"] for mistake in mistakes} == {"black"}
     desk.send("go", node=mistakes[0]["node"])  # and nothing of this begins a second one
     desk.send("go", move=desk.state["moves"])
     assert len(tasks) == 1

@@ -26,7 +26,6 @@ from .review_files import EXISTING_OR_STANDARD, OutputOptions, read_records
 if TYPE_CHECKING:
     from ...go.sgf import GameRecord
     from ...study.game_review import GameReview
-    from ...study.move_review import Unit
     from ...study.reviewer import Reviewer, ReviewTask
 
 # A review that is repeated should show the same mistakes.
@@ -56,7 +55,6 @@ class ReviewOptions:
         minutes: Choose visits so that the review of a game takes at most this long.
         player: Judge only the moves of black, of white, or of a player by name.
         numbers: Review only these moves: 20-80, 20- or 80.
-        by: Rank mistakes by points or win rate.
         komi: Override the komi in the record.
         rules: Override the rules.
     """
@@ -69,7 +67,6 @@ class ReviewOptions:
     )
     player: str | None = setting(None, accepts=Text(), metavar="WHO", heading="Review")
     numbers: tuple[int, int | None] | None = setting(None, accepts=MOVE_RANGE, flags=["--moves"], metavar="FROM-TO")
-    by: "Unit" = setting("points", accepts=("points", "winrate"))
     komi: float | None = like(GameOptions, "komi", shown="the record's; 0 if it has none")
     rules: Rules | None = setting(None, accepts=RULES, shown="the record's; chinese if it has none")
 
@@ -131,7 +128,7 @@ def _tasks(records: "Sequence[GameRecord]", options: ReviewOptions, errors: list
             moves = _numbers_of(record, options.numbers)
             record.to_game(0, rules=options.rules)  # an unplayable position is reported before the engine starts
             colour = None if player is None else player_colour(record, player, may_be_part=_key(player) not in names)
-            tasks.append(ReviewTask(record, moves, colour, by=options.by, komi=options.komi, rules=options.rules))
+            tasks.append(ReviewTask(record, moves, colour, komi=options.komi, rules=options.rules))
         except UserError as error:
             errors.append(str(error))
     return tasks

@@ -13,8 +13,8 @@ from ...base.languages.texts import texts
 from ...base.log import NOTICE
 from ...base.messages import duration_text, plural, printable
 from ...go.coords import BLACK, WHITE, colour_letter, colour_name
-from ...study.game_review import GameReview, PlayerFigures, PlayStatistics, left_out_note
-from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, order_note, with_minus
+from ...study.game_review import GameReview, PlayerFigures, PlayStatistics
+from ...study.move_review import LISTED, Mistake, MoveReview, Phase, class_label, loss_class, with_minus
 from ...study.reviewer import ReviewStep
 
 logger = logging.getLogger(__name__)
@@ -79,9 +79,6 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))
-        notes = list(filter(None, [order_note(mistakes), left_out_note(review)]))
-        if notes:
-            console.print(*map(Text, notes), "", sep="\n")
         _show_reasons(review)
     figures = review.figures()
     if figures:
@@ -97,8 +94,8 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
 
 def _show_reasons(review: GameReview) -> None:
     """Prints the most telling reason for each of the listed mistakes."""
-    worst = [mistake.worst for mistake in review.mistakes[:LISTED]]
-    explained = [(move, review.reasons[move.number][0]) for move in worst if review.reasons.get(move.number)]
+    told = [*(mistake.worst for mistake in review.mistakes[:LISTED]), *review.praised_moves]
+    explained = [(move, review.reasons[move.number][0]) for move in told if review.reasons.get(move.number)]
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)

@@ -6,7 +6,7 @@ from ...base.languages.texts import texts
 from ...go.coords import colour_name
 from ...study.game_review import GameReview
 from ...study.lesson import worst_mistakes
-from ...study.move_review import MoveReview, order_note
+from ...study.move_review import MoveReview
 from ...study.questions import Explanation, told
 from .board import LINE_SHOWN
 
@@ -22,7 +22,8 @@ def lesson_lines(review: GameReview) -> list[str]:
         player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
         lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
         lines += _sentences(review, worst)
-    lines += filter(None, [order_note(mistakes)])
+    for move in review.praised_moves:
+        lines += [f"well played: move {move.number}, {move.vertex(move.move.point)}", *_sentences(review, move)]
     return [*lines, "to play on from before one of them, type its number after again, as in again 1"]
 
 

@@ -303,8 +303,6 @@ class Reviewing(Part):
         return {"type": "line", "of": f"reason {number}", **shown}
 
     def document(self) -> Document:
-        from ...study.move_review import LEAST_WINRATE  # later than the first board
-
         job, has_aside = self.job, self.aside is not None
         if job is None:
             return {"job": None, "hasAside": has_aside}
@@ -315,10 +313,25 @@ class Reviewing(Part):
             "total": job.step.total if job.step else len(job.moves),
             "progress": round(job.step.progress, 3) if job.step else 0,
             "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
-            "leastWinrate": LEAST_WINRATE,
+            "praised": self._praised(job),
             "players": job.players,
         }
         return {"job": described, "hasAside": has_aside}
+
+    def _praised(self, job: Job) -> list[Document]:
+        if job.step is None:
+            return []
+        review = job.step.review
+        return [
+            {
+                "node": job.moves[move.number - 1].number,
+                "number": move.number,
+                "colour": colour_name(move.move.colour),
+                "move": move.vertex(move.move.point),
+                "reasons": [phrase_parts(reason.sentence) for reason in review.reasons[move.number]],
+            }
+            for move in review.praised_moves
+        ]
 
     def _described(self, node: TreeNode, mistake: "Mistake") -> Document:
         worst = mistake.worst

@@ -18,7 +18,7 @@ from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..game_review import GameReview, PlayerFigures, accuracy
-from ..move_review import CLASSES, LEAST_WINRATE, Mistake, MoveReview, Phase, least_cost, loss_class
+from ..move_review import CLASSES, LEAST_POINTS, Mistake, MoveReview, Phase, loss_class
 from .curves import graphs
 from .words import Wording, script_data, stones_of, wording
 
@@ -105,8 +105,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "graphs": graphs(review, [point.mistake for point in turning], language, name),
         "turning": turning,
         "players": review.figures(language).values(),
-        "least": least_cost(review.by),
-        "least_winrate": LEAST_WINRATE,
+        "least": LEAST_POINTS,
         "errors": mean_errors(review.conditions.network),
         "data": script_data(review, language),
         "version": VERSION,
@@ -119,7 +118,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
 def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
     """Returns what the template of the index shows."""
     worst = [
-        (mistake.importance(review.by), number, review.title_in(language), mistake.worst)
+        (mistake.worst.importance, number, review.title_in(language), mistake.worst)
         for number, review in enumerate(reviews, start=1)
         for mistake in review.mistakes[:_WORST_OF_ALL]
     ]

@@ -95,7 +95,7 @@ def explain(searches: Searches, game: Game, move: MoveReview, *, others: bool = 
     sceptical = min(studies, key=lambda study: study.points_loss)
     facts = [as_seen_by(sceptical, fact) for fact in facts_about(searches, studies)]
     if facts and others:
-        facts += find_tempting(searches, move.before, studies)
+        facts += find_tempting(searches, move.before, first, seen_deeper)
     return tuple(first.reason(fact) for fact in facts)
 
 

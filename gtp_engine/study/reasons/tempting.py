@@ -1,11 +1,12 @@
-"""The moves that a player would most likely have tried instead of a mistake, if they lose points as well."""
+"""The moves that a player would most likely have tried in a position, if they lose points."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ...base.languages.texts import Value
 from ...go.coords import PASS
-from ...search.report import SearchReport
-from ..searches import SECOND_LOOK_FACTOR, Searches
+from ...search.report import MoveReport, SearchReport
+from ..searches import Searches
 from .variation import Fact, Study, play_line, variation_after
 
 # The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks,
@@ -15,26 +16,32 @@ _LIKELY, _MOST = 0.1, 2
 _LEAST = 4.0
 
 
-def find_tempting(searches: Searches, before: SearchReport, studies: Sequence[Study]) -> Iterator[Fact]:
-    """Yields the moves that lose points as well ("also"), each with what follows it, the most likely first.
+def likely_moves(before: SearchReport, study: Study) -> list[MoveReport]:
+    """Returns the likely moves that a search has tried, the most likely first, without the two of a study."""
+    others = (each for each in before.moves if each.point not in (PASS, study.move, study.best))
+    return sorted((each for each in others if each.prior >= _LIKELY), key=lambda each: -each.prior)[:_MOST]
 
-    The second look and a search of the position after the move have to find the loss, and the smaller one is told.
+
+def find_tempting(
+    searches: Searches, before: SearchReport, study: Study, deepen: Callable[[Searches, Study], Study | None]
+) -> Iterator[Fact]:
+    """Yields the likely moves that lose points ("also"), each with what follows it, the most likely first.
+
+    What they lose is found as what a mistake costs is: by searches of the positions before and after it that are
+    equally long, and by two more that are two moves deeper. The smaller loss is told.
 
     Args:
-        searches: How to search; one search of each move, as long as those of the second look.
-        before: The second look at the position before the mistake.
-        studies: The studies of the mistake.
+        searches: How to search.
+        before: The second look at the position.
+        study: Of the move played and the better one.
+        deepen: Returns a study as two more searches see it (`explain.seen_deeper`); None if they are stopped.
     """
-    first = studies[0]
-    others = (each for each in before.moves if each.point not in (PASS, first.move, first.best))
-    likely = sorted((each for each in others if each.prior >= _LIKELY), key=lambda each: -each.prior)[:_MOST]
-    losses = {each.point: before.moves[0].lead - each.lead for each in likely}
-    losing = [point for point, loss in losses.items() if loss >= _LEAST]
-    after = (play_line(first.game, first.colour, (point,))[-1] for point in losing)
-    better = min(study.better.lead for study in studies)
-    reports = searches.times(SECOND_LOOK_FACTOR).reports(after, ownership=True)
+    losing = [each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= _LEAST]
+    after = (play_line(study.game, study.colour, (point,))[-1] for point in losing)
+    reports = searches.as_long_as(before).reports(after, ownership=True)
     for point, report in zip(losing, reports, strict=False):  # fewer if it is stopped
-        line = variation_after(first.game, first.colour, point, report)
-        if (loss := min(losses[point], better - line.lead)) >= _LEAST:
-            values: dict[str, Value] = {"move": first.game.vertex(point), "count": round(loss)}
-            yield Fact("also", line.line, frozenset((point,)), values)
+        other = replace(study, played=variation_after(study.game, study.colour, point, report))
+        deeper = deepen(searches, other) if other.points_loss >= _LEAST else None
+        if deeper is not None and (loss := min(other.points_loss, deeper.points_loss)) >= _LEAST:
+            values: dict[str, Value] = {"move": study.game.vertex(point), "count": round(loss)}
+            yield Fact("also", other.played.line, frozenset((point,)), values)

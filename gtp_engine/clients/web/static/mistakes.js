@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, onPointing} from "./elements.js";
-import {lostPoints, moveName, number, percent, say, text, told} from "./words.js";
+import {lostPoints, moveName, number, say, sentence, text} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -39,14 +39,14 @@ export class Mistakes {
     if (isNew) this.onStage(stageText(review));
     find("#review-progress").hidden = !this.isRunning;
     find("#review-progress").value = review.progress;
-    const order = text("mistakes.order", {winrate: percent(review.leastWinrate)});
-    say(find("#mistakes-order"), review.mistakes.length ? order : "");
+    say(find("#mistakes-order"), review.mistakes.length ? text("mistakes.order") : "");
     // The lists stay the same elements as long as they say the same, so that the focus stays.
-    const said = JSON.stringify([review.mistakes, position.node]);
+    const said = JSON.stringify([review.mistakes, review.praised, position.node]);
     if (said === this.said) return;
     this.said = said;
     const focused = document.activeElement.dataset.entry;
-    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)));
+    const praised = review.praised.map((move) => this.praise(move, position.node));
+    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)), ...praised);
     if (this.chosen === position.node) {
       this.chosen = null;
       find("#mistakes [aria-current]").parentElement.scrollIntoView({block: "nearest"});
@@ -78,6 +78,17 @@ export class Mistakes {
     return item;
   }
 
+  praise(move, shown) {
+    const item = document.createElement("li"), entry = button(moveText("praised", move), () => this.onNode(move.node));
+    entry.dataset.entry = move.node;
+    item.append(entry);
+    if (move.node === shown) {
+      entry.setAttribute("aria-current", "true");
+      item.append(...move.reasons.map((reason) => Object.assign(document.createElement("p"), {textContent: sentence(reason)})));
+    }
+    return item;
+  }
+
   // entry: identifies its button, which may be made anew.
   reason(said, index, entry) {
     const element = button(said, () => this.onLine(index));
@@ -94,8 +105,12 @@ function stageText({stage, done, total, mistakes, isLesson}) {
   return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
+function moveText(name, {number: move, colour, move: played}) {
+  return text(name, {number: number(move), colour: text(colour), move: moveName(played)});
+}
+
 // The parts of an entry, each with its class.
-function mistakeTexts({number: move, colour, move: played, points, best}) {
-  const said = text("mistake", {number: number(move), colour: text(colour), move: moveName(played)});
-  return [["", said], ["lost", lostPoints(points)], ["note", text("isBetter", {best: moveName(best)})]];
+function mistakeTexts(mistake) {
+  const {points, best} = mistake;
+  return [["", moveText("mistake", mistake)], ["lost", lostPoints(points)], ["note", text("isBetter", {best: moveName(best)})]];
 }
