@@ -2,6 +2,7 @@
 import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
+import {Count} from "./count.js";
 import {button, fillList, find, onPointing, remember, stored} from "./elements.js";
 import {Graph} from "./graph.js";
 import {Life} from "./life.js";
@@ -41,6 +42,7 @@ const board = new Board(find("#board"), {
   },
 });
 const careful = new Careful(board, (vertex) => play(vertex));
+const count = new Count(send);
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
 const mistakes = new Mistakes(send, {
@@ -349,7 +351,7 @@ function show(before = state) {
   sound.follow(state.position);
   showSettings();
   showLoss();
-  find("#board-help").textContent = text(play.isCounted ? "countHelp" : "boardHelp");
+  count.show(play);
   showComment();
   find("#back").hidden = !state.review.hasAside;
   find("#branch").hidden = position.place === position.moves && game.humans.length < 2 && !play.isOver;
