@@ -83,6 +83,11 @@ class _Choice:
         return self._style.cleanup or self._game.rules.stones_stand
 
     @property
+    def _draws(self) -> bool:
+        """Whether the player draws its moves instead of searching, as weaker ranks do."""
+        return self._style.strength is not None and self._request.limits.visits == 1
+
+    @property
     def _needs_count(self) -> bool:
         """Whether a pass ends the game with a count that the search does not know."""
         return self._passed.is_over and not self._to_capture
@@ -104,7 +109,7 @@ class _Choice:
         choice = self._pick(report)
         # After a pass the search may only have answered with a move, so the end is judged though it was stopped.
         is_stopped = self._request.is_stopped and not self._needs_count
-        if is_stopped or not (choice == PASS or self._game.passes or _is_pass_as_good(report, choice)):
+        if is_stopped or not (choice == PASS or self._may_be_over(report, choice)):
             return choice, report
         before = report
         is_for_equals = self._request.parameters is None or not self._request.parameters.playout_doubling_advantage
@@ -114,6 +119,18 @@ class _Choice:
         if not self._is_pass_free(before, after):
             return (self._instead_of_pass(report, before, -after.lead) if choice == PASS else choice), report
         return self._capture(report, before, after) if self._to_capture else PASS, report
+
+    def _may_be_over(self, report: SearchReport, choice: int) -> bool:
+        """Returns whether to find out what a pass in the place of this move costs.
+
+        A player that does not search sees less of the end than a judge does. Under area rules it plays on while
+        anything is left to try: that costs nothing, and the opponent may not see the end either. The opponent's pass
+        makes no difference unless stones count as they stand.
+        """
+        rules, passes = self._game.rules, self._game.passes > 0
+        if self._draws and rules.scoring == "AREA":
+            return passes and rules.stones_stand
+        return passes or _is_pass_as_good(report, choice)
 
     def _is_pass_free(self, before: SearchReport, after: SearchReport) -> bool:
         """Returns whether a pass costs next to nothing, by searches with either player to move, or wins at once.
@@ -165,7 +182,7 @@ class _Choice:
         limits, root_moves = self._request.limits, ANY_MOVE
         if limits.seconds:
             limits = replace(limits, seconds=limits.seconds - 2 * self._seconds_of_look())
-        if self._needs_count:
+        if self._needs_count and not self._draws:
             root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))
         request = replace(self._request, limits=limits, root_moves=root_moves, ownership=True)
         return request if self._style.cleanup or self._style.strength else self._judge.with_dead(request)
@@ -239,9 +256,9 @@ def without_pass(report: SearchReport) -> SearchReport:
 
 
 def _is_pass_as_good(report: SearchReport, choice: int) -> bool:
-    """Returns whether a search, or the policy without one, takes a pass for as good as a move."""
+    """Returns whether a search takes a pass for as good as a move, or without one the policy for the best move."""
     if not report.moves:
-        return report.priors[-1] >= report.priors[index_of_point(choice, report.width, report.height)]
+        return bool(report.priors[-1] >= report.priors.max())
     found, chosen = report.move_at(PASS), report.move_at(choice)
     return found is not None and chosen is not None and _is_as_good(found.lead, found.winrate, chosen)
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..search.evaluate.evaluator import Evaluator
     from ..search.report import SearchReport
     from ..solver.solution import Solution
+    from .captures import Capture
     from .decision import Turn
     from .worker import SearchWorker
 
@@ -572,6 +573,16 @@ class Engine(NotCopied):
         (Tromp-Taylor) none are dead then.
         """
         return self.ask(lambda worker, request: worker.dead_stones(request))
+
+    def capture_lines(self, dead: "Iterable[int]") -> "Future[list[Capture]]":
+        """Returns how each dead chain of a finished game would be captured."""
+
+        def find(worker: "SearchWorker", request: SearchRequest) -> "list[Capture]":
+            from .captures import find_captures
+
+            return find_captures(worker, request, dead)
+
+        return self.ask(find)
 
     def final_score(self) -> "Future[Score]":
         """Returns the score under the rules of the present board without the dead stones.

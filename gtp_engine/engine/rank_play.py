@@ -4,17 +4,19 @@ What no player does is decided by the rules and the reader of ladders as far as 
 ownership, for points where nothing is at stake any more.
 """
 
+import functools
+from collections.abc import Callable
+
 import numpy as np
 
-from ..go.board import CAUGHT_BEFORE
+from ..go.board import CAUGHT_BEFORE, Board
 from ..go.coords import EMPTY, PASS, WALL, index_of_point, opponent, point_of_index, xy
 from ..go.game import Game
 from ..go.life import proven_owners
-from ..go.regions import Chain, chain_at
+from ..go.regions import Chain, chain_at, find_regions, points_of
 from ..search.evaluate.features import mark_caught, new_workspace
 from ..search.report import SearchReport
 from .ranks import Strength
-from .status import has_filled_up
 
 # From so many visits on a search finds the answer to an atari, or something larger, by itself.
 _SEES_ATARI = 32
@@ -50,7 +52,31 @@ class Blunders:
             return True
         if abs(self._ownership[index]) >= _SETTLED and self._priors[index] < _NEEDED:
             return True
-        return self._priors[index] < _SURE and self._gives_stones_away(point)
+        return not self._is_sure(point) and self._gives_stones_away(point)
+
+    def may_gain(self, point: int) -> bool:
+        """Returns whether a player who is not sure of the end may try a legal move, whatever the network thinks of it.
+
+        That is so between stones of both colours, unless the rules tell that the move is useless: it takes a border
+        point, saves or attacks what is not settled, or captures what is dead. Under territory rules it costs a point to
+        capture what is proven dead.
+        """
+        if point not in self._open or self.is_own_eye(point):
+            return False
+        owner = self._proven[index_of_point(point, self._game.width, self._game.height)]
+        if owner != EMPTY and (owner != self._me or self._game.rules.scoring != "AREA"):
+            return False
+        return self._is_sure(point) or not self._gives_stones_away(point)
+
+    @functools.cached_property
+    def _open(self) -> set[int]:
+        """The empty points of regions that touch stones of both colours."""
+        regions = (region for region in find_regions(self._stones) if region.colour == EMPTY)
+        return {point for each in regions if len(each.borders) > 1 for point in points_of(each.cells, self._game.width)}
+
+    def _is_sure(self, point: int) -> bool:
+        """Returns whether the policy takes a move for right although it looks absurd."""
+        return bool(self._priors[index_of_point(point, self._game.width, self._game.height)] >= _SURE)
 
     def is_own_eye(self, point: int) -> bool:
         """Returns whether a point is an eye of the player to move, which no atari forces to be filled."""
@@ -75,7 +101,7 @@ class Blunders:
     def saving_moves(self) -> list[int]:
         """Returns the moves that save the largest own group in atari from capture; none without a large one."""
         for chain in self._large_groups_in_atari():
-            moves = sorted(self._ways_out(chain))
+            moves = sorted(ways_out(self._board, chain))
             found = [point for point in moves if self._game.is_legal(point) and self._saves(point, min(chain.stones))]
             if found:
                 return found
@@ -91,12 +117,6 @@ class Blunders:
         indices = [[index_of_point(stone, *size) for stone in chain.stones] for chain in large]
         worth = [chain for chain, own in zip(large, indices, strict=True) if self._ownership[own].mean() > _LOST]
         return sorted(worth, key=lambda chain: -len(chain.stones))
-
-    def _ways_out(self, chain: Chain) -> frozenset[int]:
-        """Returns the chain's last liberty, and those of the opponent's chains in atari next to it."""
-        near = {point for stone in chain.stones for point in self._near(stone)}
-        others = (chain_at(self._board, point) for point in near if self._board["stones"][point] == opponent(self._me))
-        return chain.liberties.union(*(other.liberties for other in others if other and len(other.liberties) == 1))
 
     def _saves(self, point: int, stone: int) -> bool:
         """Returns whether after a move the chain of this stone has two liberties and is not caught."""
@@ -140,6 +160,15 @@ class Blunders:
         return np.asarray(marked[0]["ladders"] & CAUGHT_BEFORE, bool)
 
 
+def ways_out(board: Board, chain: Chain) -> frozenset[int]:
+    """Returns a chain's liberties, and those of the opponent's chains in atari next to it."""
+    stride = int(board["width"]) + 1
+    near = {stone + step for stone in chain.stones for step in (-stride, -1, 1, stride)}
+    others = {chain_at(board, point) for point in near}
+    caught = [other for other in others if other and other.colour != chain.colour and len(other.liberties) == 1]
+    return chain.liberties.union(*(other.liberties for other in caught))
+
+
 def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.random.Generator | None) -> int:
     """Returns the point to play, or a pass if no sensible move is left.
 
@@ -160,12 +189,11 @@ def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.r
 def _draw(
     strength: Strength, game: Game, report: SearchReport, blunders: Blunders, random: np.random.Generator | None
 ) -> int:
-    """Returns a move drawn from the policy, rather near the last one as people's moves are; a pass if it thinks of
-    nothing else, or no sensible move is left.
+    """Returns a move drawn from the policy, rather near the last one as people's moves are; a pass if nothing is left.
+
+    A pass is no matter of chance: it comes when no move is left that a player of this strength could gain by.
     """
     priors = report.priors[:-1]
-    if not priors.any() or (report.priors[-1] > priors.max() and has_filled_up(game)):
-        return PASS
     likely = priors > strength.least_share * priors.max()
     moves = np.flatnonzero(likely)
     # The largest of log p + noise is a draw by p, the order one without replacement (the Gumbel-max trick).
@@ -173,11 +201,13 @@ def _draw(
     if random is not None:
         noise = random.gumbel(size=len(moves)) - np.log(_distances(moves, game))
         keys = strength.of_policy * keys + (1 - strength.of_policy) * noise
-    drawn = _first_sensible(moves[np.argsort(-keys, kind="stable")], game, blunders)
-    if drawn != PASS or has_filled_up(game):
-        return drawn  # late in the game a pass is better than a move that the policy hardly considers
-    others = np.flatnonzero((priors > 0) & ~likely)
-    return _first_sensible(others[np.argsort(-priors[others], kind="stable")], game, blunders)
+    drawn = _first(moves[np.argsort(-keys, kind="stable")], game, lambda point: not blunders.is_absurd(point))
+    if drawn != PASS:
+        return drawn
+    is_free = game.rules.scoring == "AREA" and not game.passes
+    needed = 0.0 if is_free else strength.least_share * report.priors.max()
+    others = np.flatnonzero(priors > needed)
+    return _first(others[np.argsort(-priors[others], kind="stable")], game, blunders.may_gain)
 
 
 def _distances(moves: np.ndarray, game: Game) -> np.ndarray:
@@ -188,7 +218,7 @@ def _distances(moves: np.ndarray, game: Game) -> np.ndarray:
     return np.maximum(1, abs(moves % game.width - x) + abs(moves // game.width - y))
 
 
-def _first_sensible(moves: np.ndarray, game: Game, blunders: Blunders) -> int:
-    """Returns the first of these moves that is not absurd; a pass if all are."""
+def _first(moves: np.ndarray, game: Game, is_wanted: Callable[[int], bool]) -> int:
+    """Returns the first of these moves that is wanted; a pass if none is."""
     points = (point_of_index(int(move), game.width, game.height) for move in moves)
-    return next((point for point in points if not blunders.is_absurd(point)), PASS)
+    return next(filter(is_wanted, points), PASS)

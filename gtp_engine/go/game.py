@@ -43,7 +43,7 @@ from .coords import (
 from .drawing import BoardDrawing, DrawingOptions, board_text
 from .regions import Chain, chain_at
 from .rules import PART_VALUES, Rules, as_rules, check_komi, default_komi, rules_name
-from .scoring import Score, margin
+from .scoring import Count, Score, count_points
 
 # Moves of a game. Each keeps a board of 17 kB; the longest serious game has some 400, one without superko any number.
 MOST_MOVES = 10_000
@@ -474,11 +474,15 @@ class Game:
         Raises:
             UserError: A point is not on the board.
         """
-        points = margin(self.stones(), self.points(dead), self._rules)
+        return self.count(dead).score
+
+    def count(self, dead: Iterable[int | str] = ()) -> Count:
+        """Returns the points of both players behind a score; arguments and errors are those of `score`."""
+        points = count_points(self.stones(), self.points(dead), self._rules)
         if self._rules.scoring == "TERRITORY":
-            points += self.captures(BLACK) - self.captures(WHITE)
+            points = {colour: number + self.captures(colour) for colour, number in points.items()}
         button = {BUTTON_WHITE: 0.5, BUTTON_BLACK: -0.5}.get(int(self.board["button"][0]), 0.0)
-        return Score(points - (self.komi + self.handicap_bonus + button))
+        return Count(points[BLACK], points[WHITE], self.komi + self.handicap_bonus + button)
 
     def undo(self) -> None:
         """Takes back the last move.

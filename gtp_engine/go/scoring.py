@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..base.jit import njit
 from .board import BUTTON_BLACK, BUTTON_WHITE, Board
-from .coords import BLACK, EMPTY, WALL, WHITE
+from .coords import BLACK, EMPTY, WALL, WHITE, opponent
 from .regions import Cell, cells_of, find_liberties, find_regions, neighbours
 from .rules import Rules
 
@@ -40,7 +40,26 @@ class Score:
         return BLACK if self.points > 0 else WHITE if self.points < 0 else EMPTY
 
 
-def margin(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) -> float:
+@dataclass(frozen=True)
+class Count:
+    """What the players have in the end: Black's points, White's, and White's komi with every compensation."""
+
+    black: float
+    white: float
+    komi: float
+
+    @property
+    def score(self) -> Score:
+        """The result."""
+        return Score(self.black - self.white - self.komi)
+
+    def __str__(self) -> str:
+        """Both sums in English: Black 22, White 51 + 7."""
+        komi = f" {'+' if self.komi > 0 else '-'} {abs(self.komi):g}" if self.komi else ""
+        return f"Black {self.black:g}, White {self.white:g}{komi}"
+
+
+def count_points(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) -> dict[int, float]:
     """Counts the board of a finished game under these rules.
 
     Under area rules captured stones are worth nothing, and without dead stones this is the exact Tromp-Taylor count.
@@ -53,16 +72,17 @@ def margin(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) -> float
         dead: The points of those to take off first.
 
     Returns:
-        Black's margin in points, without prisoners, komi and the button; `Game.score` adds those.
+        The points of BLACK and WHITE, without prisoners, komi and the button; `Game.count` adds those.
     """
     living = living_stones(stones, dead)
     owner, groups = count_owners(living, rules)
-    if rules.scoring == "AREA":
-        points = _majority(owner)
-    else:
-        territory, removed = (np.where(living == EMPTY, each, EMPTY) for each in (owner, stones))
-        points = _majority(territory) - _majority(removed)
-    return points - 2 * (groups[BLACK] - groups[WHITE])
+    points = {}
+    for colour in (BLACK, WHITE):
+        owned, prisoners = owner == colour, np.zeros_like(living, bool)
+        if rules.scoring == "TERRITORY":
+            owned, prisoners = owned & (living == EMPTY), (living == EMPTY) & (stones == opponent(colour))
+        points[colour] = float(np.count_nonzero(owned) + np.count_nonzero(prisoners) - 2 * groups[colour])
+    return points
 
 
 def living_stones(stones: NDArray[np.int8], dead: Iterable[int]) -> NDArray[np.int8]:
@@ -71,10 +91,6 @@ def living_stones(stones: NDArray[np.int8], dead: Iterable[int]) -> NDArray[np.i
     for cell in cells_of(dead, stones.shape[1]):
         living[cell] = EMPTY
     return living
-
-
-def _majority(owner: NDArray[np.int8]) -> float:
-    return float(np.count_nonzero(owner == BLACK)) - float(np.count_nonzero(owner == WHITE))
 
 
 def count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int8], dict[int, int]]:
@@ -172,7 +188,7 @@ def _has_two_eyes(own: set[Cell], living: NDArray[np.int8]) -> bool:
 
 @njit
 def area_margin(board: Board) -> float:
-    """Counts the board by area with every stone alive, as `margin` does under plain area rules.
+    """Counts the board by area with every stone alive, as `count_points` does under plain area rules.
 
     Returns:
         Black's margin in points: stones, and empty regions that one colour alone surrounds, less komi, with the button.

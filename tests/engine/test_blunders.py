@@ -6,7 +6,7 @@ from drawn_positions import game_of
 
 from gtp_engine.engine.rank_play import Blunders, choose_at
 from gtp_engine.engine.ranks import Strength
-from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.go.coords import BLACK, PASS, WHITE, all_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.points import index_of_point
 from gtp_engine.search.report import SearchReport
@@ -276,6 +276,33 @@ def test_a_player_passes_if_no_sensible_move_is_left() -> None:
     for colour in (BLACK, WHITE):
         game.to_move = colour
         assert choose_at(Strength(0.0), game, report_on(game, {}), np.random.default_rng(1)) == PASS
+
+
+# White is pass-alive, and Black's stones at A5 and G5 are dead; E1 is a neutral point.
+INSIDE = """
+    . O . O . O .
+    O O O O O O O
+    X . O . O . X
+    O O O O O O O
+    X X X X O O O
+    X X X X X O O
+    . X . X . O .
+"""
+
+
+@pytest.mark.parametrize(("rules", "tried"), [("chinese", {"B5", "F5", "E1"}), ("japanese", {"E1"})])
+def test_what_a_player_who_is_not_sure_may_try(rules: str, tried: set[str]) -> None:
+    game = game_of(INSIDE, rules, to_move=WHITE)
+    blunders = Blunders(game, report_on(game, {}, ownership=0.99))
+    points = filter(game.is_legal, all_points(7, 7))
+    assert {game.vertex(point) for point in points if blunders.may_gain(point)} == tried
+
+
+@pytest.mark.parametrize("colour", [BLACK, WHITE])
+def test_nothing_is_tried_in_proven_territory_of_the_opponent(colour: int) -> None:
+    game = game_of(INSIDE, "chinese", to_move=colour)
+    report = report_on(game, {"pass": 0.9}, ownership={"E1": 0.0, "B5": -1.0, "F5": -1.0})
+    assert game.vertex(choose_at(Strength(0.3), game, report, None)) in {BLACK: ("E1",), WHITE: ("E1", "B5")}[colour]
 
 
 def test_no_pass_in_the_opening_if_all_likely_moves_are_absurd() -> None:

@@ -3,10 +3,11 @@
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_positions import played
+from drawn_positions import PRISONERS, game_of, played
 
 from gtp_engine.engine.decision import PlayStyle, choose_move, is_hopeless
 from gtp_engine.engine.engine import Decision, Engine
@@ -14,12 +15,15 @@ from gtp_engine.engine.rank_play import _distances
 from gtp_engine.engine.ranks import Strength
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
-from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point, opponent, xy
+from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, all_points, index_of_point, opponent, xy
 from gtp_engine.go.game import Game, Move
+from gtp_engine.go.regions import cells_of, find_regions, neighbours
+from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.table.new_game import initial_game
 
 NETWORK = "b4c32-9x9"
+OPEN_BOARD = Path(__file__).resolve().parents[1] / "data" / "sgf" / "open_board.sgf"
 RANKS = ("25k", "15k", "8k", "3k")
 
 
@@ -107,6 +111,56 @@ def test_no_rank_passes_while_points_are_open(rank: str) -> None:
             if after_a_pass:
                 engine.play(opponent(colour), PASS)
             assert engine.best_move(colour, rank=rank).point != PASS
+
+
+@pytest.mark.parametrize("rank", ["25k", "20k", "15k", "10k"])
+def test_no_weak_rank_passes_on_an_open_board(rank: str) -> None:
+    """Neither first nor after the pass of a beginner who does not know that the game goes on."""
+    for seed in range(5):
+        with engine_at(rank, seed, "b6c64-19x19") as engine:
+            for passes in (0, 1):
+                engine.load(read_sgf(OPEN_BOARD).to_game())
+                if passes:
+                    engine.play(WHITE, "D2")
+                    engine.play(BLACK, PASS)
+                assert engine.best_move(WHITE).point != PASS
+
+
+@pytest.mark.parametrize("rank", ["25k", "12k"])
+def test_dead_stones_are_captured_before_the_first_pass_where_that_costs_nothing(rank: str) -> None:
+    with Engine(EngineSettings(NETWORK, threads=1, seed=1, rank=rank), width=7) as engine:
+        engine.load(game_of(PRISONERS, "chinese"))
+        while engine.best_move(BLACK).point != PASS:
+            assert len(engine.game.moves) < 20
+        assert all(engine.game.stone_at(name) != WHITE for name in ("B4", "B1"))
+
+
+def random_move(game: Game, random: np.random.Generator) -> int:
+    """Returns a legal move that fills no eye of one point; a pass if there is none."""
+
+    def is_eye(point: int) -> bool:
+        near = neighbours(cells_of([point], game.width)[0], game.stones().shape)
+        return all(game.stones()[cell] == game.to_move for cell in near)
+
+    points = [point for point in all_points(game.width, game.height) if game.is_legal(point) and not is_eye(point)]
+    return int(random.choice(points)) if points else PASS
+
+
+@pytest.mark.parametrize("rank", ["25k", "10k"])
+def test_against_random_moves_a_weak_rank_passes_first_only_when_nothing_is_open(rank: str) -> None:
+    for seed in range(2):
+        random = np.random.default_rng(seed)
+        with engine_at(rank, seed, "b6c64-19x19") as engine:
+            while not engine.game.is_over:
+                game = engine.game.copy()
+                assert len(game.moves) < 3 * game.area
+                if game.to_move == BLACK:
+                    engine.play(BLACK, random_move(game, random))
+                elif engine.best_move().point == PASS and not game.passes:
+                    empty = [each for each in find_regions(game.stones()) if each.colour == EMPTY]
+                    assert all(len(each.borders) == 1 or len(each.cells) == 1 for each in empty), game
+                    assert sum(len(each.cells) for each in empty) <= game.area / 3
+            assert engine.game.score(engine.dead_stones().result()).winner == WHITE
 
 
 @pytest.mark.parametrize("rank", ["20k", "3k"])

@@ -117,6 +117,28 @@ def test_a_dead_stone_is_two_points_of_territory() -> None:
     assert game.score(points(game, "B3")).points == 6 + 1 - 3
 
 
+@pytest.mark.parametrize(
+    ("rules", "komi", "dead", "text"),
+    [
+        ("chinese", 6.5, "", "Black 6, White 7 + 6.5"),
+        ("chinese", 0.0, "B3", "Black 12, White 6"),
+        ("japanese", -3.0, "B3", "Black 7, White 3 - 3"),  # the dead stone and its point are one each
+    ],
+)
+def test_both_sums_of_a_count(rules: str, komi: float, dead: str, text: str) -> None:
+    game = drawn(
+        """
+        . O . X O .
+        . . . X O .
+        X X X X O .""",
+        RULESETS[rules],
+        komi,
+    )
+    count = game.count(points(game, dead))
+    assert str(count) == text
+    assert count.score == game.score(points(game, dead))
+
+
 def test_prisoners_taken_in_the_game_count() -> None:
     game = drawn(
         """

@@ -340,8 +340,14 @@ def test_two_people_finish_a_game(page: Any) -> None:
     press(page, "#pass")
     wait_for_status(page, "wins by")
     before = page.inner_text("#status")
+    expect(page.locator("#sums")).to_have_text(re.compile(r"Black \d+, White \d+ \+ 7"))
+    expect(page.locator("#count-help")).to_be_visible()
     click(page, "G5")
     page.wait_for_function("before => document.querySelector('#status').innerText !== before", arg=before)
+    page.click("text=How would they be captured?")
+    expect(page.locator("#captures li").first).to_have_text(re.compile(r"^[A-J]\d: "))
+    page.click("#undo")
+    expect(page.locator("#sums")).to_be_hidden()
 
 
 def test_who_runs_out_of_time_loses(page: Any, tmp_path: Path) -> None:

@@ -97,6 +97,14 @@ def test_hint_analysis_and_score(tmp_path: Path) -> None:
     assert "b black's points, w white's points, x o dead stones" in said
 
 
+def test_both_sums_and_the_dead_stones_of_a_count(tmp_path: Path) -> None:
+    moves = "B3 D3 B2 D2 B4 D4 B1 D1 B5 D5 E3 pass pass"
+    lines = "\n".join(["dead", *moves.split()])
+    said = play(lines, tmp_path, "--colour", "both", "--rules", "tromp-taylor").splitlines()
+    assert said.index("Black 11, White 5 + 7") < said.index("white wins by 1 point (W+1)")
+    assert any(line.startswith("the game has not been counted: ") for line in said)
+
+
 def test_a_search_too_short_for_a_hint(tmp_path: Path) -> None:
     said = play("hint\nanalyze\nscore\nC3\n", tmp_path, "--visits", "1")
     assert "the search was too short for a hint" in said.splitlines()

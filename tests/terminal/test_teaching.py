@@ -1,18 +1,25 @@
 """The lesson after a game and `why`: what is said of a review, and the commands in a game."""
 
 import re
+import threading
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
+import drawn_positions
 import pytest
 from piped_game import PLAY, only_game, play
 from pseudo_terminal import Terminal
 from reviews import D4, E5, G7, game_of, loss, reason
 
+from gtp_engine.clients.terminal.play import TerminalGame
 from gtp_engine.clients.terminal.teaching import lesson_lines, what_if_lines, why_lines
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.game_review import GameReview
+from gtp_engine.table.played_game import PlayedGame
 
 
 def review_of(*points: float, **options: object) -> GameReview:
@@ -94,6 +101,23 @@ def test_one_line_where_nothing_can_be_taught(tmp_path: Path) -> None:
         "this needs a network, and the engine plays without one here",
     ]
     assert [line for line in said if line in answers] == answers
+
+
+def test_dead_tells_how_dead_stones_would_be_captured(tmp_path: Path) -> None:
+    with Engine(EngineSettings("none", threads=1, seed=1), width=7) as engine:
+        engine.load(drawn_positions.game_of(drawn_positions.PRISONERS))
+        played = PlayedGame(engine, humans=frozenset((BLACK, WHITE)), folder=tmp_path)
+        screen = Mock(working=lambda doing: threading.Lock())
+        game = TerminalGame(played, screen)
+        for vertex in ("pass", "pass"):
+            played.play(vertex)
+        played.count([])
+        game._execute("dead")
+        played.count([engine.game.point("G3")])
+        game._execute("dead")
+    (nothing, line) = (call.args[0] for call in screen.say.call_args_list)
+    assert nothing == "no stones are dead: this shows how dead stones would be captured after two passes"
+    assert re.fullmatch(r"G3: (White [A-G]\d(, )?|Black [A-G]\d, )+", line)
 
 
 def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:

@@ -185,11 +185,19 @@ def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
     assert read_sgf(file).result == f"W+{result['points']:g}"
     pair.refuse("the game is over", "play", point="A1")
     assert pair.state["dead"] == []
+    assert pair.state["count"] == {"black": 11, "white": 10, "komi": 7, "captures": None}
+    pair.refuse("there are no dead stones", "captures")
     pair.send("dead", point="D1")  # White's only chain; then the whole board is Black's
     assert pair.state["result"] == {"winner": "black", "by": "points", "points": 18.0} and len(pair.state["dead"]) == 5
     assert read_sgf(file).result == "B+18"
+    assert pair.state["count"] == {"black": 25, "white": 0, "komi": 7, "captures": None}
+    pair.send("captures")
+    pair.wait()
+    (line,) = pair.state["count"]["captures"]
+    assert line["stones"] == ["D1", "D2", "D3", "D4", "D5"]
+    assert all(colour == "black" for colour, _ in line["moves"][:1])
     pair.send("dead", point="D5")
-    assert pair.state["result"] == result
+    assert pair.state["result"] == result and pair.state["count"]["captures"] is None
     pair.refuse("there is no stone", "dead", point="A1")
     pair.send("undo")
     assert pair.state["result"] is None and len(pair.vertices) == 12

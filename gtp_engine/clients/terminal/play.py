@@ -247,8 +247,10 @@ class TerminalGame:
         self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
         if dead:
             names = sorted(game.vertex(point) for point in dead)
-            self._print(f"dead stones: {' '.join(names)}; if you disagree, type undo and play on", "dim")
+            self._print(f"dead stones: {' '.join(names)}", "dim")
+            self._print("type dead to see how they would be captured; if you disagree, undo and play on", "dim")
         self._print(board.legend(self._screen.console), "dim")
+        self._print(str(game.count(dead)))
 
     # Typed commands; each receives the rest of the line.
 
@@ -303,6 +305,14 @@ class TerminalGame:
         self._show(board.territory_marks(self._engine.game, report))
         self._print(f"{board.lead_in_words(report.to_move, report.lead)}, komi included")
         self._print(board.legend(self._screen.console), "dim")
+
+    def _command_dead(self, _: str) -> None:
+        if not self._played.dead:
+            counted = "no stones are dead" if self._played.is_counted else "the game has not been counted"
+            raise UserError(f"{counted}: this shows how dead stones would be captured after two passes")
+        game = self._engine.game
+        found = self._wait(self._engine.capture_lines(self._played.dead), "looking at the dead stones (Ctrl-C to stop)")
+        self._print("\n".join(capture.in_words(game) for capture in found))
 
     def _command_board(self, _: str) -> None:
         self._show()

@@ -15,6 +15,7 @@ COMMANDS = {
     "hint": "mark the best move",
     "analyze": "show the best moves with win rate, score and main line",
     "score": "show the score estimate and territory; after two passes, the count",
+    "dead": "after two passes: show how each dead group would be captured",
     "board": "show the board again; Enter does so too",
     "show WHAT": "show after moves: winrate, score or nothing",
     "rank R": f"change the engine's rank: {WEAKEST} to {STRONGEST}, or max; easier and harder do so by one",

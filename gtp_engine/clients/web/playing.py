@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...base.errors import UserError
 from ...base.languages.texts import Phrase
+from ...engine.captures import Capture
 from ...engine.engine import Decision
 from ...go.coords import BLACK, WHITE, as_colour, colour_name, opponent
 from ...go.life import area_map
@@ -28,6 +29,7 @@ class Playing(Part):
     def __init__(self, session: Session, searches: Searches) -> None:
         super().__init__(session)
         self.searches = searches
+        self._captures: tuple[frozenset[int], list[Capture]] | None = None  # of these dead stones
         session.next_task = self._next_task
 
     def _next_task(self) -> Task | None:
@@ -113,6 +115,19 @@ class Playing(Part):
         played.count(played.dead ^ chain.stones)
         self.session.show()
 
+    def on_captures(self, _: Message) -> None:
+        """Looks how the dead stones of the count would be captured."""
+        dead, engine = self.played.dead, self.played.engine
+        if not dead:
+            raise UserError("there are no dead stones")
+
+        def found(captures: list[Capture]) -> None:
+            self._captures = dead, captures
+            self.session.show()
+
+        self.session.cancel()
+        self.session.go_on(Task("count", lambda: engine.capture_lines(dead), found))
+
     def on_stop(self, _: Message) -> None:
         """Ends the search at once; what it has found counts."""
         self.session.stop()
@@ -150,9 +165,31 @@ class Playing(Part):
             "isOver": is_over,
             "isCounted": self._shows_count,
             "result": result_in_parts(played.result),
+            "count": self._count(),
             "dead": sorted(played.game.vertex(point) for point in played.dead),
             # What the engine thinks of its last move, if that is in the line shown: values of the position after it.
             "opinion": values_of(move.colour, opinion) if opinion and move else None,
+        }
+
+    def _count(self) -> Document | None:
+        """Returns both sums of the count that is shown, and how each dead chain would be captured, once that is known.
+
+        A chain is its stones and the moves with their colours, none if no line was found.
+        """
+        if not self._shows_count:
+            return None
+        game, dead = self.played.game, self.played.dead
+        count, (known, captures) = game.count(dead), self._captures or (None, [])
+
+        def moves(capture: Capture) -> list[list[str]]:
+            return [[colour_name(move.colour), game.vertex(move)] for move in capture.moves]
+
+        lines = [{"stones": sorted(map(game.vertex, each.stones)), "moves": moves(each)} for each in captures]
+        return {
+            "black": count.black,
+            "white": count.white,
+            "komi": count.komi,
+            "captures": lines if known == dead else None,
         }
 
     def draw(self, drawn: Drawn) -> None:

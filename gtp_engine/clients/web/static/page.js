@@ -2,6 +2,7 @@
 import {Board} from "./board.js";
 import {Careful} from "./careful.js";
 import {Clocks} from "./clocks.js";
+import {Count} from "./count.js";
 import {button, fillList, find, onPointing, remember, store, stored} from "./elements.js";
 import {showFace} from "./faces.js";
 import {FirstSteps} from "./first_steps.js";
@@ -46,6 +47,7 @@ const board = new Board(find("#board"), {
   },
 });
 const careful = new Careful(board, (vertex) => play(vertex));
+const count = new Count(send);
 const firstSteps = new FirstSteps(send, board);
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
@@ -365,7 +367,7 @@ function show(before = state) {
   sound.follow(state.position);
   showSettings();
   showLoss();
-  find("#count-help").hidden = !play.isCounted;
+  count.show(play);
   showComment();
   find("#new").dataset.sight = play.isOver && position.place === position.moves ? "review" : "begin";
   find("#back").hidden = !state.review.hasAside;
