@@ -147,12 +147,19 @@ def program(browser: Any, *, humans: frozenset[int], visits: int) -> Iterator[Pr
 def click(page: Any, vertex: str) -> None:
     """Clicks a point of the board, or the button for a pass."""
     if vertex == "pass":
-        page.click("#pass")
+        press(page, "#pass")
         return
     box = page.locator("#overlay").bounding_box()
-    unit = box["width"] / (2 * MARGIN + CELL * (SIZE - 1))
+    left, top, width, _ = map(float, page.get_attribute("#overlay", "viewBox").split())
+    unit = box["width"] / width
     column, row = "ABCDEFGHJ".index(vertex[0]), SIZE - int(vertex[1:])
-    page.mouse.click(box["x"] + unit * (MARGIN + CELL * column), box["y"] + unit * (MARGIN + CELL * row))
+    x, y = MARGIN + CELL * column - left, MARGIN + CELL * row - top
+    page.mouse.click(box["x"] + unit * x, box["y"] + unit * y)
+
+
+def press(page: Any, button: str) -> None:
+    """Presses a button, which may be behind More."""
+    page.locator(button).evaluate("(button) => button.click()")
 
 
 def wait_until(page: Any, expression: str, value: Any = None) -> None:
@@ -220,7 +227,7 @@ def measure_memory(browser: Any, moves: int) -> dict[str, Any]:
         page = running.page
         devtools = page.context.new_cdp_session(page)
         page.evaluate("() => document.querySelector('#analysis-visits').selectedIndex = 0")
-        page.click("#analyse")
+        press(page, "#analyse")
         for number in range(1, moves + 1):
             vertex = random_move(game, drawn)
             game.play(game.to_move, vertex)

@@ -37,7 +37,8 @@ class Screen:
     def stones(self, section: str = "") -> np.ndarray:
         """Returns the stones on the board, read from the drawing."""
         board = self.page.locator(f"{section} .viewer .board svg").first
-        width, height = (round((float(side) - 54) / 20) + 1 for side in board.get_attribute("viewBox").split()[2:])
+        coordinates = board.locator(".coordinates text").all_text_contents()
+        width, height = (sum(map(kind, coordinates)) // 2 for kind in (str.isalpha, str.isdigit))
         stones = np.zeros((height, width), np.int8)
         for colour, name in ((BLACK, "black"), (WHITE, "white")):
             centres = board.locator(f".{name} circle").evaluate_all(
