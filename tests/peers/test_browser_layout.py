@@ -168,8 +168,8 @@ def test_the_board_of_a_phone_stays_in_sight_while_its_page_is_scrolled(phone: A
     assert phone.evaluate("scrollY") > 0
     stage, board = (phone.locator(name).bounding_box() for name in ("#stage", "#board"))
     assert stage["y"] == 0 and board["height"] < 360
-    phone.locator("#more").focus()
-    assert phone.locator("#more").bounding_box()["y"] >= stage["height"]
+    phone.locator("#new").focus()
+    assert phone.locator("#new").bounding_box()["y"] >= stage["height"]
 
 
 def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any) -> None:

@@ -65,7 +65,7 @@ def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> No
     expect(page.locator("#variation-place")).to_have_text("Variation 3 of 3")
     press(page, "#undo")
     expect(page.locator("#tree circle")).to_have_count(7)
-    page.click("#edit summary")
+    press(page, "#edit summary")
     page.fill("#comment-text", "look: [here]")
     page.select_option("#tool", "letter")
     click(page, "C3")

@@ -166,10 +166,21 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         desk.session.touch()
         desk.session.go_on()
         verdict = desk.state["exercise"]["verdict"]
+        assert desk.state["loss"] is None  # marks would give the answer
         assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, points)
-        assert desk.state["loss"] is None  # no mark tells the answer, although moves are marked otherwise
         desk.send("undo")
     assert desk.state["exercise"]["due"] == tomorrow()  # the first try counts
+
+
+def test_a_mistake_of_an_own_game_is_called_after_its_day(desk: Desk, data: Path) -> None:
+    desk.send("teach", on=True)
+    desk.play_and_wait("C3")
+    for node, colour, lead in zip(desk.session.line, (BLACK, WHITE), (0.0, -9.0), strict=False):
+        desk.values.set(node, Value(colour, 0.5, lead, FAR, "B2"))
+    desk.session.show()
+    desk.send("keep")
+    desk.send("practise")
+    assert desk.state["exercise"]["game"] == {"day": datetime.date.today().isoformat(), "number": 1}
 
 
 def test_a_review_is_there_again_after_the_problems_that_are_due(desk: Desk) -> None:

@@ -119,6 +119,14 @@ def test_a_resumed_game_has_the_engines_default_time(desk: Desk, engine: Engine,
     assert (again.state["seconds"], again.state["visits"]) == (5.0, None)
 
 
+def test_a_record_shows_its_title_ranks_and_next_moves(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9]BR[2d]EV[A cup];B[ee](;W[cc])(;W[gg]))")
+    desk.send("go", move=1)
+    state = desk.state
+    assert (state["title"], state["ranks"]) == ("A cup", {"black": "2d", "white": ""})
+    assert state["next"] == ["C7", "G3"]
+
+
 def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD)
     state = desk.state

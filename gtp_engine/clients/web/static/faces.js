@@ -20,7 +20,8 @@ export function addButton(name, sight, onClick) {
 }
 
 more.addEventListener("click", () => open(rest.hidden));
-find("#others").addEventListener("click", ({target}) => target.closest("button, a") && open(false));
+// It stays while the record is edited, which Undo is for too.
+find("#others").addEventListener("click", ({target}) => target.closest("button, a") && open(find("#edit").open));
 document.addEventListener("keydown", ({key}) => {
   if (key !== "Escape" || !rest.contains(document.activeElement)) return;
   open(false);
