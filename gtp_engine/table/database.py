@@ -73,7 +73,8 @@ class Database:
     @property
     def path(self) -> Path:
         """The file; raises UserError for a user without a home folder."""
-        return self._path or data_dir() / FILE
+        self._path = self._path or data_dir() / FILE
+        return self._path
 
     def rows(self, query: str, *values: Any) -> list[Any]:
         """Returns the rows that a query finds."""

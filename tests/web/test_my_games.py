@@ -1,6 +1,8 @@
 """The user's games on the page: listed, opened with their reviews, practised, and given away."""
 
 import re
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +82,13 @@ def test_a_review_that_has_ended_is_kept_and_shown_again(desk: Desk) -> None:
     desk.refuse("no reviewed game 'x'", "reopen", key="x")
 
 
-def test_a_review_that_cannot_be_kept_is_told(desk: Desk, data: Path) -> None:
+def test_a_review_that_cannot_be_kept_is_told(desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def at_once(_: str, work: Callable[[], Any]) -> Future[Any]:  # the desk compares what was sent with what is known
+        done = Future[Any]()
+        done.set_result(work())
+        return done
+
+    monkeypatch.setattr("gtp_engine.clients.web.reviewing.in_background", at_once)
     data.write_text("a file instead of a folder")
     desk.send("open", sgf=RECORD)
     desk.send("review", visits=4)
