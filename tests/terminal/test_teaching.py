@@ -42,9 +42,10 @@ def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
         "1. move 3, D4, lost about 3.0 points; better: E5 F6",
         "2. move 1, D4, lost about 2.0 points; better: G7 F6",
         SENTENCE,
-        "All of these cost less than 1% of the win rate, and hardly changed who wins.",
         "to play on from before one of them, type its number after again, as in again 1",
     ]
+    praised = lesson_lines(review_of(0.0, 9.0, 3.0, player=BLACK, praised=(1,)))
+    assert praised[2:4] == ["well played: move 1, D4", SENTENCE]
     assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_lines(review_of(2.0, 9.0))
     assert lesson_lines(review_of(0.2, 9.0, player=BLACK)) == ["no mistake has been found in a short search"]
 

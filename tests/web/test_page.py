@@ -237,6 +237,23 @@ def test_a_pass_has_a_name_in_every_language() -> None:
     assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said and "\u22122" in said
 
 
+def test_a_praised_move_says_why_when_it_is_shown() -> None:
+    script = """
+        await use("en");
+        const {Mistakes} = await import(process.argv[1]);
+        const reasons = [{name: "reason.found", values: {played: "D2", move: "E5", count: 8}}];
+        const praised = [{node: 4, number: 9, colour: "black", move: "D2", reasons}];
+        const made = [];
+        document.createElement = () => made[made.push({...element(), append() {}}) - 1];
+        const others = {play: {}, now: {}, position: {node: 4, moves: 9}};
+        const review = {stage: "done", mistakes: [], praised};
+        new Mistakes(null, {onStage() {}}).show({review: {job: review}, ...others});
+        console.log(made.map((each) => each.textContent).join(" "));"""
+    said = " ".join(in_language("en", script, "mistakes.js"))
+    assert "9. Black D2: well played" in said
+    assert "Well played: D2 is hard to find, and E5 would lose 8 points." in said
+
+
 def test_a_list_of_mistakes_says_what_orders_it() -> None:
     """Larger losses in a game that seemed decided may come after smaller ones."""
     script = """

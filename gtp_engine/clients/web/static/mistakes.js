@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, onPointing} from "./elements.js";
-import {lostPoints, moveName, number, say, sentence, text} from "./words.js";
+import {lostPoints, moveName, number, say, text, told} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -84,7 +84,7 @@ export class Mistakes {
     item.append(entry);
     if (move.node === shown) {
       entry.setAttribute("aria-current", "true");
-      item.append(...move.reasons.map((reason) => Object.assign(document.createElement("p"), {textContent: sentence(reason)})));
+      item.append(...move.reasons.map((reason) => Object.assign(document.createElement("p"), {textContent: told(reason)})));
     }
     return item;
   }
