@@ -154,7 +154,7 @@ class Samples:
         games = pack([_read(record) for record in known])
         workspace = new_workspace()
         for number, record in enumerate(known):
-            if (illegal := find_illegal(games, number, workspace)) != LEGAL:
+            if (illegal := int(find_illegal(games, number, workspace))) != LEGAL:  # numba makes it a float
                 raise UserError(f"{record.source}: {illegal_text(illegal)}")
         return cls(label_ownership(games), suicide_areas=suicide_areas)
 
