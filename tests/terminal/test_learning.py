@@ -1,6 +1,5 @@
 """The first steps in the terminal."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -17,7 +16,8 @@ from gtp_engine.engine.ranks import WEAKEST, Rank
 from gtp_engine.go.coords import PASS, WHITE
 from gtp_engine.study.first_steps import read_steps
 from gtp_engine.study.learner import Learner, opponent_move
-from gtp_engine.table.player_rating import RatingFile, first_rating
+from gtp_engine.table.database import Database
+from gtp_engine.table.player_rating import KeptRating, first_rating
 
 # What is typed on the five boards, a wrong try first, and the text that answers each line.
 BOARDS = [
@@ -123,7 +123,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     program.close()
 
 
-def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(terminal: Terminal, data: Path) -> None:
+def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(terminal: Terminal) -> None:
     terminal.expect("(?s)How strong are you.*¿Nunca has jugado al go.*your rank> ")
     terminal.send("Nunca he jugado\r")
     number = 1
@@ -134,9 +134,8 @@ def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(termi
     for line in ("nonsense", "C3", "undo", "next", "back", "quit"):
         terminal.expect("Primeros pasos [67]> ")
         terminal.send(f"{line}\r")
-    assert json.loads((data / "first-steps.json").read_text()) == {"step": 5}
-    found = RatingFile(data / "rating.json").rating
-    assert found == first_rating(WEAKEST)
+    assert Learner(read_steps(), Database()).number == 5
+    assert KeptRating(Database()).rating == first_rating(WEAKEST)
     terminal.answer("learn", "Paso 6 de 8", "Primeros pasos 6> ")  # where it was left
     terminal.send("next\r")
     terminal.expect("Primeros pasos 7> ")
@@ -149,11 +148,11 @@ def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(termi
     assert terminal.wait() == 0
 
 
-def test_who_knows_the_rules_begins_against_25k(terminal: Terminal, data: Path) -> None:
+def test_who_knows_the_rules_begins_against_25k(terminal: Terminal) -> None:
     terminal.expect("your rank> ")
     terminal.send("rules\r")
     terminal.expect("the engine plays at 25k and follows your results")
-    assert RatingFile(data / "rating.json").rating == first_rating(Rank(-24))
+    assert KeptRating(Database()).rating == first_rating(Rank(-24))
 
 
 def test_the_steps_can_be_typed_in_a_pipe(tmp_path: Path) -> None:

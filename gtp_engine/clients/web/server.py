@@ -100,7 +100,7 @@ def new_session(
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening, database)
-    Learning(session, opening, steps)
+    Learning(session, opening, database, steps)
     MyGames(session, opening, database)
     Sharing(session, reviewing, database)
     session.watch_engine()
