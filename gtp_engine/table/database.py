@@ -38,8 +38,8 @@ _SCHEMA = (
     # Reviewed games by what identifies them, with what their records say, and the user's mistakes among theirs.
     "CREATE TABLE reviews (key TEXT PRIMARY KEY, time REAL NOT NULL, is_lesson INT NOT NULL, facts TEXT NOT NULL,"
     " sgf TEXT NOT NULL, content BLOB NOT NULL)",
-    "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL,"
-    " missed TEXT NOT NULL, PRIMARY KEY (key, number))",
+    "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL"
+    " CHECK (points BETWEEN 0 AND 1e4), missed TEXT NOT NULL, PRIMARY KEY (key, number))",
     # The first step at which the user is, in a single row.
     "CREATE TABLE first_steps (id INT PRIMARY KEY, step INT NOT NULL CHECK (step BETWEEN 0 AND 1000))",
 )
