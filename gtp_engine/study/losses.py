@@ -1,4 +1,4 @@
-"""What the user loses most points by, over all reviewed games, and the problems that are made of it."""
+"""What costs the user most points in all reviewed games, and the problems made of it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The user's games: what was played and reviewed, the curve of the user's rank, and what loses most points."""
+"""The user's games: what was played and reviewed, the curve of the user's rank, and what costs most points."""
 
 from dataclasses import asdict
 
