@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..go.coords import BLACK, PASS, opponent
+from ..base.languages.texts import texts
+from ..go.coords import PASS, colour_name, opponent
 from ..go.game import Game, Move
 from ..go.regions import chains_of
 from ..search.request import Limits, RootMoves, SearchRequest
@@ -29,9 +30,11 @@ class Capture:
 
     def in_words(self, game: Game) -> str:
         """Returns the line in English."""
-        stones = " ".join(sorted(map(game.vertex, self.stones)))
-        moves = ", ".join(f"{'Black' if move.colour == BLACK else 'White'} {game.vertex(move)}" for move in self.moves)
-        return f"{stones}: {moves or 'no line was found that captures this'}"
+        text, stones = texts(), " ".join(sorted(map(game.vertex, self.stones)))
+        moves = [
+            text("count.move", colour=text(colour_name(each.colour)), move=game.vertex(each)) for each in self.moves
+        ]
+        return text("count.line", stones=stones, moves=", ".join(moves) or text("count.noLine"))
 
 
 def find_captures(worker: SearchWorker, request: SearchRequest, dead: Iterable[int]) -> list[Capture]:

@@ -1,21 +1,15 @@
 """Somebody who takes the first steps: the step, the position on its board, and what there is to say about it."""
 
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import UserError
-from ..base.files import write_text
-from ..base.folders import data_dir
 from ..base.languages.texts import DEFAULT, Phrase
-from ..base.nesting import parse_json
 from ..engine.engine import Decision, Engine
 from ..engine.ranks import WEAKEST
 from ..go.coords import BLACK, PASS, WHITE
@@ -23,6 +17,7 @@ from ..go.game import Game
 from ..go.life import area_map
 from ..go.regions import chains_of
 from ..search.request import Limits
+from ..table.database import Change, Database
 from ..table.played_game import Mode, PlayedGame, check_move
 from .first_steps import FIRST_CAPTURE, GAME, REFUSED, WIN, Step
 
@@ -36,21 +31,18 @@ class Learner:
 
     Args:
         steps: The steps.
-        kept: The file that remembers the step; None for none.
+        database: Where the step is kept; None for nowhere.
     """
 
     steps: Sequence[Step]
-    kept: Path | None = None
+    database: Database | None = None
     number: int = 0  # of the step, from 0
     game: Game = field(init=False)  # the position on its board
     refusal: tuple[Phrase, ...] = ()  # why the last move was refused
 
     def __post_init__(self) -> None:
-        known = 0
-        if self.kept is not None:
-            with suppress(OSError, ValueError, KeyError, TypeError):  # it begins anew without the file
-                known = parse_json(self.kept.read_bytes())["step"]
-        self._begin(min(known, len(self.steps) - 1) if isinstance(known, int) and known > 0 else 0)
+        rows = self.database.rows("SELECT step FROM first_steps") if self.database is not None else []
+        self._begin(min(rows[0][0], len(self.steps) - 1) if rows else 0)
 
     @property
     def step(self) -> Step:
@@ -68,10 +60,8 @@ class Learner:
     def go(self, number: int) -> None:
         """Begins a step, and remembers it."""
         self._begin(number)
-        if self.kept is not None:
-            with suppress(OSError):  # then it begins with the first one the next time
-                self.kept.parent.mkdir(parents=True, exist_ok=True)
-                write_text(self.kept, json.dumps({"step": number}))
+        if self.database is not None:
+            self.database.change(Change("INSERT OR REPLACE INTO first_steps VALUES (1, ?)", (number,)))
 
     def again(self) -> None:
         """Begins the step anew."""
@@ -207,14 +197,6 @@ class Learner:
         if self.step.is_task:
             return dict.fromkeys(self.step.target(self.game), "triangle")
         return atari_marks(self.game)
-
-
-def kept_file() -> Path | None:
-    """Returns the file that remembers the step; None without a folder for it."""
-    try:
-        return data_dir() / "first-steps.json"
-    except UserError:
-        return None
 
 
 # Ataris, and the opponent who sees them.

@@ -19,7 +19,7 @@ SPREAD, BY_RANK = 14.0, 0.051
 UPSETS = 0.09
 # A handicap has been made up for when this share of the board's points has been played.
 HANDICAP_ENDS = 0.75
-_RANK = re.compile(r"(\d+) ?([kdp])", re.IGNORECASE)
+_RANK = re.compile(r"(\d{1,2}) ?([kdp])", re.IGNORECASE)
 _PROFESSIONAL = 8  # 9d
 _USUAL = -10.0  # of a game whose players have no rank: that in the middle of the people's games
 

@@ -1,37 +1,43 @@
-"""What the user loses most points by, over all reviewed games, and the problems that are made of it."""
+"""What costs the user most points in all reviewed games, and the problems made of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..go.sgf import GameRecord, read_sgf
 from ..table.database import Database
 from .kept_problems import Card, Missed
+from .page.words import PHASES
+from .stored_reviews import KIND_OF
 
 _MOST_DRILLED = 50  # an evening of problems
 
 
-@dataclass
+@dataclass(frozen=True)
 class Losses:
     """What mistakes have cost in all.
 
     Attributes:
         games: In how many games there were mistakes.
-        phases: The points lost by the names of phases (`move_review.Phase`).
-        kinds: What they were about (`stored_reviews.KIND_OF`, "" for those without a reason), with the points lost and
-            the number of mistakes, the most costly first.
+        phases: The phases (`move_review.Phase`), each with the name of its text and the points lost, the most costly
+            first.
+        kinds: What mistakes with a known reason were about (`stored_reviews.KIND_OF`), with the points lost and the
+            number of mistakes, the most costly first.
     """
 
-    games: int = 0
-    phases: dict[str, float] = field(default_factory=dict)
-    kinds: list[tuple[str, float, int]] = field(default_factory=list)
+    games: int
+    phases: list[tuple[str, str, float]]
+    kinds: list[tuple[str, float, int]]
 
 
 def find_losses(database: Database) -> Losses:
     """Returns what the user's mistakes in all reviewed games have cost."""
     ((games,),) = database.rows("SELECT count(DISTINCT key) FROM mistakes") or [(0,)]
-    losses = Losses(games, dict(database.rows("SELECT phase, sum(points) FROM mistakes GROUP BY phase")))
-    kinds = "SELECT kind, sum(points) AS lost, count(*) FROM mistakes GROUP BY kind ORDER BY lost DESC"
-    losses.kinds += database.rows(kinds)
-    return losses
+    names, kinds = {phase.name: text for phase, text in PHASES.items()}, {*KIND_OF.values()}
+    by = "SELECT {0}, sum(points) AS lost, count(*) FROM mistakes GROUP BY {0} ORDER BY lost DESC"
+    return Losses(
+        games,
+        [(phase, names[phase], lost) for phase, lost, _ in database.rows(by.format("phase")) if phase in names],
+        [row for row in database.rows(by.format("kind")) if row[0] in kinds],
+    )
 
 
 def problems_of(database: Database, phase: str, kind: str) -> list[Card]:

@@ -82,7 +82,7 @@ def keep_review(database: Database, review: GameReview, *, is_lesson: bool) -> N
 def find_review(database: Database, key: str) -> Stored | None:
     """Returns the review of a game by its `game_key`; None if there is none, or another version has kept it."""
     for is_lesson, sgf, content in database.rows("SELECT is_lesson, sgf, content FROM reviews WHERE key = ?", key):
-        with suppress(ValueError, KeyError, TypeError, zlib.error, UserError):
+        with suppress(ValueError, LookupError, TypeError, AttributeError, zlib.error, UserError):
             return Stored(_unpacked(content, read_sgf(sgf.encode())), bool(is_lesson))
     return None
 

@@ -1,4 +1,4 @@
-"""The user's database: ratings, problems that come again, an index of saved games, and reviews.
+"""The user's database: ratings, problems that come again, an index of saved games, reviews, and the first step left.
 
 Game records remain SGF files; this is what has been found out about them and about their player. It is one SQLite file.
 Several programs may use it at once, and a change is in it completely or not at all, also if the program is killed.
@@ -25,20 +25,25 @@ _VERSION = 1
 _WAIT_SECONDS = 2.0  # for another program, which holds the file for milliseconds
 _SCHEMA = (
     # A row for each change of the user's rating, all NULL but the time if full strength was chosen.
-    "CREATE TABLE ratings (time REAL PRIMARY KEY, rating REAL, deviation REAL, volatility REAL, games INT, last REAL)",
+    # Nothing overflows within the bounds.
+    "CREATE TABLE ratings (time REAL PRIMARY KEY, rating REAL CHECK (rating BETWEEN -1e5 AND 1e5),"
+    " deviation REAL CHECK (deviation BETWEEN 1e-3 AND 1e5), volatility REAL CHECK (volatility BETWEEN 1e-6 AND 1e3),"
+    " games INT CHECK (games BETWEEN 0 AND 1e6), last REAL CHECK (last BETWEEN 0 AND 1))",
     # `days` is the interval after which a problem comes again, `due` the day in ISO form ("": never), `missed` the
     # mistake that it was made of as JSON ("": none).
     "CREATE TABLE problems (key TEXT PRIMARY KEY, name TEXT NOT NULL, sgf TEXT NOT NULL, missed TEXT NOT NULL,"
-    " days INT NOT NULL, due TEXT NOT NULL, solved INT NOT NULL, failed INT NOT NULL)",
+    " days INT NOT NULL CHECK (days BETWEEN 0 AND 1e5), due TEXT NOT NULL, solved INT NOT NULL, failed INT NOT NULL)",
     # What the files of saved games say, as JSON; `stamp` tells whether a file has changed since.
     "CREATE TABLE games (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, facts TEXT NOT NULL)",
     # Reviewed games by what identifies them, with what their records say, and the user's mistakes among theirs.
     "CREATE TABLE reviews (key TEXT PRIMARY KEY, time REAL NOT NULL, is_lesson INT NOT NULL, facts TEXT NOT NULL,"
     " sgf TEXT NOT NULL, content BLOB NOT NULL)",
-    "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL,"
-    " missed TEXT NOT NULL, PRIMARY KEY (key, number))",
+    "CREATE TABLE mistakes (key TEXT, number INT, phase TEXT NOT NULL, kind TEXT NOT NULL, points REAL NOT NULL"
+    " CHECK (points BETWEEN 0 AND 1e4), missed TEXT NOT NULL, PRIMARY KEY (key, number))",
+    # The first step at which the user is, in a single row.
+    "CREATE TABLE first_steps (id INT PRIMARY KEY, step INT NOT NULL CHECK (step BETWEEN 0 AND 1000))",
 )
-_ABSORBED = ("ratings", "problems", "reviews", "mistakes")
+_ABSORBED = ("ratings", "problems", "reviews", "mistakes", "first_steps")
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,8 @@ class Database:
         try:
             with self._file(is_read_only=True) as connection:
                 connection.backup(memory)
+            if memory.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
+                raise sqlite3.DatabaseError
         except (sqlite3.Error, OSError, UserError):
             memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
             _create(memory)
@@ -124,8 +131,9 @@ class Database:
     @contextmanager
     def _file(self, *, is_read_only: bool = False) -> Iterator[sqlite3.Connection]:
         """Opens the file for a `with` block, with the tables of this version."""
-        name = f"{self.path.absolute().as_uri()}?mode=ro" if is_read_only else str(self.path)
-        with closing(sqlite3.connect(name, _WAIT_SECONDS, isolation_level=None, uri=is_read_only)) as connection:
+        mode = "ro" if is_read_only else "rwc"
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+        with closing(sqlite3.connect(uri, _WAIT_SECONDS, isolation_level=None, uri=True)) as connection:
             if not _is_current(connection, self.path):
                 self._begin(connection)
             yield connection
@@ -172,21 +180,28 @@ class Database:
         """
         if not path.is_file():
             raise UserError(f"{path}: there is no such file; name one that `gtp_engine games --export` has written")
-        other, changes = Database(path), []
-        for table in _ABSORBED:
-            for row in other.rows(f"SELECT * FROM {table}"):
-                marks = ", ".join("?" * len(row))
-                if table == "problems":
-                    more = "DELETE FROM problems WHERE key = ? AND solved + failed < ?"
-                    changes.append(Change(more, (row[0], row[-2] + row[-1])))
-                changes.append(Change(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", tuple(row)))
-        if other.notice:
-            raise UserError(f"nothing was imported: {other.notice.partition(': ')[2]}")
+        changes = []
+        try:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as other:
+                if not _is_current(other, path):
+                    raise UserError(f"{path} is empty")
+                for table in _ABSORBED:
+                    for row in other.execute(f"SELECT * FROM {table}"):
+                        if table == "problems":
+                            more = "DELETE FROM problems WHERE key = ? AND solved + failed < ?"
+                            changes.append(Change(more, (row[0], row[-2] + row[-1])))
+                        marks = ", ".join("?" * len(row))
+                        changes.append(Change(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row))
+        except (sqlite3.Error, UserError) as error:
+            problem = f"{path}: {error}" if isinstance(error, sqlite3.Error) else error
+            raise UserError(f"nothing was imported: {problem}") from None
         self.change(*changes)
 
 
 def _is_current(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether a file has the tables of this version; False if it is empty. Raises UserError if it is not for us."""
+    # The tables first: another program may make them meanwhile, with the rest, all at once.
+    tables = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table'")}
     (application,), (version,) = (
         connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
     )
@@ -195,9 +210,9 @@ def _is_current(connection: sqlite3.Connection, path: Path) -> bool:
             f"{path} was written by a newer version of gtp_engine ({version}, this one reads {_VERSION}): update it, "
             "or move the file away"
         )
-    if application == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    if not tables:
         return False
-    if application != _APPLICATION or version != _VERSION:
+    if (application, version, tables) != (_APPLICATION, _VERSION, {*_SCHEMA}):
         raise UserError(f"{path} is not a database of gtp_engine: move the file away")
     return True
 
@@ -231,11 +246,8 @@ def _older_rating(document: Any) -> Iterator[Change]:
     if document["version"] != 2:
         raise ValueError("ratings were on another scale")
     found = document["rating"]
-    values = () if found is None else tuple(float(found[name]) for name in names)
-    least, most = (-1e5, 1e-3, 1e-6, 0.0, 0.0), (1e5, 1e5, 1e3, 1e6, 1.0)  # nothing overflows within
-    if not all(low <= value <= high for low, value, high in zip(least, values, most, strict=False)):
-        raise ValueError("no rating")
-    yield Change("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)", (0.0, *(values or (None,) * len(names))))
+    values = tuple(None if found is None else float(found[name]) for name in names)
+    yield Change("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)", (0.0, *values))
 
 
 def _older_problems(document: Any) -> Iterator[Change]:

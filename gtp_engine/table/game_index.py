@@ -5,10 +5,10 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_origin
 
 from ..base.errors import UserError
 from ..base.files import files_with, is_same_file
@@ -59,9 +59,12 @@ def as_text(facts: SavedFacts | None) -> str:
 
 def from_text(text: str) -> SavedFacts | None:
     """Returns facts from their text; None if it has none, or another version's."""
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError):
         found = SavedFacts(**parse_json(text))
-        return replace(found, players=(found.players[0], found.players[1]))
+        black, white = map(str, found.players)
+        found = replace(found, players=(black, white))
+        if all(type(getattr(found, each.name)) is (get_origin(each.type) or each.type) for each in fields(found)):
+            return found if found.own in (0, BLACK, WHITE) else None
     return None
 
 

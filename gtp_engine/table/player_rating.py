@@ -9,6 +9,7 @@ import math
 import time
 from dataclasses import astuple, dataclass, fields
 
+from ..base.messages import plural
 from ..engine.ranks import RANKS, STRONGEST, WEAKEST, Rank
 from .database import Change, Database
 
@@ -51,6 +52,12 @@ class PlayerRating:
     def within(self) -> int:
         """Two standard deviations, in ranks: at least 1."""
         return max(1, round(2 * self.deviation / POINTS))
+
+    def in_words(self) -> str:
+        """Returns a line about the rank."""
+        # On all boards, and only on 19x19 have the engine's ranks been compared with people's.
+        games, within = plural(self.games, "game"), plural(self.within, "rank")
+        return f"on the engine's scale you are about {self.rank} by {games}, give or take {within}"
 
     @property
     def opponent(self) -> Rank:

@@ -48,7 +48,7 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
 
 def test_what_costs_most_is_practised_and_given_away(database: Database, page: Any) -> None:
     press(page, "#myGames")
-    expect(page.locator("#most-lost")).to_have_text("You lose most here: Opening · moves without value")
+    expect(page.locator("#most-lost")).to_have_text("You lose most points here: Opening · moves without value")
     page.click("#losses button:has-text('cuts: 4.0 points')")
     wait_for_status(page, "In the game E5 lost about 4")
     press(page, "#solution")

@@ -7,6 +7,7 @@ import pytest
 from gtp_engine import GameRecord, SgfError, read_sgf, read_sgf_games
 from gtp_engine.go.coords import colour_letter, sgf_point, vertex
 from gtp_engine.go.sgf import split_games
+from gtp_engine.go.sgf.other_formats import as_sgf
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 
@@ -72,6 +73,11 @@ def test_they_are_read_wherever_sgf_is() -> None:
     assert [record.white for record in read_sgf_games(DATA / "tygem.gib")] == ["하나"]
     assert [record.white for record in read_sgf_games(content, name="a")] == ["하나"]
     assert [read_sgf(game).white for game in split_games(content)] == ["하나"]
+
+
+def test_a_header_may_be_cut_off() -> None:
+    assert as_sgf(b"A game\n19\nPMABBQQ\nPMACWDD\n") is not None
+    assert as_sgf(b"[Header] none\n[Data]\nQD,B1,1\n") is None
 
 
 @pytest.mark.parametrize(

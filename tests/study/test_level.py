@@ -42,7 +42,8 @@ def test_a_lead_by_handicap_stones_is_made_up_for_during_the_game() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "rank"), [("15k", -15), ("1k", -1), ("1d", 0), ("7 dan", 6), ("9p", 8), ("", None), ("?", None)]
+    ("text", "rank"),
+    [("15k", -15), ("1k", -1), ("1d", 0), ("7 dan", 6), ("9p", 8), ("", None), ("?", None), ("9" * 5000 + "k", None)],
 )
 def test_ranks_are_read(text: str, rank: int | None) -> None:
     assert read_rank(text) == rank

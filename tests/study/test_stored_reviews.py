@@ -61,7 +61,7 @@ def test_what_costs_points_is_added_up_for_the_users_own_moves(database: Databas
     keep_review(database, own_review(), is_lesson=False)
     keep_review(database, own_review(), is_lesson=False)  # a second review counts once
     losses = find_losses(database)
-    assert losses.games == 1 and losses.phases == {"OPENING": 11.0}
+    assert losses.games == 1 and losses.phases == [("OPENING", "phase.opening", 11.0)]
     assert losses.kinds == [("wasted", 7.0, 1), ("cut", 4.0, 1)]
     keep_review(database, own_review(black="Ann"), is_lesson=False)  # the same moves, but somebody else's
     assert find_losses(database).games == 0

@@ -122,6 +122,19 @@ def damaged(path: Path) -> None:
     path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
 
 
+def damaged_inside(path: Path) -> None:
+    Database(path).change(*(Change(KEPT, (f"{number:500}",)) for number in range(99)))
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\7" * (len(content) - 4096))
+
+
+def other_columns(path: Path) -> None:
+    newer(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute("ALTER TABLE ratings RENAME TO marks")
+
+
 def no_database(path: Path) -> None:
     path.write_text("(;GM[1])" * 99)
 
@@ -132,6 +145,8 @@ def no_database(path: Path) -> None:
         (foreign, "is not a database of gtp_engine: move the file away"),
         (no_database, "file is not a database"),
         (damaged, ""),
+        (damaged_inside, "database disk image is malformed"),
+        (other_columns, "is not a database of gtp_engine: move the file away"),
         (
             newer,
             "was written by a newer version of gtp_engine (99, this one reads 1): update it, or move the file away",
@@ -254,7 +269,31 @@ def test_what_is_exported_is_imported_elsewhere(tmp_path: Path) -> None:
     other.absorb(tmp_path / "out.db")  # once more changes nothing
     assert other.rows("SELECT key, solved FROM problems ORDER BY key") == [("a", 3), ("b", 2)]
     assert KeptRating(other).rating == KNOWN
-    foreign(tmp_path / "photos.db")
-    for name, problem in (("photos.db", "is not a database of gtp_engine"), ("missing.db", "there is no such file")):
+
+
+def test_what_is_no_export_is_not_imported_and_left_alone(tmp_path: Path) -> None:
+    database = Database(tmp_path / "here" / FILE)
+    for make, problem in (
+        (foreign, "is not a database of gtp_engine"),
+        (damaged_inside, "malformed"),
+        (other_columns, "is not a database of gtp_engine"),
+        (lambda path: path.write_bytes(b""), "is empty"),
+        (lambda path: None, "there is no such file"),
+    ):
+        make(tmp_path / "in.db")  # type: ignore[no-untyped-call]
+        texts = older_files(tmp_path)  # which belong to no import
         with pytest.raises(UserError, match=problem):
-            other.absorb(tmp_path / name)
+            database.absorb(tmp_path / "in.db")
+        assert texts.keys() <= {path.name for path in tmp_path.iterdir()} and keys(database) == []
+        (tmp_path / "in.db").unlink(missing_ok=True)
+
+
+def test_values_that_would_overflow_are_not_imported(tmp_path: Path) -> None:
+    one, other = Database(tmp_path / "one.db"), Database(tmp_path / "other.db")
+    KeptRating(one).keep(KNOWN)
+    with closing(sqlite3.connect(one.path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = 1")
+        connection.execute("UPDATE ratings SET rating = 9e999")
+        connection.execute("INSERT INTO problems VALUES ('a', '', '', '', 9000000, '', 1, 0)")
+    other.absorb(one.path)
+    assert not KeptRating(other).is_asked and keys(other) == []

@@ -1,6 +1,5 @@
 """The first steps in the terminal."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -124,7 +123,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     program.close()
 
 
-def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(terminal: Terminal, data: Path) -> None:
+def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(terminal: Terminal) -> None:
     terminal.expect("(?s)How strong are you.*¿Nunca has jugado al go.*your rank> ")
     terminal.send("Nunca he jugado\r")
     number = 1
@@ -135,9 +134,8 @@ def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(termi
     for line in ("nonsense", "C3", "undo", "next", "back", "quit"):
         terminal.expect("Primeros pasos [67]> ")
         terminal.send(f"{line}\r")
-    assert json.loads((data / "first-steps.json").read_text()) == {"step": 5}
-    found = KeptRating(Database(data / "gtp_engine.db")).rating
-    assert found == first_rating(WEAKEST)
+    assert Learner(read_steps(), Database()).number == 5
+    assert KeptRating(Database()).rating == first_rating(WEAKEST)
     terminal.answer("learn", "Paso 6 de 8", "Primeros pasos 6> ")  # where it was left
     terminal.send("next\r")
     terminal.expect("Primeros pasos 7> ")
@@ -150,11 +148,11 @@ def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(termi
     assert terminal.wait() == 0
 
 
-def test_who_knows_the_rules_begins_against_25k(terminal: Terminal, data: Path) -> None:
+def test_who_knows_the_rules_begins_against_25k(terminal: Terminal) -> None:
     terminal.expect("your rank> ")
     terminal.send("rules\r")
     terminal.expect("the engine plays at 25k and follows your results")
-    assert KeptRating(Database(data / "gtp_engine.db")).rating == first_rating(Rank(-24))
+    assert KeptRating(Database()).rating == first_rating(Rank(-24))
 
 
 def test_the_steps_can_be_typed_in_a_pipe(tmp_path: Path) -> None:

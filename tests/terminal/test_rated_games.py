@@ -43,7 +43,7 @@ def test_the_first_game_asks_once_and_results_count(terminal: Terminal, data: Pa
         terminal.answer(move, "white plays")
     terminal.answer("resign", r"\[y/N\] ")
     terminal.send("y\r")
-    terminal.expect("on the engine's scale you are about (19|20|21)k by 1 game here, give or take [4-6] ranks")
+    terminal.expect("on the engine's scale you are about (19|20|21)k by 1 game, give or take [4-6] ranks")
     terminal.answer("new", r"the engine plays at 2\dk and follows")
     terminal.answer("C3", "white plays")
     for line, reply in (("hint", "n"), ("why", ""), ("undo", "n"), ("rank 9k", "no")):

@@ -28,7 +28,7 @@ def at_nine(tmp_path: Path) -> Iterator[Desk]:
     """A first game, which asks for the person's rank."""
     with Engine(EngineSettings(threads=1, visits=2, resign=False, seed=1), width=9) as engine:
         engine.ready.result()
-        desk = Desk(engine, tmp_path, rating=KeptRating(Database(tmp_path / "gtp_engine.db")))
+        desk = Desk(engine, tmp_path, rating=KeptRating(Database()))
         desk.wait()
         yield desk
 
@@ -38,16 +38,16 @@ def step(desk: Desk) -> dict[str, Any]:
     return found
 
 
-def test_who_has_never_played_begins_with_the_first_step(at_nine: Desk, tmp_path: Path) -> None:
+def test_who_has_never_played_begins_with_the_first_step(at_nine: Desk) -> None:
     at_nine.send("strength", rank="never")
-    assert KeptRating(Database(tmp_path / "gtp_engine.db")).rating == first_rating(WEAKEST)
+    assert KeptRating(Database()).rating == first_rating(WEAKEST)
     assert at_nine.state["rank"] == str(WEAKEST) and at_nine.state["rating"]["counts"]
     assert (step(at_nine)["number"], step(at_nine)["said"], step(at_nine)["width"]) == (0, "task", 5)
 
 
-def test_who_knows_the_rules_begins_against_25k(at_nine: Desk, tmp_path: Path) -> None:
+def test_who_knows_the_rules_begins_against_25k(at_nine: Desk) -> None:
     at_nine.send("strength", rank="rules")
-    assert KeptRating(Database(tmp_path / "gtp_engine.db")).rating == first_rating(parse_rank("25k"))
+    assert KeptRating(Database()).rating == first_rating(parse_rank("25k"))
     assert at_nine.state["rank"] == "25k" and step(at_nine) is None
 
 

@@ -267,8 +267,8 @@ def test_a_list_of_mistakes_says_what_orders_it() -> None:
           console.log(`[${elements["#review-stage"].textContent}; ${elements["#mistakes-order"].textContent}]`);
         }"""
     assert " ".join(in_language("en", script, "mistakes.js")) == (
-        "[The moves that mattered most: choose one to see it; The most important first: a point counts more the "
-        "likelier it is, at the players' rank, that a game with this lead still turns.] [The review has found no "
+        "[The moves that mattered most: choose one to see it; The most important first: a point counts for more the "
+        "likelier it is, at the players' rank, that a game with this lead can still turn.] [The review has found no "
         "mistakes; ]"
     )
 

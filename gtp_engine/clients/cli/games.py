@@ -94,17 +94,14 @@ def _row(game: "UserGame") -> tuple[str, ...]:
 def _figures(database: Database) -> list[str]:
     """Returns the rank by the results, and what mistakes have cost, in lines."""
     from ...study.losses import find_losses
-    from ...study.move_review import Phase
-    from ...study.page.words import PHASES
     from ...table.player_rating import KeptRating
 
     rating, losses, text, lines = KeptRating(database).rating, find_losses(database), texts(), [""]
     if rating is not None and rating.games:
-        counted = plural(rating.games, "game")
-        lines.append(f"on the engine's scale you are about {rating.rank} by {counted}, give or take {rating.within}")
+        lines.append(rating.in_words())
     if losses.games:
         lines.append(f"points lost by mistakes in {plural(losses.games, 'reviewed game')}:")
-        lines += [f"  {text(PHASES[Phase[phase]]).lower():30} {lost:7.1f}" for phase, lost in losses.phases.items()]
-        known = (each for each in losses.kinds if each[0])
-        lines += [f"  {text(f'mine.kind-{kind}'):30} {lost:7.1f}  {plural(n, 'mistake')}" for kind, lost, n in known]
+        lines += [f"  {text(name).lower():30} {lost:7.1f}" for _, name, lost in losses.phases]
+        kinds = losses.kinds
+        lines += [f"  {text(f'mine.kind-{kind}'):30} {lost:7.1f}  {plural(n, 'mistake')}" for kind, lost, n in kinds]
     return lines

@@ -72,7 +72,8 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
     from ...study.first_steps import read_steps
-    from ...study.learner import Learner, kept_file
+    from ...study.learner import Learner
+    from ...table.database import Database
     from ...table.played_game import PlayedGame
     from ..terminal.learning import Lessons, terminal_language
     from ..terminal.play import TerminalGame
@@ -93,7 +94,7 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
             screen,
             shown=display.shown,
             rated=rated,
-            lessons=Lessons(screen, first.engine, language, lambda: Learner(steps or read_steps(), kept_file())),
+            lessons=Lessons(screen, first.engine, language, lambda: Learner(steps or read_steps(), Database())),
             review=lambda path, known: _review(path, first.search, first.engine.parameters.profile, known),
         )
         status = 0 if shown.run() else 1

@@ -2,7 +2,6 @@
 
 from ...base.errors import UserError
 from ...base.languages.texts import LANGUAGES, texts
-from ...base.messages import plural
 from ...engine.ranks import STRONGEST, WEAKEST, parse_rank
 from ...go.game import Game
 from ...table.played_game import PlayedGame
@@ -97,9 +96,7 @@ class OwnRank:
         """Counts the result of the present game, if it counts, and says what the person's rank is then."""
         if self._rated is None or not self._rated.count() or (rating := self._rated.file.rating) is None:
             return
-        games, within = plural(rating.games, "game"), plural(rating.within, "rank")
-        # On all boards, and only on 19x19 have the engine's ranks been compared with people's.
-        self._screen.say(f"on the engine's scale you are about {rating.rank} by {games} here, give or take {within}")
+        self._screen.say(rating.in_words())
         self._show_notice(self._rated.file)
 
     @property

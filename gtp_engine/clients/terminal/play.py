@@ -417,11 +417,15 @@ class TerminalGame:
 
     def _begin_another(self, opening: str = "") -> None:
         """Begins the game that has been loaded into the engine, with what to say; the one before is on disk."""
-        self._is_saved, self._lesson, self._opening = None, None, opening or self._greeting()
-        self._known = KnownReports()
+        self._forget_last(opening)
         self._get_ready()
         self._show()
         self._print(self._opening, "dim")
+
+    def _forget_last(self, opening: str = "") -> None:
+        """Forgets what is known about the game before, and what was said at its start."""
+        self._is_saved, self._lesson, self._opening = None, None, opening or self._greeting()
+        self._known = KnownReports()
 
     def _command_learn(self, _: str) -> None:
         self._learn()
@@ -434,7 +438,7 @@ class TerminalGame:
             self._keep()
             self._lessons.learner.begin_game(self._played)
             self._helped = self._played.tree
-            self._is_saved, self._lesson, self._opening = None, None, self._greeting()
+            self._forget_last()
 
     @property
     def _is_helping(self) -> bool:
@@ -497,7 +501,10 @@ class TerminalGame:
             record, engine = self._played.update_record(is_copy=True).copy(), self._engine
             task = ReviewTask(record, player=player, rules=engine.rules, komi=engine.komi)
             self._lesson = self._given(after_game(task, self._network_settings(), self._known))
-            keep_review(Database(), self._lesson, is_lesson=True)
+            database = Database()
+            keep_review(database, self._lesson, is_lesson=True)
+            if database.notice:
+                self._print(database.notice, "yellow")
         for line in lesson_lines(self._lesson):
             self._print(line)
 

@@ -9,7 +9,8 @@ from ...engine.engine import Decision
 from ...go.coords import colour_name
 from ...go.game import Game
 from ...study.first_steps import Step, read_steps
-from ...study.learner import Learner, ask_opponent, atari_marks, ataris, kept_file, opponent_move
+from ...study.learner import Learner, ask_opponent, atari_marks, ataris, opponent_move
+from ...table.database import Database
 from .opening import Opening
 from .playing import ownership_of
 from .position import empty_board, line_shown
@@ -22,10 +23,10 @@ class Learning(Part):
     # Its document follows the position only while the ataris of the game are marked.
     name, follows_position, draws = "steps", False, True
 
-    def __init__(self, session: Session, opening: Opening, steps: Sequence[Step] | None) -> None:
+    def __init__(self, session: Session, opening: Opening, database: Database, steps: Sequence[Step] | None) -> None:
         """Begins closed; without `steps` the program's own are read when they are needed."""
         super().__init__(session)
-        self._opening, self._steps = opening, steps
+        self._opening, self._database, self._steps = opening, database, steps
         self._learner: Learner | None = None
         self._is_open = self._begins = False
         self._hint: list[Phrase] = []
@@ -39,7 +40,7 @@ class Learning(Part):
     def learner(self) -> Learner:
         """Where the person is who learns."""
         if self._learner is None:
-            self._learner = Learner(self._steps or read_steps(), kept_file())
+            self._learner = Learner(self._steps or read_steps(), self._database)
         return self._learner
 
     @property

@@ -1,4 +1,6 @@
-"""The user's games: what was played and reviewed, the curve of the user's rank, and what loses most points."""
+"""The user's games: what was played and reviewed, the curve of the user's rank, and what costs most points."""
+
+from dataclasses import asdict
 
 from ...base.chart import Axis, Chart
 from ...base.errors import UserError
@@ -32,20 +34,14 @@ class MyGames(Part):
 
         def found() -> Document:
             from ...study.losses import find_losses  # later than the first board
-            from ...study.page.words import PHASES
 
             games = user_games(database, folder)
             losses = find_losses(database)
-            phases = [(phase.name, name, losses.phases.get(phase.name, 0.0)) for phase, name in PHASES.items()]
             return {
                 "type": "games",
                 "games": [_listed(game) for game in games if not is_present(game)][:_LISTED],
                 "curve": _curve(database),
-                "losses": {
-                    "games": losses.games,
-                    "phases": sorted(phases, key=lambda each: -each[2]),
-                    "kinds": losses.kinds,
-                },
+                "losses": asdict(losses),
                 "problem": database.notice,
             }
 

@@ -100,7 +100,7 @@ def new_session(
     solving = Solving(session)
     Editing(session)
     problems = Problems(session, searches, reviewing, solving, opening, database)
-    Learning(session, opening, steps)
+    Learning(session, opening, database, steps)
     MyGames(session, opening, database)
     Sharing(session, reviewing, database)
     session.watch_engine()
@@ -351,16 +351,16 @@ class _Shared(_Handler):
         (sharing,) = (part for part in self.server.session.parts if isinstance(part, Sharing))
         try:
             file = sharing.file(kind, self.get_query_argument("language", ""))
+            content = (await self.server.read(Reading(file.content, lambda _: None))).result()
         except UserError as error:
             raise HTTPError(404, str(error)) from error
-        content = await self.server.read(Reading(file.content, lambda _: None))
         self.set_header(
             "Content-Type",
             "text/html; charset=utf-8" if kind.endswith("html") else "application/x-go-sgf; charset=utf-8",
         )
         name = quote(file.name, safe="", errors="replace")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
-        self.finish(content.result())
+        self.finish(content)
 
 
 class _Socket(_Handler, WebSocketHandler):

@@ -19,7 +19,7 @@ SUFFIXES = (".gib", ".ngf", ".ugf", ".ugi")
 
 _HEAD = 4096  # bytes, in which the header of each format ends, or its moves begin
 _GIB = re.compile(rb"\s*\\HS")
-_UGF = re.compile(rb"\s*(?:#[^\n]*\n\s*)*\[Header\]", re.IGNORECASE)
+_UGF = re.compile(rb"\s*(?:#[^\n]*\n\s*)*\[Header\]\s*?\n", re.IGNORECASE)
 _NGF = re.compile(rb"(?:GI[^\n]*\n|[^\n(;]*\n\s*\d\d?\s*\n).*?^PM[A-Z]{2}[BW][A-Z]{2}", re.DOTALL | re.MULTILINE)
 _CHARSETS = {"China": "gb18030", "Korea": "cp949", "Japan": "cp932", "SJIS": "cp932"}
 _DATE = re.compile(r"(\d{4})[-/: ]?\s*(\d\d?)[-/: ]?\s*(\d\d?)")
@@ -153,6 +153,7 @@ def _ngf(text: str) -> _Game:
     lines = text.splitlines()
     older = [line[2:] for line in lines if line.startswith("GI")]
     info = dict(zip(_OLDER_NGF if older else _NGF_LINES, older or lines, strict=False))
+    info.pop("", None)
     if older:  # the result stands in a comment on the last move: IDB[211] Black wins ...
         info["RE"] = next((line.partition("]")[2] for line in reversed(lines) if line.startswith("ID")), "")
     game = _Game(_number(info.pop("SZ", ""), 52) or 19)
@@ -165,7 +166,6 @@ def _ngf(text: str) -> _Game:
         info[f"P{letter}"], info[f"{letter}R"] = (name, _ngf_rank(rank)) if name else (rank, "")
     result = read_result(info.get("RE", ""))
     game.info = info | {"DT": _iso_date(info.get("DT", "")), "RE": result_text(result) if result else ""}
-    game.info.pop("")
     for letter, column, row in re.findall(r"^PM[A-Z]{2}([BW])([A-Z])([A-Z])", text, re.MULTILINE):
         if column == row == "A":
             game.moves.append((letter, ""))

@@ -29,7 +29,8 @@ _FRACTIONS = {ord("¼"): "又1/4", ord("½"): "又1/2", ord("¾"): "又3/4"}
 # 2又3/4子, 3目半, 3집반, 半目, 1.5: zi (子) are two points each. "4分之3" is 3/4, with its numbers the other way round.
 _AMOUNT = re.compile(
     r"(?P<whole>\d{1,3}(?:\.\d{1,3})?(?![\d/分]))?(?:又|と)?(?:(?P<over>\d)/(?P<under>\d)|(?P<parts>\d)分之(?P<of>\d))?"
-    r"(?P<unit>子|目|집)?(?P<half>半|반)?"
+    r"(?P<unit>子|目|집)?(?P<half>半|반)?",
+    re.ASCII,
 )
 
 

@@ -44,17 +44,16 @@ export class MyGames {
     return entry;
   }
 
-  // What has cost points, each with a click to practise it; kinds are there of mistakes with a known reason.
+  // What has cost points, each with a click to practise it.
   losses({games, phases, kinds}) {
     const drill = (said, lost, message) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", about: "", ...message}));
-    const ofPhases = phases.filter(([, , lost]) => lost > 0), ofKinds = kinds.filter(([kind]) => kind);
-    const most = [ofPhases.length && text(ofPhases[0][1]), ofKinds.length && text(`mine.kind-${ofKinds[0][0]}`)];
+    const most = [phases.length && text(phases[0][1]), kinds.length && text(`mine.kind-${kinds[0][0]}`)];
     return [
       make("h3", {}, text("mine.losses", {count: games})),
       make("p", {id: "most-lost"}, text("mine.most", {what: most.filter(Boolean).join(" · ")})),
       make("p", {id: "losses", className: "choices"},
-        ...ofPhases.map(([phase, name, lost]) => drill(text(name), lost, {phase})),
-        ...ofKinds.map(([kind, lost]) => drill(text(`mine.kind-${kind}`), lost, {about: kind}))),
+        ...phases.map(([phase, name, lost]) => drill(text(name), lost, {phase})),
+        ...kinds.map(([kind, lost]) => drill(text(`mine.kind-${kind}`), lost, {about: kind}))),
     ];
   }
 }
