@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ..base.nesting import parse_json
 from ..table.database import Change, Database
 
 
@@ -37,7 +38,7 @@ class Missed:
     def from_json(cls, text: str) -> "Missed | None":
         """Returns it from its text; None for any other text."""
         with suppress(ValueError, TypeError, KeyError):
-            found = cls(**json.loads(text))
+            found = cls(**parse_json(text))
             return replace(found, points=float(found.points), line=tuple(map(str, found.line)))
         return None
 

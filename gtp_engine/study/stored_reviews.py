@@ -17,6 +17,7 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.languages.texts import Phrase
+from ..base.nesting import parse_json
 from ..go.game import Move
 from ..go.sgf import GameRecord, read_sgf
 from ..search.report import MoveReport, SearchReport
@@ -156,7 +157,7 @@ def _phrase(phrase: Phrase) -> list[Any]:
 
 def _unpacked(content: bytes, record: GameRecord) -> GameReview:
     """Returns a review of a record; ValueError, KeyError or TypeError if another version has packed it."""
-    document = json.loads(zlib.decompress(content))
+    document = parse_json(zlib.decompress(content))
     if document["names"] != [_REPORT, _MOVE]:
         raise ValueError("another version's")
     reports = [_report(*values) for values in document["reports"]]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..base.errors import UserError
 from ..base.files import files_with, is_same_file
+from ..base.nesting import parse_json
 from ..go.coords import BLACK, WHITE
 from ..go.sgf import GameRecord, read_sgf
 from .database import Change, Database
@@ -59,7 +60,7 @@ def as_text(facts: SavedFacts | None) -> str:
 def from_text(text: str) -> SavedFacts | None:
     """Returns facts from their text; None if it has none, or another version's."""
     with suppress(ValueError, TypeError, KeyError):
-        found = SavedFacts(**json.loads(text))
+        found = SavedFacts(**parse_json(text))
         return replace(found, players=(found.players[0], found.players[1]))
     return None
 

@@ -428,7 +428,7 @@ def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != home and access(path, mode))
     monkeypatch.setattr("gtp_engine.clients.cli.doctor.checks_of", lambda *_: [])
     monkeypatch.setattr("sys.platform", "linux")
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "GTP_ENGINE_CONFIG"):
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "GTP_ENGINE_CONFIG", "GTP_ENGINE_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     assert parse()[0].width == 9

@@ -17,7 +17,8 @@ from gtp_engine.engine.ranks import WEAKEST, Rank
 from gtp_engine.go.coords import PASS, WHITE
 from gtp_engine.study.first_steps import read_steps
 from gtp_engine.study.learner import Learner, opponent_move
-from gtp_engine.table.player_rating import RatingFile, first_rating
+from gtp_engine.table.database import Database
+from gtp_engine.table.player_rating import KeptRating, first_rating
 
 # What is typed on the five boards, a wrong try first, and the text that answers each line.
 BOARDS = [
@@ -135,7 +136,7 @@ def test_who_has_never_played_goes_from_the_first_question_to_a_whole_game(termi
         terminal.expect("Primeros pasos [67]> ")
         terminal.send(f"{line}\r")
     assert json.loads((data / "first-steps.json").read_text()) == {"step": 5}
-    found = RatingFile(data / "rating.json").rating
+    found = KeptRating(Database(data / "gtp_engine.db")).rating
     assert found == first_rating(WEAKEST)
     terminal.answer("learn", "Paso 6 de 8", "Primeros pasos 6> ")  # where it was left
     terminal.send("next\r")
@@ -153,7 +154,7 @@ def test_who_knows_the_rules_begins_against_25k(terminal: Terminal, data: Path) 
     terminal.expect("your rank> ")
     terminal.send("rules\r")
     terminal.expect("the engine plays at 25k and follows your results")
-    assert RatingFile(data / "rating.json").rating == first_rating(Rank(-24))
+    assert KeptRating(Database(data / "gtp_engine.db")).rating == first_rating(Rank(-24))
 
 
 def test_the_steps_can_be_typed_in_a_pipe(tmp_path: Path) -> None:

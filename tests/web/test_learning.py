@@ -12,7 +12,8 @@ from gtp_engine.engine.engine import Decision, Engine
 from gtp_engine.engine.ranks import WEAKEST, parse_rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import WHITE
-from gtp_engine.table.player_rating import RatingFile, first_rating
+from gtp_engine.table.database import Database
+from gtp_engine.table.player_rating import KeptRating, first_rating
 from gtp_engine.table.saved_games import open_game
 
 
@@ -27,7 +28,7 @@ def at_nine(tmp_path: Path) -> Iterator[Desk]:
     """A first game, which asks for the person's rank."""
     with Engine(EngineSettings(threads=1, visits=2, resign=False, seed=1), width=9) as engine:
         engine.ready.result()
-        desk = Desk(engine, tmp_path, rating=RatingFile(tmp_path / "rating.json"))
+        desk = Desk(engine, tmp_path, rating=KeptRating(Database(tmp_path / "gtp_engine.db")))
         desk.wait()
         yield desk
 
@@ -39,14 +40,14 @@ def step(desk: Desk) -> dict[str, Any]:
 
 def test_who_has_never_played_begins_with_the_first_step(at_nine: Desk, tmp_path: Path) -> None:
     at_nine.send("strength", rank="never")
-    assert RatingFile(tmp_path / "rating.json").rating == first_rating(WEAKEST)
+    assert KeptRating(Database(tmp_path / "gtp_engine.db")).rating == first_rating(WEAKEST)
     assert at_nine.state["rank"] == str(WEAKEST) and at_nine.state["rating"]["counts"]
     assert (step(at_nine)["number"], step(at_nine)["said"], step(at_nine)["width"]) == (0, "task", 5)
 
 
 def test_who_knows_the_rules_begins_against_25k(at_nine: Desk, tmp_path: Path) -> None:
     at_nine.send("strength", rank="rules")
-    assert RatingFile(tmp_path / "rating.json").rating == first_rating(parse_rank("25k"))
+    assert KeptRating(Database(tmp_path / "gtp_engine.db")).rating == first_rating(parse_rank("25k"))
     assert at_nine.state["rank"] == "25k" and step(at_nine) is None
 
 
