@@ -123,6 +123,10 @@ def test_ataris_are_marked_in_the_game_after_the_steps(desk: Desk) -> None:
     assert desk.state["ataris"] == [{"name": "steps.inAtari", "values": {"count": 1, "place": "A1", "move": "B1"}}]
     assert desk.state["drawn"]["marks"] == {"A1": "triangle"}
     saved = open_game(desk.saved())
+    desk.send("resign")
+    assert not desk.state["helps"] and desk.state["ataris"] == []
+    desk.send("undo")
+    assert desk.state["helps"]
     desk.send("no-marks")
     assert not desk.state["helps"] and desk.state["ataris"] == [] and desk.state["drawn"]["marks"] == {}
     # The game is left, and continued after a restart.

@@ -60,6 +60,14 @@ def test_a_finished_game_is_opened_with_its_review(desk: Desk, database: Databas
     assert desk.state["coming"]["due"] == 1
 
 
+def test_the_game_on_the_page_is_listed_when_it_is_over(desk: Desk) -> None:
+    desk.play_and_wait("C3")
+    assert games(desk)["games"] == []
+    desk.send("resign")
+    (game,) = games(desk)["games"]
+    assert game["name"] == desk.saved().stem and game["result"]["winner"] == "white"
+
+
 def test_a_review_that_has_ended_is_kept_and_shown_again(desk: Desk) -> None:
     desk.send("open", sgf=RECORD)
     desk.send("review", visits=4)

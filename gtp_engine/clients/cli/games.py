@@ -86,7 +86,7 @@ def _row(game: "UserGame") -> tuple[str, ...]:
     from ...go.sgf import shown_result
 
     facts = game.facts
-    players = " - ".join(name or "?" for name in facts.players)
+    players = f"engine {facts.opponent}" if facts.own else " - ".join(name or "?" for name in facts.players)
     result = "unfinished" if game.name and facts.is_unfinished else shown_result(facts.result)
     return facts.day, f"{facts.width}x{facts.height}", players, str(facts.moves), result, game.review, game.name
 

@@ -98,7 +98,7 @@ class Lessons:
         self._tell(f"{self._said(place)} · {own['title']}", "bold")
         self._tell(own["text"])
         self._say(learner)
-        self._tell(self._said(Phrase("steps.enter")) if step.goal == GAME else self._typed(learner), "dim")
+        self._tell(self._said(Phrase("steps.enterGame")) if step.goal == GAME else self._typed(learner), "dim")
 
     def _typed(self, learner: Learner) -> str:
         """Returns what can be typed."""

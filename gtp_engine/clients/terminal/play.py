@@ -238,7 +238,7 @@ class TerminalGame:
         # At a rank the report is what a weaker player saw, which is no judgement of the position.
         report = decision.report if self._engine.settings.rank is None else None
         self._screen.print(board.engine_move_line(self._engine.game, report, self._shown))
-        if self._is_helping:
+        if self._is_helping and not self._engine.game.is_over:
             self._print(self._lessons.ataris(self._engine.game))
 
     def _show_count(self) -> None:

@@ -21,7 +21,7 @@ def lesson_lines(review: GameReview) -> list[str]:
         worst = mistake.worst
         player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
         lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
-        lines += _sentences(review, worst)
+        lines += [said for said in _sentences(review, worst) if said not in lines]  # one that names several mistakes
     for move in review.praised_moves:
         lines += [f"well played: move {move.number}, {move.vertex(move.move.point)}", *_sentences(review, move)]
     return [*lines, "to play on from before one of them, type its number after again, as in again 1"]

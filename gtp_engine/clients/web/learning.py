@@ -133,7 +133,7 @@ class Learning(Part):
         helps = self._is_helping and self.played.is_humans_turn
         said = ataris(self.played.game) or [Phrase("steps.noAtari")] if helps else []
         return {
-            "helps": self.follows_position,
+            "helps": self.follows_position and self.played.result is None,
             "ataris": [*map(phrase_parts, said)],
             "step": self._described(self.learner) if self._is_open else None,
         }

@@ -39,14 +39,16 @@ class MyGames(Part):
             losses = find_losses(database)
             return {
                 "type": "games",
-                "games": [_listed(game) for game in games if not is_present(game)][:_LISTED],
+                "games": [_listed(game) for game in games if not is_continuing(game)][:_LISTED],
                 "curve": _curve(database),
                 "losses": asdict(losses),
                 "problem": database.notice,
             }
 
-        def is_present(game: UserGame) -> bool:
-            return present is not None and is_same_file(folder / f"{game.name}.sgf", present)
+        def is_continuing(game: UserGame) -> bool:
+            """Returns whether it is the unfinished game on the page."""
+            path = folder / f"{game.name}.sgf"
+            return present is not None and game.facts.is_unfinished and is_same_file(path, present)
 
         return Reading(found, lambda games: games)
 

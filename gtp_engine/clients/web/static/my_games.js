@@ -27,7 +27,7 @@ export class MyGames {
     const parts = [heading, make("p", {role: "alert", dir: "auto", hidden: !problem}, problem)];
     if (curve) parts.push(make("h3", {}, text("mine.curve")), make("div", {id: "rank-curve", role: "img", ariaLabel: text("mine.curve"), innerHTML: curve}));
     if (losses.games) parts.push(...this.losses(losses));
-    parts.push(games.length ? list : make("p", {}, text("mine.none")), make("p", {className: "choices"}, give, close));
+    parts.push(games.length || losses.games ? list : make("p", {}, text("mine.none")), make("p", {className: "choices"}, give, close));
     this.dialog.setAttribute("aria-labelledby", heading.id);
     this.dialog.replaceChildren(...parts);
     if (!this.dialog.open) this.dialog.showModal();
