@@ -31,7 +31,7 @@ export class MyGames {
     this.dialog.setAttribute("aria-labelledby", heading.id);
     this.dialog.replaceChildren(...parts);
     if (!this.dialog.open) this.dialog.showModal();
-    close.focus();
+    close.focus({preventScroll: true});  // a phone shows the heading first
   }
 
   // A button that opens a game.
