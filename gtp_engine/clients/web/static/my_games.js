@@ -31,12 +31,12 @@ export class MyGames {
     this.dialog.setAttribute("aria-labelledby", heading.id);
     this.dialog.replaceChildren(...parts);
     if (!this.dialog.open) this.dialog.showModal();
-    close.focus();
+    close.focus({preventScroll: true});  // a phone shows the heading first
   }
 
   // A button that opens a game.
   entry({name, key, width, height, players, opponent, own, result, isUnfinished, isEdited, moves, day, review}) {
-    const people = own ? [text("engineAt", {rank: rankName(opponent)})] : [players.map((player) => isolated(player) || text("human")).join(" – ")];
+    const people = own ? [text("engineAt", {rank: rankName(opponent)})] : [players.map(person).join(" – ")];
     const outcome = isUnfinished ? text("mine.unfinished") : result ? this.resultText(result) : "";
     const facts = [`${width} × ${height}`, ...people, text("script.afterMove", {number: moves}), outcome, review ? text(`mine.${review}`) : "", date(day)];
     const entry = button(facts.filter(Boolean).join(" · "), () => this.choose(name ? {type: "resume", game: name} : {type: "reopen", key}));
@@ -76,7 +76,7 @@ export class Share {
     const link = (kind) => make("a", {className: "button", href: `review.${kind}?language=${lang}`, download: ""}, text(`share.${kind}`));
     this.links.replaceChildren(make("span", {}, text("share")), link("html"), link("sgf"));
     const rows = [
-      ["players.title", ({colour, name}) => ["Black", "White"].includes(name) ? text(colour) : `${text(colour)} · ${name === "human" ? text("human") : isolated(name)}`],
+      ["players.title", ({colour, name}) => ["Black", "White"].includes(name) ? text(colour) : `${text(colour)} · ${person(name)}`],
       ["players.accuracy", ({accuracy}) => percent(accuracy)],
       ["players.lostPerMove", ({lost}) => number(lost, 2)],
       ...Object.keys(players[0]?.phases ?? {}).map((phase) => [phase, ({phases}) => phases[phase] === null ? "–" : number(phases[phase], 2)]),
@@ -89,7 +89,8 @@ export class Share {
   }
 }
 
-const isolated = (name) => name && `\u2068${name}\u2069`;
+// The name of a player; records of the program call a person human.
+const person = (name) => name && name !== "human" ? `\u2068${name}\u2069` : text("human");
 
 function make(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
