@@ -40,11 +40,12 @@ def take_game(browser: Browser, folder: str) -> None:
         address = re.search(r"http\S+", program.stdout.readline())
         assert address is not None
         page = opened(browser, address[0], 960, 600)
-        page.click("#settings summary")
+        page.click("#more")
+        page.locator("#rest details").evaluate_all("(all) => all.forEach((each) => { each.open = true; })")
         page.check("#teach")
         page.check("#opinions")
         page.select_option("#layer", "losses")
-        page.click("#settings summary")
+        page.click("#more")
         for vertex in MOVES:
             expect(page.locator("#status")).to_contain_text("your turn")
             click(page, vertex)
@@ -78,9 +79,10 @@ def opened(browser: Browser, address: str, width: int, height: int) -> Any:
 def click(page: Any, vertex: str) -> None:
     """Clicks a point of a 9x9 board; the distances are those of the drawing."""
     box = page.locator("#overlay").bounding_box()
-    unit = box["width"] / (2 * 27 + 20 * 8)
+    left, top, width, _ = map(float, page.get_attribute("#overlay", "viewBox").split())
+    unit = box["width"] / width
     column, row = "ABCDEFGHJ".index(vertex[0]), 9 - int(vertex[1:])
-    page.mouse.click(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
+    page.mouse.click(box["x"] + unit * (27 + 20 * column - left), box["y"] + unit * (27 + 20 * row - top))
 
 
 def save(page: Any, name: str) -> None:

@@ -69,8 +69,10 @@ def test_the_keyboard_is_enough(page: Any) -> None:
 
 
 def test_controls_have_names(page: Any) -> None:
+    open_settings(page)
     unnamed = page.evaluate(
         """[...document.querySelectorAll("button, a, select, input, [role=application]")].filter((element) =>
+           element.checkVisibility() &&  // others are named when they are shown
            !(element.getAttribute("aria-label") || element.textContent.trim() || element.labels?.length)
         ).map((element) => element.outerHTML)"""
     )
@@ -291,6 +293,7 @@ def test_other_languages(page: Any, language: str) -> None:
     page.locator("#candidates tbody button").first.wait_for()
     page.reload()
     page.wait_for_function("code => document.documentElement.lang === code", arg=language)
+    page.locator("#drawing .black circle").first.wait_for()  # the game is shown, and with it the buttons of its face
     press(page, "#analyse")
     click(page, "E5")
     refused = {"es": "E5 está ocupado", "zh": "E5 已有棋子", "ar": "\u2068E5\u2069 مشغولة"}
@@ -346,7 +349,7 @@ def test_two_people_finish_a_game(page: Any) -> None:
     page.wait_for_function("before => document.querySelector('#status').innerText !== before", arg=before)
     page.click("text=How would they be captured?")
     expect(page.locator("#captures li").first).to_have_text(re.compile(r"^[A-J]\d: "))
-    page.click("#undo")
+    press(page, "#undo")
     expect(page.locator("#sums")).to_be_hidden()
 
 

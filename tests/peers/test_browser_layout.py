@@ -64,7 +64,7 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     def face() -> tuple[str, list[str]]:
         return page.get_attribute("body", "data-face"), page.evaluate(IN_SIGHT)
 
-    assert face() == ("play", ["new", "open"])
+    assert face() == ("play", ["new", "open", "myGames"])
     play_first_move(page)
     wait_for_status(page, "your turn")
     assert face() == ("play", ["undo", "hint", "pass"])
@@ -221,6 +221,7 @@ def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> N
 
 def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> None:
     paste(page, "(;SZ[5]KM[7]AB[ee];B[ab];W[aa];B[ba];W[cc];B[aa])")  # the first White stone is captured
+    expect(page.locator("#board")).to_have_attribute("aria-label", re.compile("5 . 5"))
     page.locator("body").press("End")
     expect(page.locator("#facts")).to_contain_text("move 5")
     expect(page.locator("#drawing .coordinates")).to_be_visible()
