@@ -199,6 +199,7 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
 
 def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> None:
     paste(page, "(;SZ[9]KM[7];B[ee];W[ce];B[gc];W[gg])")
+    wait_for_status(page, "Position after move 0 of 4")
     page.locator("body").press("End")
     press(page, "#review")
     page.wait_for_function("() => document.querySelector('#graph .winrate')?.getAttribute('d').split('L').length === 5")
