@@ -1,13 +1,12 @@
 // The count of a game: the sum of each player, and on request how each dead chain would be captured.
-import {button, find} from "./elements.js";
+import {button, find, make} from "./elements.js";
 import {number, say, text} from "./words.js";
 
-const sums = find("#sums"), help = find("#count-help"), list = document.createElement("ul");
+const sums = find("#sums"), help = find("#count-help"), list = make("ul", {id: "captures"});
 
 export class Count {
   // send: sends a message.
   constructor(send) {
-    list.id = "captures";
     this.ask = button("", () => send({type: "captures"}));
     help.after(this.ask, list);
   }
@@ -19,11 +18,7 @@ export class Count {
     if (!count) return;
     say(sums, sumsText(count));
     say(this.ask, text("count.how"));
-    list.replaceChildren(...(count.captures ?? []).map((capture) => {
-      const entry = document.createElement("li");
-      entry.textContent = captureText(capture);
-      return entry;
-    }));
+    list.replaceChildren(...(count.captures ?? []).map((capture) => make("li", {}, captureText(capture))));
   }
 }
 

@@ -9,6 +9,13 @@ export function button(said, onClick) {
   return element;
 }
 
+// Returns a new element with these properties and children, elements or texts.
+export function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
 // Calls `onPoint` when the user points at an element, with the mouse or the keyboard, and `onLeave` when no longer.
 export function onPointing(element, onPoint, onLeave) {
   for (const event of ["focus", "pointerenter"]) element.addEventListener(event, onPoint);

@@ -1,5 +1,5 @@
 // First steps for somebody who has never played: boards with tasks, small games, and the ataris in the game after them.
-import {button, find} from "./elements.js";
+import {button, find, make} from "./elements.js";
 import {say, text} from "./words.js";
 
 const FALLBACK = "en";
@@ -9,11 +9,11 @@ export class FirstSteps {
   constructor(send, board) {
     Object.assign(this, {send, board, step: null});
     const ask = (type) => () => send({type});
-    this.place = element("p", "place");
-    this.title = element("h2", "");
+    this.place = make("p", {className: "place"});
+    this.title = make("h2", {});
     this.title.tabIndex = -1;
-    this.lesson = element("p", "lesson");
-    this.said = element("p", "said");
+    this.lesson = make("p", {className: "lesson"});
+    this.said = make("p", {className: "said"});
     this.said.setAttribute("role", "status");
     this.buttons = {
       next: button("", () => this.go(this.step.number + 1)),
@@ -27,11 +27,11 @@ export class FirstSteps {
       leave: button("", ask("leave-steps")),
     };
     for (const [name, entry] of Object.entries(this.buttons)) entry.id = `step-${name}`;
-    const choices = element("div", "choices");
+    const choices = make("div", {className: "choices"});
     choices.append(...Object.values(this.buttons));
-    this.numbers = element("div", "choices numbers");
+    this.numbers = make("div", {className: "choices numbers"});
     this.numbers.setAttribute("role", "group");
-    this.section = element("section", "");
+    this.section = make("section", {});
     this.section.id = "first-steps";
     this.section.hidden = true;
     this.section.append(this.place, this.title, this.lesson, this.said, choices, this.numbers);
@@ -121,10 +121,4 @@ export class FirstSteps {
     const colour = goal === "game" || state === "right" || isThinking ? null : "black";
     this.board.show(svg, {width, height, stones, drawn, last: lastMove?.vertex, title: this.label, colour, isPreview: false});
   }
-}
-
-function element(name, classes) {
-  const made = document.createElement(name);
-  made.className = classes;
-  return made;
 }

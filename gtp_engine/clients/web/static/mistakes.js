@@ -1,5 +1,5 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
-import {button, fillList, find, onPointing} from "./elements.js";
+import {button, fillList, find, make, onPointing} from "./elements.js";
 import {lostPoints, moveName, number, say, text, told} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
@@ -59,12 +59,7 @@ export class Mistakes {
       this.chosen = mistake.node;
       this.onNode(mistake.node);
     });
-    entry.append(...mistakeTexts(mistake).map(([kind, said]) => {
-      const part = document.createElement("span");
-      part.className = kind;
-      part.textContent = said;
-      return part;
-    }));
+    entry.append(...mistakeTexts(mistake).map(([kind, said]) => make("span", {className: kind, textContent: said})));
     entry.dataset.entry = mistake.node;
     item.append(entry);
     if (mistake.node === shown) {
@@ -84,7 +79,7 @@ export class Mistakes {
     item.append(entry);
     if (move.node === shown) {
       entry.setAttribute("aria-current", "true");
-      item.append(...move.reasons.map((reason) => Object.assign(document.createElement("p"), {textContent: told(reason)})));
+      item.append(...move.reasons.map((reason) => make("p", {textContent: told(reason)})));
     }
     return item;
   }

@@ -1,5 +1,5 @@
 // The user's games: what was played and reviewed, the curve of the rank, and what has cost most points, to be practised.
-import {button, find} from "./elements.js";
+import {button, find, make} from "./elements.js";
 import {addButton} from "./faces.js";
 import {rankName} from "./new_game.js";
 import {date, number, percent, text} from "./words.js";
@@ -8,8 +8,7 @@ export class MyGames {
   // send: sends a message; resultText: says who has won.
   constructor(send, resultText) {
     Object.assign(this, {resultText});
-    this.dialog = document.createElement("dialog");
-    this.dialog.id = "my-games";
+    this.dialog = make("dialog", {id: "my-games"});
     document.body.append(this.dialog);
     addButton("myGames", "begin", () => send({type: "games"}));
     this.choose = (message) => {
@@ -91,9 +90,3 @@ export class Share {
 
 // The name of a player; records of the program call a person human.
 const person = (name) => name && name !== "human" ? `\u2068${name}\u2069` : text("human");
-
-function make(tag, properties, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}

@@ -1,5 +1,5 @@
 // Why the move that is shown is a mistake: the line that refutes it is played on the board, and other moves can be tried.
-import {button, find} from "./elements.js";
+import {button, find, make} from "./elements.js";
 import {moveName, say, text, told} from "./words.js";
 
 const PACE = 900;  // milliseconds between the moves of a line that is played out
@@ -10,22 +10,19 @@ export class Why {
   constructor(send, {shown, onChange, announce}) {
     Object.assign(this, {send, onChange, announce, count: 0, asked: null});
     this.ask = (type, values = {}) => send({type, ...values, ...shown()});
-    const make = (id, said, onClick, sign = "") => {
+    const named = (id, said, onClick, sign = "") => {
       const element = Object.assign(button(sign, onClick), {id});
       Object.assign(element.dataset, said);
       return element;
     };
-    this.lines = Object.assign(document.createElement("div"), {id: "why-lines"});
-    this.panel = document.createElement("section");
-    this.panel.id = "why-panel";
-    const first = document.createElement("div"), last = document.createElement("div");
-    first.append(make("why", {text: "why"}, () => this.ask("why")), make("what-if", {text: "whatIf"}, () => this.pick()));
-    last.append(
-      make("why-back", {label: "previous"}, () => this.step(-1), "‹"),
-      make("why-on", {label: "next"}, () => this.step(1), "›"),
-      make("why-leave", {text: "controls.leave"}, () => this.leave()),
-    );
-    this.panel.append(first, this.lines, last);
+    this.lines = make("div", {id: "why-lines"});
+    const first = make("div", {},
+      named("why", {text: "why"}, () => this.ask("why")), named("what-if", {text: "whatIf"}, () => this.pick()));
+    const last = make("div", {},
+      named("why-back", {label: "previous"}, () => this.step(-1), "‹"),
+      named("why-on", {label: "next"}, () => this.step(1), "›"),
+      named("why-leave", {text: "controls.leave"}, () => this.leave()));
+    this.panel = make("section", {id: "why-panel"}, first, this.lines, last);
     find("#steps").after(this.panel);
   }
 
