@@ -31,7 +31,7 @@ class SearchFuture(NotCopied, Future[T]):
     def __init__(self, thread: threading.Thread, stop: threading.Event | None, *, is_endless: bool) -> None:
         """Makes a future of a job of a thread, with an event that ends it."""
         super().__init__()
-        self._thread, self._stop, self._is_endless = thread, stop, is_endless
+        self._thread, self._stop, self.is_endless = thread, stop, is_endless
         self.before: list[threading.Event] = []  # the events of the endless searches before the job
 
     def result(self, timeout: float | None = None) -> T:
@@ -45,7 +45,7 @@ class SearchFuture(NotCopied, Future[T]):
             return super().result(timeout)
         for stop in self.before:
             stop.set()
-        if self._is_endless:
+        if self.is_endless:
             with suppress(TimeoutError):
                 return super().result(_UNNOTICED)
             logger.warning("waiting for a search without limits, which ends when Engine.stop is called")
@@ -87,8 +87,7 @@ class SearchThread:
         self.pondering_stop = threading.Event()
         self._requested: WeakSet[threading.Event] = WeakSet()  # the events of `new_stop`
         # The events of the jobs that have not ended. The keys are weak: who asked for a result keeps it, nobody else.
-        self._stops: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()
-        self._endless: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()  # those without limits
+        self._stops: WeakKeyDictionary[SearchFuture[Any], threading.Event] = WeakKeyDictionary()
         # An event is set and forgotten in one step: a search whose event nobody can set any more would never end.
         # Nor is a job queued after the end marker, since it would never run, and its caller would wait forever.
         self._lock = threading.Lock()
@@ -133,11 +132,10 @@ class SearchThread:
         with self._lock:
             if self.is_closed:
                 raise UserError("the engine is closed")
-            future.before += [event for earlier, event in self._endless.items() if not earlier.done()]
+            running = ((earlier, event) for earlier, event in self._stops.items() if not earlier.done())
+            future.before += [event for earlier, event in running if earlier.is_endless]
             if stop is not None:
                 self._stops[future] = stop
-                if is_endless:
-                    self._endless[future] = stop
             self._jobs.put(job)
         return future
 
