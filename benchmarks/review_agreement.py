@@ -98,7 +98,7 @@ def reviewed(
     moves: list[tuple[MoveReview, ...]] = []
     times: list[float] = []
     for step in itertools.takewhile(lambda step: step.stage in ("moves", "again"), steps):
-        if step.stage == "again":  # the first step of which has the moves as the first look leaves them
+        if step.stage == "again":  # its first step has the moves of the first look
             moves, times = [*moves[:1], step.review.moves], [*times[:1], time.perf_counter() - began]
             if looks == 1:
                 break

@@ -2,7 +2,7 @@
 
 A worker is a process that answers one call at a time. A call is a function of a module, whose first argument is the
 `Worker`; its other arguments and its result are pickled. A worker that is lost is replaced by one with another number;
-the call that it was working on is reported as lost, and whoever made it decides what to do: nothing is repeated
+the call that it was working on is reported as lost, and the caller decides what to do: nothing is repeated
 automatically. `base.processes` has the pool of this machine, `base.cluster` that of several machines.
 """
 
@@ -206,7 +206,7 @@ class Portions(Generic[T]):
     The items of lost workers are given to others.
 
     Attributes:
-        due: By worker, the items that it has not finished; whoever makes the calls takes out those that are.
+        due: By worker, the items that it has not finished; the caller removes those that are finished.
     """
 
     def __init__(self, pool: Pool, items: Iterable[T] | None, room: int) -> None:

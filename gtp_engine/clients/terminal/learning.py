@@ -105,7 +105,7 @@ class Lessons:
         return self._said(Phrase("steps.typed", {"point": example_point(learner.game.width, learner.game.height)}))
 
     def _do(self, learner: Learner, command: str) -> None:
-        """Executes a word; Enter goes on after a right answer, and otherwise shows the step again."""
+        """Executes a word; Enter begins the next step after a right answer, and otherwise shows this one again."""
         step = {"next": 1, "back": -1, "": learner.state == RIGHT}.get(command)
         if step is not None:
             learner.go(min(max(learner.number + step, 0), len(learner.steps) - 1))

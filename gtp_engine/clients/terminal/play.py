@@ -423,7 +423,7 @@ class TerminalGame:
         self._print(self._opening, "dim")
 
     def _forget_last(self, opening: str = "") -> None:
-        """Forgets what is known about the game before, and what was said at its start."""
+        """Forgets what was found out about the previous game, and what was said at its start."""
         self._is_saved, self._lesson, self._opening = None, None, opening or self._greeting()
         self._known = KnownReports()
 

@@ -188,7 +188,7 @@ class Asking(Part):
         return lines if tried is None else {**lines, "tried": Explanation(tried).refutation}
 
     def on_why_line(self, message: Message) -> Document:
-        """Returns the board after some moves of a line; no board if there is no such line now."""
+        """Returns the board after some moves of a line, or none if the line is gone."""
         name, asked = text_of(message, "line"), self._question
         count = whole_number(message, "moves", 0, LONGEST_VARIATION)
         line = self._lines(asked).get(name) if asked is not None else None

@@ -30,7 +30,7 @@ class Sharing(Part):
     def file(self, kind: str, language: str = DEFAULT) -> Download:
         """Returns one of the files, by its name in addresses, in the language of the page.
 
-        Raises UserError if there is no such thing now.
+        Raises UserError if there is nothing of this kind to share.
         """
         language = language if language in LANGUAGES else DEFAULT
         if kind == "game.sgf":
