@@ -99,7 +99,8 @@ def check_types(programs: Path, folder: Path) -> None:
     """A type checker that is used elsewhere knows the types of the public names."""
     pytest.importorskip("mypy", reason="needs mypy: pip install -e '.[dev]'")
     script = folder / "script.py"
-    script.write_text((ROOT / "examples" / "learn_a_game.py").read_text() + "\nreveal_type(network_inputs([]))\n")
+    example = (ROOT / "examples" / "learn_a_game.py").read_text()
+    script.write_text(example + "\nreveal_type(gtp_engine.network_inputs([]))\n")
     mypy = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", folder / "mypy")
     said = run(*mypy, "--python-executable", programs / "python", script, cwd=folder)
     assert 'Revealed type is "tuple[' in said and "gtp_engine.search.evaluate.inputs.NetworkInputs" in said

@@ -1,11 +1,13 @@
 """The example of the layers below records runs, with public names only, and type checkers know them."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import gtp_engine
 from gtp_engine import load_model, load_network, network_inputs, read_sgf
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.game import Game
@@ -31,8 +33,11 @@ def test_it_shows_inputs_and_outputs_and_saves_what_was_learned(
     assert "'policy': " in losses
     before, after = load_model(TINY).state_dict(), load_model(tmp_path / "new.bin.gz").state_dict()
     assert before.keys() == after.keys() and any((after[name] != value).any() for name, value in before.items())
-    tree = ast.parse(EXAMPLE.read_text())
-    assert {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)} == {"gtp_engine"}
+    source = EXAMPLE.read_text()
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert [ast.unparse(node) for node in imports] == ["import sys", "import numpy as np", "import gtp_engine"]
+    used = set(re.findall(r"\bgtp_engine\.(\w+)", source))
+    assert "Learner" in used and used <= set(gtp_engine.__all__)
 
 
 def test_raw_outputs_are_those_of_the_module_and_the_evaluation_follows_from_them() -> None:
