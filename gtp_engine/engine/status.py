@@ -7,8 +7,9 @@ stones only. What is pass-alive is certain; of the rest the ownership decides th
 During a game every chain is judged by itself, with its owner to move first. After two passes nobody has anything left
 to gain, so the stones make sense together: a region is one player's or a few neutral points. Judged chain by chain, a
 large group that a network doubts may come out half alive. So the dead stones are chosen together then: of the ways to
-settle the board, the one that explains the ownership best. If few empty points are left, doubtful stones are read
-instead (`seki_reading`).
+settle the board, the one that explains the ownership best.
+
+What looks dead is read, during a game and after it: stones that cannot be captured are alive (`seki_reading`).
 """
 
 from collections.abc import Callable, Collection
@@ -115,7 +116,9 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, profile: str = "") -
     after_pass.play(game.to_move, PASS)
     if after_pass.is_over:
         return frozenset(dead_at_the_end(after_pass, evaluator, profile))
-    return frozenset(dead_stones(game, in_their_own_turn(game, *evaluated_ownership(game, evaluator, profile, 0))))
+    return frozenset(
+        find_dead(game, lambda: in_their_own_turn(game, *evaluated_ownership(game, evaluator, profile, 0)))
+    )
 
 
 def dead_at_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> set[int]:
@@ -127,13 +130,15 @@ def find_dead(game: Game, find_ownership: Callable[[], NDArray[np.floating]]) ->
     """Returns the points of the stones that are removed for the count.
 
     Once the game is over they are chosen together, and there are none under rules that count stones as they stand.
+    Stones that cannot be captured are alive, however dead they look.
 
     Args:
         find_ownership: Returns Black's ownership: `in_their_own_turn`, or after the end the mean. Called if needed.
     """
-    if not game.is_over:
-        return dead_stones(game, find_ownership())
-    return set() if game.rules.stones_stand else agreed_dead(game, find_ownership())
+    if game.is_over and game.rules.stones_stand:
+        return set()
+    dead = (agreed_dead if game.is_over else dead_stones)(game, find_ownership())
+    return dead - uncapturable_stones(game, dead)
 
 
 def chain_statuses(game: Game, dead: Collection[int]) -> dict[str, list[list[int]]]:
@@ -177,8 +182,7 @@ def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
         if cost(best) >= cost(dead):
             break
         dead = best
-    points = set(points_of(dead, game.width))
-    return points - uncapturable_stones(game, ownership, points)
+    return set(points_of(dead, game.width))
 
 
 def _costs(ownership: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -142,7 +142,9 @@ def _fill_connections(living: NDArray[np.int8], owner: NDArray[np.int8]) -> None
 
 
 def _connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int) -> set[Cell]:
-    """Returns a point of this colour's territory that has to be filled; an empty set if there is none."""
+    """Returns points of this colour's territory that have to be filled; an empty set if there is none."""
+    if forced := _forced_connections(filled, owner, colour):
+        return forced
     linked = ((filled == colour) | ((filled == EMPTY) & (owner == NEUTRAL))).astype(np.int8)
     for region in find_regions(linked):
         stones = {cell for cell in region.cells if filled[cell] == colour}
@@ -152,6 +154,28 @@ def _connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int)
         if len(liberties) == 1 and not all(stones.issuperset(neighbours(cell, filled.shape)) for cell in liberties):
             return liberties
     return set()
+
+
+def _forced_connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int) -> set[Cell]:
+    """Returns the points of this colour's territory where a chain has to connect whichever neutral point it takes.
+
+    The opponent takes one of two neutral points that each put a chain in atari, whose last liberty is the same point.
+    """
+    threats: dict[Cell, set[Cell]] = {}
+    around: dict[Cell, set[Cell]] = {}
+    for chain in find_regions(filled):
+        if chain.colour == colour:
+            liberties = find_liberties(chain.cells, filled)
+            own = {cell for cell in liberties if owner[cell] == colour}
+            for cell in own:
+                around.setdefault(cell, set()).update(chain.cells)
+                if len(own) == 1 and len(liberties) == 2:
+                    threats.setdefault(cell, set()).update(liberties - own)
+    return {
+        cell
+        for cell, neutral in threats.items()
+        if len(neutral) > 1 and any(owner[other] == colour for other in find_liberties(around[cell], filled) - {cell})
+    }
 
 
 def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:

@@ -1,0 +1,64 @@
+"""Finished positions with right counts: sekis that look dead, and points that have to be filled."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawn_positions import game_of
+
+from gtp_engine.engine.status import find_dead
+from gtp_engine.go.coords import BLACK, EMPTY, PASS
+from gtp_engine.go.game import Game
+from gtp_engine.go.regions import cells_of
+
+RULES = ("japanese", "chinese")
+
+
+def read_positions() -> list[tuple[dict[str, str], str]]:
+    """Returns the properties and the drawing of each position."""
+    positions = []
+    for block in (Path(__file__).parents[1] / "data" / "counts.txt").read_text().split("\n\n")[1:]:
+        lines = block.strip().splitlines()
+        properties = dict(line.split(":", 1) for line in lines if ":" in line)
+        positions.append((properties, "\n".join(line for line in lines if ":" not in line)))
+    return positions
+
+
+def swapped(drawing: str) -> str:
+    """Returns a drawing with the players' colours changed."""
+    return drawing.translate(str.maketrans("XO", "OX"))
+
+
+def chains_at(game: Game, names: str) -> set[int]:
+    """Returns the points of the chains that these stones belong to."""
+    chains = [game.chain(name) for name in names.split()]
+    return {point for chain in chains if chain for point in chain.stones}
+
+
+def sure_ownership(game: Game, dead: set[int]) -> np.ndarray:
+    """What a network finds that is sure that these stones are dead and all others alive."""
+    stones = game.stones()
+    ownership = np.select([stones == BLACK, stones == EMPTY], [0.98, 0.0], -0.98)
+    for cell in cells_of(dead, game.width):
+        ownership[cell] *= -1
+    return ownership
+
+
+@pytest.mark.parametrize("is_swapped", [False, True], ids=["as drawn", "colours swapped"])
+@pytest.mark.parametrize(
+    ("properties", "drawing", "rules"),
+    [
+        pytest.param(properties, drawing, rules, id=f"{properties['name'].strip()}, {rules}")
+        for properties, drawing in read_positions()
+        for rules in RULES
+        if rules in properties
+    ],
+)
+def test_the_count_is_right(properties: dict[str, str], drawing: str, rules: str, is_swapped: bool) -> None:
+    game = game_of(swapped(drawing) if is_swapped else drawing, rules, komi=0)
+    ownership = sure_ownership(game, chains_at(game, properties["looks dead"]))
+    for _ in range(3):  # during the game, after the first pass and after the last
+        dead = find_dead(game, lambda: ownership)
+        assert dead == chains_at(game, properties["dead"])
+        assert game.score(dead).points == float(properties[rules]) * (-1 if is_swapped else 1)
+        game.play(game.to_move, PASS)
