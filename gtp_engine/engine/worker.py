@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -334,3 +334,15 @@ class SearchWorker:
             if evaluator is not None:
                 evaluator.close()
         self._evaluator = self._large_boards = None
+
+
+def as_katago(network: "NetworkEvaluator", name: str) -> dict[str, Any]:
+    """Returns what KataGo's GTP and its JSON protocol report about a network, under this name."""
+    return {
+        "name": name,
+        "internalName": network.config.name,
+        "maxBatchSize": network.batch_size,
+        "usesHumanSLProfile": network.takes_profile,
+        "version": network.config.version,
+        "usingFP16": str(network.precision == "float16").lower(),
+    }

@@ -24,7 +24,7 @@ from ...base.errors import EXPECTED, UserError, answer_text, error_text
 from ...base.nesting import parse_json
 from ...base.system import WAIT_SECONDS
 from ...engine.settings import EngineSettings
-from ...engine.worker import SearchWorker
+from ...engine.worker import SearchWorker, as_katago
 from ...go.game import Game
 from ...nets.library import find_network
 from ...search.evaluate.choices import LARGEST_BOARD, names_file
@@ -109,9 +109,11 @@ class Schedulers:
 
     def models(self) -> list[dict[str, Any]]:
         """Returns the loaded networks as KataGo's `query_models` reports them."""
-        networks = [(name, scheduler.evaluator) for name, (_, scheduler) in self._by_network.items()]
+        networks: list[tuple[str, Any]] = [
+            (name, scheduler.evaluator) for name, (_, scheduler) in self._by_network.items()
+        ]
         networks += [] if self._human is None else [(self._human_model, self._human)]
-        return [_model(name, evaluator) for name, evaluator in networks if names_file(name)]
+        return [as_katago(each, str(find_network(name))) for name, each in networks if names_file(name)]
 
     def close(self) -> None:
         """Closes all evaluators."""
@@ -119,20 +121,6 @@ class Schedulers:
             worker.close()
         if self._human is not None:
             self._human.close()
-
-
-def _model(network: str, evaluator: Evaluator) -> dict[str, Any]:
-    from ...search.evaluate.network_evaluator import NetworkEvaluator
-
-    assert isinstance(evaluator, NetworkEvaluator)
-    return {
-        "name": str(find_network(network)),
-        "internalName": evaluator.config.name,
-        "maxBatchSize": evaluator.batch_size,
-        "usesHumanSLProfile": evaluator.config.metadata_version > 0,
-        "version": evaluator.config.version,
-        "usingFP16": "true" if evaluator.precision == "float16" else "false",
-    }
 
 
 class Conversation:

@@ -191,20 +191,16 @@ class _GameFields:
         return tuple(Move(self._player(name, player), self._point(name, location)) for player, location in pairs)
 
     def _player(self, name: str, text: object) -> int:
-        try:
+        with _named(name, f"Could not parse player: {str(text)[:60]}", with_error=False):
             return parse_colour(str(text))
-        except UserError:
-            raise QueryError(name, f"Could not parse player: {str(text)[:60]}") from None
 
     def _point(self, name: str, text: object) -> int:
         """Returns a point, by its vertex or in KataGo's other form, "(column,row)" counted from 0 at the top left."""
         place = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", str(text), re.ASCII)
         if place is not None and int(place[1]) < self.width and int(place[2]) < self.height:
             return point_at(int(place[1]), int(place[2]), self.width)
-        try:
+        with _named(name, f"Could not parse board location: {str(text)[:60]}", with_error=False):
             return parse_vertex(str(text), self.width, self.height)
-        except UserError:
-            raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
 
     def start(self, moves: tuple[Move, ...]) -> Game:
         """Returns the position before the moves."""

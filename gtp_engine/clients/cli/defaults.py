@@ -51,15 +51,11 @@ def use_configuration(ctx: click.Context) -> None:
     variable names a file that does not exist, a folder or a pipe; OSError if the file, or its folder, cannot be read.
     """
     path, command = configuration_file(), ctx.command
-    if path is not None and os.environ.get(CONFIGURATION) and not path.exists():
+    is_named = path is not None and os.environ.get(CONFIGURATION)
+    if path is not None and is_named and not path.exists():
         remedy = "create it with `gtp_engine config --create`"
         raise click.ClickException(f"{CONFIGURATION} names {path}, which does not exist; {remedy}")
-    if (
-        path is not None
-        and os.environ.get(CONFIGURATION)
-        and not os.path.isfile(path)
-        and str(path).lower() != os.devnull
-    ):
+    if path is not None and is_named and not os.path.isfile(path) and str(path).lower() != os.devnull:
         kind = "folder" if path.is_dir() else "pipe or a device"  # it is read several times
         raise click.ClickException(f"{CONFIGURATION} names {path}, which is a {kind}; name a file")
     if path is None or not os.path.isfile(path):  # unlike Path's, False in another user's home

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,12 +103,9 @@ def network_rate(path: Path) -> tuple[str, float]:
     from ...search.evaluate.network_evaluator import NetworkEvaluator
 
     threads = available_cpus()
-    evaluator = NetworkEvaluator(path, threads=threads)
-    try:
+    with closing(NetworkEvaluator(path, threads=threads)) as evaluator:
         game = random_position(LARGEST_BOARD, LARGEST_BOARD, 60)
         return evaluator.device, bare_rate(evaluator, game, 8 * threads if evaluator.device == "cpu" else 64, threads)
-    finally:
-        evaluator.close()
 
 
 def bare_rate(evaluator: "NetworkEvaluator", game: Game, batch: int, threads: int) -> float:

@@ -95,18 +95,12 @@ def kata_set_params(session: Session, arguments: list[str]) -> None:
 @command("kata-get-models")
 def kata_get_models(session: Session, arguments: list[str]) -> str:
     """Returns a JSON list of the network that is used; an empty one if none is."""
+    from ...engine.worker import as_katago
+
     evaluator: Any = session.wait(session.engine.prepare())
     if session.engine.network is None:
         return "[]"
-    model = {
-        "name": evaluator.name,
-        "internalName": evaluator.config.name,
-        "maxBatchSize": evaluator.batch_size,
-        "usesHumanSLProfile": evaluator.takes_profile,
-        "version": evaluator.config.version,
-        "usingFP16": str(evaluator.precision == "float16").lower(),
-    }
-    return json.dumps([model], separators=(",", ":"))
+    return json.dumps([as_katago(evaluator, evaluator.name)], separators=(",", ":"))
 
 
 def _text(value: object) -> str:

@@ -112,8 +112,7 @@ class Asking(Part):
         if self._question is not None and self._question.task is not None:
             self.session.cancel()
         self._asked = None
-        self.session.touch()
-        self.session.go_on()
+        self.session.resume()
 
     def after_beginning(self, *, is_aside: bool) -> None:
         self._asked = None
@@ -138,13 +137,11 @@ class Asking(Part):
             asked.task = None
             if found is not None:
                 keep(found)
-            session.touch()
-            session.go_on()
+            session.resume()
 
         asked.tried, asked.task = None, Task("why", partial(self.played.engine.ask, question), finish)
         self._asked = asked
-        session.touch()
-        session.go_on(asked.task)
+        session.resume(asked.task)
 
     def _note(self, asked: _Question, answer: "Explanation") -> None:
         """Keeps an answer. From now on the page shows its figure, which comes from longer searches."""

@@ -77,9 +77,7 @@ class Learning(Part):
         self._show()
         if learner.needs_reply:
             game = learner.game
-            ask_opponent(self.played.engine, game).add_done_callback(
-                lambda done: self.session.call(partial(self._replied, game, done))
-            )
+            self.session.follow(ask_opponent(self.played.engine, game), partial(self._replied, game))
 
     def _replied(self, game: Game, done: "Future[Decision]") -> None:
         """Plays the opponent's move unless the learner has taken back a move meanwhile, or has left."""

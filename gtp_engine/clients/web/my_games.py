@@ -54,7 +54,7 @@ class MyGames(Part):
 
     def on_resume(self, message: Message) -> Reading:
         """Continues a saved game, or shows one that is finished."""
-        name, number = text_of(message, "game"), self.session.tree_number
+        name = text_of(message, "game")
 
         def read() -> SavedGame:
             path = next((path for path in games_of_user(self.played.folder) if path.stem == name), None)
@@ -63,11 +63,11 @@ class MyGames(Part):
             saved = read_shown(path.read_bytes(), path)
             return saved if saved.is_own else saved.as_record()
 
-        return Reading(read, lambda saved: self._load(saved, number))
+        return self.session.reading(read, self._opening.load)
 
     def on_reopen(self, message: Message) -> Reading:
         """Shows a game that was reviewed, as it was then."""
-        key, number = text_of(message, "key"), self.session.tree_number
+        key = text_of(message, "key")
 
         def read() -> SavedGame:
             rows = self._database.rows("SELECT sgf FROM reviews WHERE key = ?", key)
@@ -75,11 +75,7 @@ class MyGames(Part):
                 raise UserError(f"no reviewed game {key[:80]!r}")
             return read_shown(rows[0][0].encode()).as_record()
 
-        return Reading(read, lambda saved: self._load(saved, number))
-
-    def _load(self, saved: SavedGame, number: int) -> None:
-        self.session.check_game(number)  # another one may have begun meanwhile
-        self._opening.load(saved)
+        return self.session.reading(read, self._opening.load)
 
 
 def _listed(game: UserGame) -> Document:

@@ -120,11 +120,10 @@ class Problems(Part):
             files = [*_decoded(message["files"])]
         else:  # text has left its charset behind, whatever its CA says
             files = [("", codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace"))]
-        return Reading(partial(_read_files, files), partial(self._opened, self.session.tree_number))
+        return self.session.reading(partial(_read_files, files), self._opened)
 
-    def _opened(self, number: int, found: "_Collection | SavedGame") -> None:
-        """Shows what was read from files, unless another game has begun since the one with this number."""
-        self.session.check_game(number)
+    def _opened(self, found: "_Collection | SavedGame") -> None:
+        """Shows what was read from files."""
         if isinstance(found, SavedGame):
             self._opening.load(found)
         else:
@@ -157,7 +156,6 @@ class Problems(Part):
     def on_drill(self, message: Message) -> Reading:
         """Shows the reader's most costly mistakes in reviewed games: of a `phase`, or `about` something, "" for any."""
         phase, kind = text_of(message, "phase"), text_of(message, "about")
-        number = self.session.tree_number
 
         def read() -> _Collection:
             from ...study.losses import problems_of  # later than the first board
@@ -166,7 +164,7 @@ class Problems(Part):
                 raise UserError("there are no such mistakes")
             return _Collection([_source(card) for card in cards], 0, ())
 
-        return Reading(read, partial(self._opened, number))
+        return self.session.reading(read, self._opened)
 
     def on_problem(self, message: Message) -> Reading:
         """Shows one of the problems by its number, from 0."""
@@ -269,8 +267,7 @@ class Problems(Part):
 
         def ended(result: T | None) -> None:
             finish(result)
-            self.session.touch()
-            self.session.go_on()
+            self.session.resume()
 
         return Task("solve", partial(in_background, "problem", run), ended, stop.set)
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ...study.game_review import GameReview, PlayerFigures, Reason
     from ...study.known_reports import KnownReports
     from ...study.lesson import GameStudy
-    from ...study.move_review import Mistake
+    from ...study.move_review import Mistake, MoveReview
     from ...study.reviewer import ReviewStep
     from ...study.stored_reviews import Stored
 
@@ -150,7 +150,7 @@ class Reviewing(Part):
         self._touch()
         # Every change of the job is made on the session's thread.
         self._running = study.start(lambda step: self.session.call(partial(self._show, job, step)))
-        self._running.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
+        self.session.follow(self._running, partial(self._ended, job))
 
     def _job(self, study: "GameStudy | None", *, is_lesson: bool) -> Job:
         """Returns a review of the present game."""
@@ -205,8 +205,7 @@ class Reviewing(Part):
                 self.job, self.draws = self._job(None, is_lesson=stored.is_lesson), True
                 self._show(self.job, ReviewStep("done", 0, 0, stored.review, progress=1.0))
 
-        reading = in_background("kept review", read)
-        reading.add_done_callback(lambda done: self.session.call(partial(show, done)))
+        self.session.follow(in_background("kept review", read), show)
 
     def on_back(self, _: Message) -> None:
         """Goes back to the reviewed game that was left."""
@@ -236,7 +235,7 @@ class Reviewing(Part):
             if job.study is not None:
                 keep = partial(keep_review, self._database, step.review, is_lesson=job.is_lesson)
                 self._keeping = in_background("keeping a review", keep)
-                self._keeping.add_done_callback(lambda done: self.session.call(partial(self._tell_kept, done)))
+                self.session.follow(self._keeping, self._tell_kept)
         if job is not self.job:
             return
         if step.stage == "moves":
@@ -312,38 +311,25 @@ class Reviewing(Part):
             "done": job.step.done if job.step else 0,
             "total": job.step.total if job.step else len(job.moves),
             "progress": round(job.step.progress, 3) if job.step else 0,
-            "mistakes": [self._described(node, mistake) for node, mistake in job.mistakes.items()],
-            "praised": self._praised(job),
+            "mistakes": [self._mistaken(job, mistake.worst) for mistake in job.mistakes.values()],
+            "praised": [self._told(job, move) for move in job.step.review.praised_moves] if job.step else [],
             "players": job.players,
         }
         return {"job": described, "hasAside": has_aside}
 
-    def _praised(self, job: Job) -> list[Document]:
-        if job.step is None:
-            return []
-        review = job.step.review
-        return [
-            {
-                "node": job.moves[move.number - 1].number,
-                "number": move.number,
-                "colour": colour_name(move.move.colour),
-                "move": move.vertex(move.move.point),
-                "reasons": [phrase_parts(reason.sentence) for reason in review.reasons[move.number]],
-            }
-            for move in review.praised_moves
-        ]
-
-    def _described(self, node: TreeNode, mistake: "Mistake") -> Document:
-        worst = mistake.worst
+    def _told(self, job: Job, move: "MoveReview") -> Document:
+        """Returns where a move of the review was played, and what there is to say about it."""
+        reasons = job.step.review.reasons.get(move.number, ()) if job.step else ()
         return {
-            "node": node.number,
-            "number": worst.number,
-            "colour": colour_name(worst.move.colour),
-            "move": worst.vertex(worst.move.point),
-            "points": whole(worst.points_loss),
-            "best": worst.vertex(worst.best),
-            "reasons": [phrase_parts(reason.sentence) for reason in self.job.reasons(mistake)] if self.job else [],
+            "node": job.moves[move.number - 1].number,
+            "number": move.number,
+            "colour": colour_name(move.move.colour),
+            "move": move.vertex(move.move.point),
+            "reasons": [phrase_parts(reason.sentence) for reason in reasons],
         }
+
+    def _mistaken(self, job: Job, worst: "MoveReview") -> Document:
+        return {**self._told(job, worst), "points": whole(worst.points_loss), "best": worst.vertex(worst.best)}
 
 
 def _player(found: "tuple[int, PlayerFigures]") -> Document:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .values import Values
 
 Document = dict[str, Any]
 Message = Mapping[str, Any]
+T = TypeVar("T")
 
 MOST_NODES = 10**9  # more than there are nodes or trees
 _FIRST_TREES = 10**8  # far less than that
@@ -159,6 +160,16 @@ class Session:
             if node.move is not None and "PL" not in node.properties:
                 return opponent(node.move.colour)
         return self.position(node).to_move
+
+    def reading(self, read: Callable[[], T], then: Callable[[T], None]) -> Reading:
+        """Returns what is read for the present game: `then` is refused if another one has begun meanwhile."""
+        number = self.tree_number
+
+        def checked(found: T) -> None:
+            self.check_game(number)
+            then(found)
+
+        return Reading(read, checked)
 
     def check_game(self, number: int) -> None:
         """Raises UserError unless this is still the game with a `tree_number`."""
@@ -335,9 +346,9 @@ class Session:
 
     def watch_engine(self) -> None:
         """Has the pages see when the engine is ready, or why it is not."""
-        self.played.engine.ready.add_done_callback(lambda _: self.call(self._ready))
+        self.follow(self.played.engine.ready, self._ready)
 
-    def _ready(self) -> None:
+    def _ready(self, _: Future[None]) -> None:
         self.problem = self._loading_problem() or self.problem
         self.publish()
 
@@ -367,7 +378,16 @@ class Session:
             self.task = None
             self.publish()
             raise
-        future.add_done_callback(lambda done: self.call(partial(self._finished, task, done)))
+        self.follow(future, partial(self._finished, task))
+
+    def follow(self, future: Future[T], then: Callable[[Future[T]], object]) -> None:
+        """Calls a function with a future soon after its end, on the session's thread."""
+        future.add_done_callback(lambda done: self.call(partial(then, done)))
+
+    def resume(self, asked: Task | None = None) -> None:
+        """Follows something that was found or asked about the position: it is shown, and the engine goes on."""
+        self.touch()
+        self.go_on(asked)
 
     def _finished(self, task: Task, future: Future[Any]) -> None:
         if task is not self.task:

@@ -88,7 +88,7 @@ class Solving(Part):
         self.session.other_problem = None
         self.session.tell("help")
         self._reading = in_background("solver", partial(self._read, job))
-        self._reading.add_done_callback(lambda done: self.session.call(partial(self._ended, job, done)))
+        self.session.follow(self._reading, partial(self._ended, job))
         self._ask_network(job)
 
     def _ask_network(self, job: Job) -> None:

@@ -57,8 +57,7 @@ class Searches(Part):
             session.cancel()
         if self.analysis_visits is None and session.shown == "analysis":
             session.report, session.shown = None, ""
-        session.touch()
-        session.go_on()
+        session.resume()
 
     def analysis(self) -> Task | None:
         """Returns the search of the position that is shown if pages want that."""
@@ -69,8 +68,7 @@ class Searches(Part):
     def on_teach(self, message: Message) -> None:
         """Begins or ends marking the moves that lose points."""
         self.is_teaching = message.get("on") is True
-        self.session.touch()
-        self.session.go_on()
+        self.session.resume()
 
     def on_layer(self, message: Message) -> None:
         """Chooses what an analysis draws."""
@@ -107,8 +105,7 @@ class Searches(Part):
 
         def note(report: SearchReport) -> None:
             self.values.note(report, node)
-            session.touch()
-            session.go_on()
+            session.resume()
 
         request = replace(engine.request(limits=Limits(visits=visits)), game=session.position(node).copy())
         return Task(kind, lambda: engine.analyze(request), note)
@@ -128,8 +125,7 @@ class Searches(Part):
             raise UserError(Phrase("error.thinking"))
         session.cancel()
         self.analysis_visits = None  # its report gives way to this one
-        session.touch()
-        session.go_on(self._search(kind, self.played.engine.settings.limits(ANSWER_SECONDS)))
+        session.resume(self._search(kind, self.played.engine.settings.limits(ANSWER_SECONDS)))
 
     def _search(self, kind: str, limits: Limits) -> Task:
         """Returns the search of the position that is shown; an analysis shows meanwhile what has been found."""
