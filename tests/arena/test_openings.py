@@ -70,7 +70,7 @@ def test_openings_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no 9x9 game from the empty board with 2 moves"):
         sgf_openings(tmp_path, 9, 9, 2)
     (tmp_path / "b.sgf").write_text("no record")
-    with pytest.raises(UserError, match=r"b\.sgf: no 9x9 game .*b\.sgf: no SGF game found\)$"):
+    with pytest.raises(UserError, match=r"b\.sgf: no 9x9 game .*b\.sgf: no game record found\)$"):
         sgf_openings(tmp_path / "b.sgf", 9, 9, 2)
 
 

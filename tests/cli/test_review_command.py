@@ -138,7 +138,7 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "data", "options", "message"),
     [
-        ("empty.sgf", b"", [], "empty.sgf: no SGF game found"),
+        ("empty.sgf", b"", [], "empty.sgf: no game record found"),
         ("cut.sgf", RECORD[:40], [], "cut.sgf: line 1: the file ends inside a value"),
         ("none.sgf", b"(;SZ[5])", [], "none.sgf: there are no moves to review"),
         ("large.sgf", b"(;SZ[26];B[aa])", [], "cannot play on a board of 26x26"),

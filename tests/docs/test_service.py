@@ -67,7 +67,7 @@ def test_it_answers_in_turn_and_names_mistakes(serving: Callable[..., None]) -> 
             (200, 20),
         ]
         assert {"move", "visits", "pv"} < set(json.loads(first.body)["moves"][0])
-        assert error(await post(b"hello")) == (400, "SGF data: no SGF game found")
+        assert error(await post(b"hello")) == (400, "SGF data: no game record found")
         assert error(await post(SGF, "many")) == (400, "visits: expected a whole number")
         assert error(await post(SGF, -1))[1].startswith("invalid number of visits -1")
 

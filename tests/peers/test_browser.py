@@ -216,7 +216,7 @@ def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> N
         press(page, "#open")
 
     press(page, "#open")
-    for size, problem in ((1 << 20, ": no SGF game found"), ((2 << 20) + 1, "is too large for a game record")):
+    for size, problem in ((1 << 20, ": no game record found"), ((2 << 20) + 1, "is too large for a game record")):
         page.set_input_files("#open-file", {"name": "game.sgf", "mimeType": "", "buffer": b"\xff" * size})
         refused(problem)
     path = tmp_path / "gone.sgf"
@@ -227,7 +227,7 @@ def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> N
     page.fill("#open-text", f"(;GM[1]C[{'x' * (2 << 20)}])")
     refused("The pasted text is too large for a game record")
     page.fill("#open-text", "hello")
-    refused("no SGF game found")
+    refused("no game record found")
     expect(page.locator("#connection")).to_be_hidden()
 
 

@@ -324,11 +324,11 @@ def test_one_game_a_line() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "no SGF game found"),
-        (b"<html><body>404 Not Found</body></html>", "no SGF game found"),
+        (b"", "no game record found"),
+        (b"<html><body>404 Not Found</body></html>", "no game record found"),
         (b"\\HS\r\n\\[GIBOKIND=Korea\\]\r\n", "no moves found in this file"),
         (b"PK\x03\x04" + bytes(range(256)), "a zip archive; unpack it first (`gtp_engine learn` reads archives)"),
-        (b"(;", "no SGF game found"),
+        (b"(;", "no game record found"),
         (b"(;GM[3];B[ee])", "not a game of Go: GM[3]"),
         (b"(;SZ[9];B[ee]", "the file ends before the game does: closing parentheses missing: 1"),
         (b"(;SZ[9]\n;B[ee]\n;W[c", "line 3: the file ends inside a value, its closing bracket is missing"),

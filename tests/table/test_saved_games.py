@@ -169,7 +169,7 @@ def test_rules_and_komi_can_be_replaced(tmp_path: Path) -> None:
     [
         ("(;GM[1]SZ[9]RE[W+3.5];B[cc])", r"the game is finished \(W\+3.5\); .* after move N, 0 to 1, add --move N"),
         ("(;GM[1]SZ[37];B[cc])", "cannot play on a board of 37x37: expected 2 to 25 each way"),
-        ("hello", "no SGF game found"),
+        ("hello", "no game record found"),
         ("(;GM[2];B[cc])", r"not a game of Go: GM\[2\]"),
     ],
 )

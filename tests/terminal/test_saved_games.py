@@ -112,7 +112,7 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
     for options, message in {
         (str(finished),): f"{finished}: the game is finished (W+R); to continue it after move N, 0 to 1, "
         "add --move N, or in a game type load FILE N; `gtp_engine review` finds the mistakes",
-        (str(text),): f"{text}: no SGF game found",
+        (str(text),): f"{text}: no game record found",
         ("nowhere.sgf",): f"no saved game 'nowhere.sgf': no such file, and none in {tmp_path}",
         (str(finished), "--move", "1"): f"{finished}: the game is on 9x9, not on 5x5; leave out --board-size",
         (str(finished), "--move", "7"): f"{finished}: there is no move 7, the game has 1 move",

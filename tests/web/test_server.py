@@ -236,7 +236,7 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
             assert problem in error["text"] and error["phrase"] is None
         await page.write_message(json.dumps({"type": "open", "sgf": "none"}))
         error = await read(page, lambda message: message["type"] == "error")
-        assert error["text"] == "SGF data: no SGF game found"
+        assert error["text"] == "SGF data: no game record found"
         assert error["phrase"] == {
             "name": "error.at",
             "values": {
