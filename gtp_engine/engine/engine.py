@@ -31,7 +31,7 @@ from ..search.request import Limits, RequestOptions, SearchRequest
 from ..solver import USUAL_SECONDS
 from .clock import Clock
 from .handicap_play import Doublings, white_doublings
-from .ranks import Rank, Strength, as_rank, next_rank
+from .ranks import WEAKEST, Rank, Strength, as_rank, next_rank
 from .search_thread import SearchThread
 from .settings import EngineSettings, as_settings
 
@@ -466,7 +466,9 @@ class Engine(NotCopied):
             known = None if report.is_rough else strength
             hopeless = is_hopeless(game, report, settings.resign_threshold, known)
             row = hopeless_row(hopeless_turns, game, colour) + 1 if hopeless else 0
-            resign = play and settings.resign and row >= settings.resign_moves
+            # Beginners, whom the weakest rank plays, are to see how a game is counted.
+            may_resign = play and settings.resign and settings.rank != WEAKEST
+            resign = may_resign and row >= settings.resign_moves
             planned = None if budget is None else waited + budget
             if play and request.stop is not None:
                 soonest = settings.delay if planned is None else min(settings.delay, planned / 2)

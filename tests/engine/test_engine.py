@@ -434,6 +434,10 @@ def test_resignation_takes_several_hopeless_moves():
         engine.play(WHITE, PASS)
         second = engine.genmove(engine.request(BLACK)).result(PATIENCE)
         assert second.resign
+        engine.settings = replace(settings, rank="25k", resign_threshold=1.0)
+        weakest = engine.genmove(engine.request(BLACK)).result(PATIENCE)
+        assert weakest.hopeless and not weakest.resign
+        engine.settings = settings
         engine.commit(second)
         assert len(engine.game.moves) == 24
         engine.undo()
