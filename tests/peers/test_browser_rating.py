@@ -17,6 +17,9 @@ def rated(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     with started("--network", "auto", "--sgf-dir", str(tmp_path / "games")) as address:
         context = chromium.new_context(viewport={"width": 360, "height": 740})
         with opened(context, address) as page:
+            expect(page.locator("#strength-dialog [name=rank]")).to_have_value("")
+            page.click("#strength-dialog [type=submit]")  # which the browser refuses without an answer
+            expect(page.locator("#strength-dialog")).to_be_visible()
             page.select_option("#strength-dialog [name=rank]", "15k")
             page.click("#strength-dialog [type=submit]")
             click(page, "E5")

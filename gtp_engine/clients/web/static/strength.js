@@ -29,8 +29,8 @@ export class Strength {
   }
 
   fill() {
-    const answers = [[NEVER, text("steps.never")], ["rules", text("steps.knowRules")], ["unknown", text("rankUnknown")]];
-    fillList(this.form.rank, [...answers, ...rankChoices()], "unknown");
+    const answers = [["", "—"], [NEVER, text("steps.never")], ["rules", text("steps.knowRules")], ["unknown", text("rankUnknown")]];
+    fillList(this.form.rank, [...answers, ...rankChoices()]);
   }
 
   // Whether a message waits until the user has said that the game need not count.
