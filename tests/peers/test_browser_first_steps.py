@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, opened, started, stones
+from peers.conftest import click, expect, opened, press, started, stones
 
 from gtp_engine.study.first_steps import read_steps
 
@@ -32,7 +32,7 @@ def learning(
     with started("--sgf-dir", str(tmp_path / "games"), "--visits", "1") as address:
         context = chromium.new_context(viewport={"width": width, "height": height}, locale=language)
         with opened(context, address) as page:
-            begin(page, rank="never")
+            press(page, "#learn")
             expect(page.locator("#first-steps h2")).to_be_visible()
             yield page, language
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -71,7 +71,7 @@ def test_steps_are_left_and_come_back_where_they_were(learning: Any) -> None:
     page.click("#step-leave")
     expect(page.locator("#first-steps")).to_be_hidden()
     expect(page.locator("#status")).to_be_visible()
-    begin(page, rank="never")
+    press(page, "#learn")
     expect(page.locator("#first-steps h2")).to_have_text(STEPS[2].texts[language]["title"])
 
 

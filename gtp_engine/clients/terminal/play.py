@@ -107,7 +107,7 @@ class TerminalGame:
         """Returns what to type in a new game, or how a saved one continues, which may change the engine's limits."""
         settings, saved, is_pair = self._engine.settings, self._played.saved, self._played.mode is Mode.PAIR
         if saved is None:
-            what_to_type = choices(self._engine.width, self._engine.height)
+            what_to_type = f"{choices(self._engine.width, self._engine.height)}; learn begins the first steps"
             if (opponent := self._own_rank.greeting()) and not is_pair:
                 return f"{opponent}\n{what_to_type}"
             is_chosen = is_pair or settings.rank is not None or settings.search_parameters(settings.network).profile

@@ -1,5 +1,6 @@
 // First steps for somebody who has never played: boards with tasks, small games, and the ataris in the game after them.
 import {button, find, make} from "./elements.js";
+import {addButton} from "./faces.js";
 import {say, text} from "./words.js";
 
 const FALLBACK = "en";
@@ -22,11 +23,11 @@ export class FirstSteps {
       pass: button("", () => this.use("pass")),
       undo: button("", ask("step-undo")),
       hint: button("", ask("step-hint")),
-      open: button("", ask("first-steps")),
       unmark: button("", ask("no-marks")),
       leave: button("", ask("leave-steps")),
     };
     for (const [name, entry] of Object.entries(this.buttons)) entry.id = `step-${name}`;
+    addButton("steps.title", "begin", ask("first-steps")).id = "learn";
     const choices = make("div", {className: "choices"});
     choices.append(...Object.values(this.buttons));
     this.numbers = make("div", {className: "choices numbers"});
@@ -68,11 +69,10 @@ export class FirstSteps {
       pass: step && !isOver && ["win", "first capture"].includes(step.goal),
       undo: step?.canUndo && (!isOver || !step.isTask),
       hint: step && !isGame && !isOver,
-      open: !step,
       unmark: !step,
       leave: step,
     };
-    const texts = {next: "steps.next", begin: "begin", again: "problemAgain", pass: "pass", undo: "undo", hint: "hint", open: "steps.title", unmark: "steps.noMarks", leave: "controls.leave"};
+    const texts = {next: "steps.next", begin: "begin", again: "problemAgain", pass: "pass", undo: "undo", hint: "hint", unmark: "steps.noMarks", leave: "controls.leave"};
     for (const [name, entry] of Object.entries(buttons)) {
       entry.hidden = !shown[name];
       say(entry, text(texts[name]));

@@ -7,7 +7,6 @@ const RULES = ["chinese", "japanese", "aga", "new-zealand", "tromp-taylor", "ing
 const SYSTEMS = ["none", "absolute", "byoyomi", "canadian", "fischer"];
 const USUAL_SIZES = [9, 13, 19], LEAST_SIZE = 2, MOST_SIZE = 25;
 const HANDICAPS = [0, 2, 3, 4, 5, 6, 7, 8, 9];
-export const NEVER = "never";  // in the place of a rank: the person has never played
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 
 export class NewGame {
@@ -19,7 +18,7 @@ export class NewGame {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       dialog.close();
-      send(this.form.rank.value === NEVER ? {type: "first-steps"} : this.message());
+      send(this.message());
     });
   }
 
@@ -31,7 +30,7 @@ export class NewGame {
     const others = [...form.size.options].map((option) => option.value).filter((size) => size.includes("x"));
     const offered = [...new Set([...USUAL_SIZES, ...sizes, ...others])].map((size) => [size, String(size).split("x")]);
     fillList(form.size, offered.map(([size, [width, height = width]]) => [size, `${width} × ${height}`]));
-    fillList(form.rank, [["auto", text("rankAuto")], [NEVER, text("steps.never")], ...rankChoices()], "12k");
+    fillList(form.rank, [["auto", text("rankAuto")], ...rankChoices()], "12k");
     fillList(form.handicap, HANDICAPS.map((stones) => [stones, number(stones)]));
     fillList(form.rules, [...rules].map((name) => [name, rulesName(name)]));
     fillList(form.time, SYSTEMS.map((name) => [name, text(`time-${name}`)]));

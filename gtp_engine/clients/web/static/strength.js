@@ -1,6 +1,6 @@
 // The player's own rank: what is asked before the first game and before a game stops counting, and what is shown.
 import {fillList, find} from "./elements.js";
-import {NEVER, rankChoices, rankName} from "./new_game.js";
+import {rankChoices, rankName} from "./new_game.js";
 import {treeNumber} from "./study.js";
 import {number, text} from "./words.js";
 
@@ -29,7 +29,7 @@ export class Strength {
   }
 
   fill() {
-    const answers = [["", "—"], [NEVER, text("steps.never")], ["rules", text("steps.knowRules")], ["unknown", text("rankUnknown")]];
+    const answers = [["", "—"], ["never", text("steps.never")], ["rules", text("steps.knowRules")], ["unknown", text("rankUnknown")]];
     fillList(this.form.rank, [...answers, ...rankChoices()]);
   }
 
