@@ -10,6 +10,7 @@ from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
+from .level import EVERYBODY, Level
 from .move_review import (
     CLASSES,
     Mistake,
@@ -249,6 +250,11 @@ class GameReview:
     def moves(self) -> tuple[MoveReview, ...]:
         """The reviewed moves; those that repeat a mistake know it (`MoveReview.repeats`)."""
         return self._counted[0]
+
+    @property
+    def level(self) -> Level:
+        """What leads are worth in the game."""
+        return self.searched[0].level if self.searched else EVERYBODY
 
     @property
     def mistakes(self) -> list[Mistake]:

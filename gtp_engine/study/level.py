@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
+from ..engine.ranks import WEAKEST
 from ..go.coords import BLACK
 from ..go.sgf import GameRecord
 
@@ -42,6 +43,11 @@ class Level:
     def spread(self) -> float:
         """The standard deviation of what becomes of a lead by the end of the game, in points."""
         return SPREAD * math.exp(-BY_RANK * self.rank) * self.area / 361
+
+    @property
+    def is_beginners(self) -> bool:
+        """Whether the players are at the engine's weakest rank, or weaker."""
+        return self.rank <= WEAKEST.number - 1
 
     def weight(self, colour: int, number: int, lead: float, points: float) -> float:
         """Returns what points of a lead are worth: each by twice the chance that the one who is ahead will lose.

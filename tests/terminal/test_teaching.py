@@ -19,6 +19,7 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.game_review import GameReview
+from gtp_engine.study.level import Level
 from gtp_engine.table.played_game import PlayedGame
 
 
@@ -48,6 +49,14 @@ def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
     assert praised[2:4] == ["well played: move 1, D4", SENTENCE]
     assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_lines(review_of(2.0, 9.0))
     assert lesson_lines(review_of(0.2, 9.0, player=BLACK)) == ["no mistake has been found in a short search"]
+
+
+def test_beginners_first_read_what_was_good_and_then_of_two_mistakes() -> None:
+    review = review_of(0.0, 9.0, 3.0, 9.0, 4.0, 9.0, 5.0, player=BLACK, praised=(1,))
+    moves = tuple(replace(move, level=Level(-25.0, 361)) for move in review.searched)
+    lines = lesson_lines(replace(review, searched=moves))
+    assert lines[:3] == ["well played: move 1, D4", SENTENCE, "what mattered most, by a short search:"]
+    assert [line[:2] for line in lines[3:-1]] == ["1.", "2."]
 
 
 def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:

@@ -12,19 +12,23 @@ from .board import LINE_SHOWN
 
 
 def lesson_lines(review: GameReview) -> list[str]:
-    """Returns the mistakes of a lesson after a game, each with a number for `again`, and why they are mistakes."""
-    mistakes = worst_mistakes(review)
+    """Returns the mistakes of a lesson after a game, each with a number for `again`, and why they are mistakes.
+
+    Beginners first read what was good.
+    """
+    mistakes, praise = worst_mistakes(review), list[str]()
+    for move in review.praised_moves:
+        praise += [f"well played: move {move.number}, {move.vertex(move.move.point)}", *_sentences(review, move)]
     if not mistakes:
-        return ["no mistake has been found in a short search"]
+        return [*praise, "no mistake has been found in a short search"]
     lines = ["what mattered most, by a short search:"]
     for number, mistake in enumerate(mistakes, 1):
         worst = mistake.worst
         player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
         lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
         lines += [said for said in _sentences(review, worst) if said not in lines]  # one that names several mistakes
-    for move in review.praised_moves:
-        lines += [f"well played: move {move.number}, {move.vertex(move.move.point)}", *_sentences(review, move)]
-    return [*lines, "to play on from before one of them, type its number after again, as in again 1"]
+    parts = [*praise, *lines] if review.level.is_beginners else [*lines, *praise]
+    return [*parts, "to play on from before one of them, type its number after again, as in again 1"]
 
 
 def why_lines(review: GameReview, own: int | None) -> list[str]:

@@ -76,6 +76,11 @@ class Job:
         found = worst_mistakes(review) if self.is_lesson else review.mistakes[:LISTED]
         return {self.moves[each.worst.number - 1]: each for each in found}
 
+    @property
+    def is_for_beginners(self) -> bool:
+        """Whether it is a lesson that first tells what was good, and has no figures of the players."""
+        return self.is_lesson and self.step is not None and self.step.review.level.is_beginners
+
     def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
         """Returns why a move is a mistake, as far as that is known."""
         return self.step.review.reasons.get(mistake.worst.number, ()) if self.step else ()
@@ -231,7 +236,7 @@ class Reviewing(Part):
         if step.stage == "done":
             from ...study.stored_reviews import keep_review  # later than the first board
 
-            job.players = [*map(_player, step.review.figures().items())]
+            job.players = [] if job.is_for_beginners else [*map(_player, step.review.figures().items())]
             if job.study is not None:
                 keep = partial(keep_review, self._database, step.review, is_lesson=job.is_lesson)
                 self._keeping = in_background("keeping a review", keep)
@@ -313,6 +318,7 @@ class Reviewing(Part):
             "progress": round(job.step.progress, 3) if job.step else 0,
             "mistakes": [self._mistaken(job, mistake.worst) for mistake in job.mistakes.values()],
             "praised": [self._told(job, move) for move in job.step.review.praised_moves] if job.step else [],
+            "praisesFirst": job.is_for_beginners,
             "players": job.players,
         }
         return {"job": described, "hasAside": has_aside}

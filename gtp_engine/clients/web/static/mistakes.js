@@ -46,7 +46,8 @@ export class Mistakes {
     this.said = said;
     const focused = document.activeElement.dataset.entry;
     const praised = review.praised.map((move) => this.praise(move, position.node));
-    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, position.node)), ...praised);
+    const mistakes = review.mistakes.map((mistake) => this.item(mistake, position.node));
+    find("#mistakes").replaceChildren(...(review.praisesFirst ? [...praised, ...mistakes] : [...mistakes, ...praised]));
     if (this.chosen === position.node) {
       this.chosen = null;
       find("#mistakes [aria-current]").parentElement.scrollIntoView({block: "nearest"});
