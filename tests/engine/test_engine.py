@@ -434,14 +434,18 @@ def test_resignation_takes_several_hopeless_moves():
         engine.play(WHITE, PASS)
         second = engine.genmove(engine.request(BLACK)).result(PATIENCE)
         assert second.resign
-        engine.settings = replace(settings, rank="25k", resign_threshold=1.0)
-        weakest = engine.genmove(engine.request(BLACK)).result(PATIENCE)
-        assert weakest.hopeless and not weakest.resign
-        engine.settings = settings
         engine.commit(second)
         assert len(engine.game.moves) == 24
         engine.undo()
         assert not engine.genmove(engine.request(BLACK), play=False).result(PATIENCE).resign
+
+
+@pytest.mark.parametrize(("rank", "resigns"), [("24k", True), ("25k", False)])
+def test_the_weakest_rank_plays_on_to_the_count(rank, resigns, monkeypatch):
+    monkeypatch.setattr("gtp_engine.engine.decision.is_hopeless", lambda *_: True)
+    with Engine(EngineSettings(network="none", threads=1, rank=rank, resign_moves=1), width=9) as engine:
+        decision = engine.genmove().result(PATIENCE)
+        assert decision.hopeless and decision.resign is resigns
 
 
 def test_the_end_of_a_game_is_counted():
