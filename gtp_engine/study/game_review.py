@@ -10,6 +10,7 @@ from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
+from ..table.saved_games import HUMAN, engine_in_words, is_own
 from .level import EVERYBODY, Level
 from .move_review import (
     CLASSES,
@@ -297,9 +298,16 @@ class GameReview:
         return " - ".join(self.name(colour, language) for colour in BOTH_PLAYERS)
 
     def name(self, colour: int | str, language: str = DEFAULT, *, with_rank: bool = True) -> str:
-        """Returns a player's name and rank, or the colour in this language if the record has no name."""
+        """Returns a player's name and rank, or the colour in this language if the record has no name.
+
+        In a game against the engine the person is "You".
+        """
         record, colour = self.record, as_colour(colour)
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
+        if is_own(record):
+            if name != HUMAN:
+                return engine_in_words(name)
+            name = "" if record.black == record.white else texts(language)("you").capitalize()
         name = name or texts(language)(colour_name(colour))
         has_rank = not rank or name.endswith(f" {rank}")  # the engine's names end with it
         return f"{name} {rank}" if with_rank and not has_rank else name

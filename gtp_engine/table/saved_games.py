@@ -255,6 +255,14 @@ def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     return Opponent(match["network"], rank, notes.limits)
 
 
+def engine_in_words(name: str) -> str:
+    """Returns what people call the engine of a record, by its name there: "gtp_engine (25k)", without its network."""
+    match = _ENGINE_NAME.fullmatch(name)
+    if match is None:
+        return name
+    return f"{_PROGRAM} ({match['rank']})" if match["rank"] else _PROGRAM
+
+
 def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
     """Returns the node of a line after a number of moves, with what is set up before the next move."""
     played = 0

@@ -10,7 +10,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from reviews import D4, E5, F6, G7, game_of, loss, review
+from reviews import D4, E5, F6, G7, game_of, loss, own_review, review
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_vertex
@@ -516,3 +516,13 @@ def test_a_colour_as_text() -> None:
     assert game.name("black") == "Ann 3d"
     with pytest.raises(UserError, match="invalid colour 'red'"):
         game.judged("red")
+
+
+def test_a_game_against_the_engine_is_called_as_people_would() -> None:
+    review = own_review()
+    for name, rank, said in (("b6c64-19x19 ", "25k", " (25k)"), ("", "25k", " (25k)"), ("b6c64-19x19", "", "")):
+        review.record.white, review.record.white_rank = f"gtp_engine {name}{rank}".strip(), rank
+        assert review.title == f"You - gtp_engine{said}"
+    assert review.title_in("es") == "Tú - gtp_engine"
+    review.record.white = "human"
+    assert review.title == "Black - White"
