@@ -37,8 +37,10 @@ export class MyGames {
   entry({name, key, width, height, players, opponent, own, result, isUnfinished, isEdited, moves, day, review}) {
     const people = own ? [text("engineAt", {rank: rankName(opponent)})] : [players.map(person).join(" – ")];
     const outcome = isUnfinished ? text("mine.unfinished") : result ? this.resultText(result) : "";
-    const facts = [`${width} × ${height}`, ...people, text("script.afterMove", {number: moves}), outcome, review ? text(`mine.${review}`) : "", date(day)];
-    const entry = button(facts.filter(Boolean).join(" · "), () => this.choose(name ? {type: "resume", game: name} : {type: "reopen", key}));
+    const facts = [`${width} × ${height}`, isUnfinished && text("script.afterMove", {number: moves}), review && text(`mine.${review}`), date(day)];
+    const line = (parts) => parts.filter(Boolean).join(" · ");
+    const entry = button(line([...people, outcome]), () => this.choose(name ? {type: "resume", game: name} : {type: "reopen", key}));
+    entry.append(make("small", {}, line(facts)));
     entry.classList.toggle("primary", isUnfinished && !isEdited);
     return entry;
   }
@@ -88,5 +90,5 @@ export class Share {
   }
 }
 
-// The name of a player; records of the program call a person human.
-const person = (name) => name && name !== "human" ? `\u2068${name}\u2069` : text("human");
+// The name of a player; records of the program call a person human, and reviews of them You.
+const person = (name) => name === "You" ? text("you") : name && name !== "human" ? `\u2068${name}\u2069` : text("human");
