@@ -246,6 +246,17 @@ def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
         }
 
 
+def test_a_page_is_told_when_another_one_replaces_its_game(during: During) -> None:
+    @during
+    async def visit(browser: Browser) -> None:
+        page, other = await browser.socket(), await browser.socket()
+        await page.write_message(play(shown(browser), "E5"))
+        await read(other, lambda message: message["type"] == "state" and message["moves"] == 2)
+        await other.write_message(json.dumps({"type": "open", "sgf": "(;SZ[9];B[ee])"}))
+        error = await read(page, lambda message: message["type"] == "error")
+        assert error["phrase"] == {"name": "error.replaced", "values": {}}
+
+
 def test_other_pages_go_on_while_a_record_is_read(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
     may_end = threading.Event()
     read_sgf = opening.read_sgf
@@ -269,8 +280,9 @@ def test_other_pages_go_on_while_a_record_is_read(during: During, monkeypatch: p
         may_end.set()
         after = await read(one, lambda message: message["type"] == "state" and message["moves"] == 1)
         assert after["isStudy"] and len([*browser.server.session.played.folder.glob("*.sgf")]) == 1
-        error = await read(other, lambda message: message["type"] == "error")
-        assert error["phrase"]["name"] == "error.otherGame"  # that of the first page
+        for name in ("error.replaced", "error.otherGame"):  # the game is that of the first page
+            error = await read(other, lambda message: message["type"] == "error")
+            assert error["phrase"]["name"] == name
 
 
 def test_an_answer_to_a_page_that_is_gone_is_no_error(during: During) -> None:

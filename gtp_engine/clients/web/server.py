@@ -24,7 +24,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ...base import languages
 from ...base.errors import EXPECTED, UserError, answer_text
-from ...base.languages.texts import LANGUAGES, texts
+from ...base.languages.texts import LANGUAGES, Phrase, texts
 from ...base.nesting import parse_json
 from ...base.threads import in_background
 from ...go.drawing import drawing_script
@@ -208,6 +208,11 @@ class Server:
         page.send(self._published)
         return True
 
+    def tell_replaced(self, by: "_Socket") -> None:
+        """Says on all pages but one that this one has replaced the game that was being played."""
+        for page in self._pages - {by}:
+            page.tell(_refusal(UserError(Phrase("error.replaced"))))
+
     async def read(self, reading: Reading) -> "asyncio.Future[Any]":
         """Reads what a message needs, beside the loop and after what others have asked for; returns it or its error."""
         async with self._one_reading:
@@ -283,6 +288,12 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
     files["languages.json"] = _TYPES[".json"], json.dumps({code: texts(code).name for code in LANGUAGES}).encode()
     files[""] = files.pop("index.html")
     return files
+
+
+def _refusal(error: BaseException) -> Document:
+    """Returns what tells a page about an error."""
+    phrase = error.phrase if isinstance(error, UserError) else None
+    return {"type": "error", "text": answer_text(error), "phrase": phrase and phrase_parts(phrase)}
 
 
 class _Handler(RequestHandler):
@@ -399,12 +410,19 @@ class _Socket(_Handler, WebSocketHandler):
         await self._give(self._answer(lambda: reading.then(read.result())))
 
     def _answer(self, answer: Callable[[], Answer]) -> Answer:
-        """Returns an answer to a message, or what tells the page why there is none."""
+        """Returns an answer to a message, or what tells the page why there is none.
+
+        The other pages are told if another game has taken the place of one that was being played.
+        """
+        session = self.server.session
+        number, is_going_on = session.tree_number, session.is_going_on
         try:
-            return answer()
+            answered = answer()
+            if is_going_on and session.tree_number != number:
+                self.server.tell_replaced(self)
+            return answered
         except EXPECTED as error:
-            phrase = error.phrase if isinstance(error, UserError) else None
-            return {"type": "error", "text": answer_text(error), "phrase": phrase and phrase_parts(phrase)}
+            return _refusal(error)
         except Exception as error:
             logger.exception("a message could not be handled")
             return {"type": "error", "text": answer_text(error)}
@@ -413,6 +431,11 @@ class _Socket(_Handler, WebSocketHandler):
         if answer is not None:
             with contextlib.suppress(WebSocketClosedError):  # the page may be gone by now
                 await self.write_message(json.dumps(answer))
+
+    def tell(self, document: Document) -> None:
+        """Sends a document to this page alone."""
+        with contextlib.suppress(WebSocketClosedError):
+            self.write_message(json.dumps(document))
 
     def on_close(self) -> None:
         self.server.leave(self)

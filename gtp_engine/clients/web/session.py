@@ -125,6 +125,12 @@ class Session:
         return self.played.engine.ready.done()
 
     @property
+    def is_going_on(self) -> bool:
+        """Whether a game against the engine has begun and not ended, and is saved."""
+        played = self.played
+        return played.mode is Mode.GAME and played.result is None and bool(played.game.moves) and played.has_content
+
+    @property
     def is_latest(self) -> bool:
         """Whether the position of the game itself is shown, and not an earlier one."""
         return self.node is self.played.node
