@@ -247,11 +247,20 @@ def test_a_praised_move_says_why_when_it_is_shown() -> None:
         document.createElement = () => made[made.push({...element(), append() {}}) - 1];
         const others = {play: {}, now: {}, position: {node: 4, moves: 9}};
         const review = {stage: "done", mistakes: [], praised};
-        new Mistakes(null, {onStage() {}}).show({review: {job: review}, ...others});
-        console.log(made.map((each) => each.textContent).join(" "));"""
+        const page = new Mistakes(null, {onStage() {}});
+        page.show({review: {job: review}, ...others});
+        console.log(made.map((each) => each.textContent).join(" "));
+        page.item = () => "mistake";
+        page.praise = () => "praise";
+        for (const praisesFirst of [true, false]) {
+          page.said = "";
+          elements["#mistakes"].replaceChildren = (...shown) => console.log(shown.join(" "));
+          page.show({review: {job: {...review, mistakes: [{}], praisesFirst}}, ...others});
+        }"""
     said = " ".join(in_language("en", script, "mistakes.js"))
     assert "9. Black D2: well played" in said
     assert "Well played: D2 is hard to find, and E5 would lose 8 points." in said
+    assert said.endswith("praise mistake mistake praise")
 
 
 def test_a_list_of_mistakes_says_what_orders_it() -> None:
