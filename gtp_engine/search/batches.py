@@ -23,10 +23,10 @@ from .tree import NO_NODE, PATH, UNEVALUATED, TreeLayout, new_tree, no_ownership
 from .visits import SearchState, expand_and_back_up, select_leaves
 
 # At most a quarter of the visits is in flight. More than `Evaluator.early_leaves` are at most a sixteenth of them, and
-# a 64th of those that the search will have if their number is limited: leaves that are selected before earlier ones
-# are backed up are poor. At 800 visits on 9x9, up to 200 leaves in flight cost 132 Elo against up to 16 (b4c32-9x9,
-# 160 games), and up to 50 cost 70 (80 games).
-_SHARE_IN_FLIGHT, _SHARE_OF_MANY, _SHARE_OF_ALL = 4, 16, 64
+# a 200th of those that the search will have if their number is limited: leaves that are selected before earlier ones
+# are backed up are poor. With b4c32-9x9 on 9x9 against up to 16 leaves in flight, up to 200 of 800 visits cost 132 Elo
+# (160 games), up to 50 of 800 visits 70 (80 games) and up to 50 of 3,200 visits 58 (180 games).
+_SHARE_IN_FLIGHT, _SHARE_OF_MANY, _SHARE_OF_ALL = 4, 16, 200
 # With fewer new visits their rate does not predict the number of those to come.
 _LEAST_VISITS_TO_SETTLE = 100
 NO_SLOT = -1

@@ -122,14 +122,14 @@ def test_batches_side_by_side_have_equal_portions_of_what_may_be_under_way() -> 
     assert (8, 16) in {(size, in_flight) for size, in_flight, _ in evaluator.batches}  # the third waits
 
 
-@pytest.mark.parametrize(("visits", "highest"), [(2400, 36), (700, 9)])
+@pytest.mark.parametrize(("visits", "highest"), [(7200, 36), (2000, 9)])
 def test_many_leaves_are_under_way_only_while_they_are_few_of_the_visits(visits: int, highest: int) -> None:
     evaluator = CountingEvaluator(12)
     evaluator.early_leaves = 6
     run(Search(evaluator, SearchParameters()), Limits(visits=visits))
     most = {back: size + in_flight for size, in_flight, back in evaluator.batches}
     for back, under_way in most.items():
-        assert under_way <= max(2, min(back // 4, max(6, min(back // 16, visits // 64))))
+        assert under_way <= max(2, min(back // 4, max(6, min(back // 16, visits // 200))))
     assert max(under_way for back, under_way in most.items() if back < 96) == 6
     assert max(most.values()) == highest  # portions of a third: three full batches of 12, or of 10 // 3
 
