@@ -64,9 +64,9 @@ def test_a_cold_start_waits_for_the_rules_only(
 @pytest.mark.parametrize(
     ("humans", "rank", "lines"),
     [
-        ((BLACK,), None, [play._FULL_STRENGTH, play.choices(5, 5)]),
-        ((BLACK,), "15k", [play.choices(5, 5)]),
-        ((BLACK, WHITE), None, [play.choices(5, 5)]),
+        ((BLACK,), None, [play._FULL_STRENGTH, play.choices(5, 5) + "; learn begins the first steps"]),
+        ((BLACK,), "15k", [play.choices(5, 5) + "; learn begins the first steps"]),
+        ((BLACK, WHITE), None, [play.choices(5, 5) + "; learn begins the first steps"]),
     ],
 )
 def test_a_new_game_says_that_the_engine_plays_at_full_strength(
