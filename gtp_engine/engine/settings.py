@@ -58,7 +58,7 @@ class EngineSettings:
         device: Device for networks.
         precision: Numeric precision of networks.
         ponder: Think on the opponent's time.
-        resign: Resign lost games.
+        resign: Resign lost games, except at the rank 25k.
         resign_threshold: Win rate below which a position counts as hopeless.
         resign_moves: Number of hopeless positions in a row at which the engine resigns.
         parameters: Search parameters, by name, that differ from the network's defaults.
