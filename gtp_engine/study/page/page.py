@@ -143,10 +143,10 @@ def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> 
     moves: dict[str, list[MoveReview]] = {}
     games: Counter[str] = Counter()
     for number, review in enumerate(reviews, start=1):
-        names = {colour: review.name(colour, language, with_rank=False) for colour in review.players}
-        unnamed = {BLACK: not review.record.black, WHITE: not review.record.white}
+        recorded = {BLACK: review.record.black, WHITE: review.record.white}
         judged = [
-            (f"{number}. {name}" if unnamed[colour] else name, review.judged(colour)) for colour, name in names.items()
+            (recorded[colour] or f"{number}. {review.name(colour, language, with_rank=False)}", review.judged(colour))
+            for colour in review.players
         ]
         for name, own in judged:
             moves.setdefault(name, []).extend(own)
