@@ -90,6 +90,17 @@ def test_settings() -> None:
     assert query.request.parameters.root_policy_temperature_after(0, 81) == 2
 
 
+@pytest.mark.parametrize(("player", "black", "white"), [(None, 1.5, 1.5), ("BLACK", 1.5, -1.5), ("w", -1.5, 1.5)])
+def test_the_doubling_advantage_is_that_of_the_named_player(player: str | None, black: float, white: float) -> None:
+    named = {} if player is None else {"playoutDoublingAdvantagePla": player}
+    query = parsed(moves=[["B", "D4"]], overrideSettings={"playoutDoublingAdvantage": 1.5} | named)
+    game = query.request.game.copy()
+    assert query.request_for(game).parameters.playout_doubling_advantage == black
+    query.play(game, 0)
+    assert query.request_for(game).parameters.playout_doubling_advantage == white
+    assert query.warnings == ()
+
+
 @pytest.mark.parametrize(
     ("word", "player"),
     [("BLACK", BLACK), ("b", BLACK), ("White", WHITE), ("W", WHITE), ("w", WHITE), ("SideToMove", None)],

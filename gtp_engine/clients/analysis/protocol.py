@@ -281,9 +281,9 @@ class Conversation:
 
     def _search(self, position: _Position, priority: int) -> None:
         """Adds a position to its scheduler."""
-        scheduler, request = position.line.scheduler, position.query.request
+        scheduler, request = position.line.scheduler, position.query.request_for(position.game)
         search = Search(scheduler.evaluator, request.parameters, self._seed)
-        request = replace(request, game=position.game, on_report=partial(self._report, position, during=True))
+        request = replace(request, on_report=partial(self._report, position, during=True))
         finish, fail = partial(self._finish, position), partial(self._fail, position)
         self._at_work[position] = scheduler.add(search, request, finish, fail, priority=priority)
 

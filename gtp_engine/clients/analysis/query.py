@@ -75,12 +75,14 @@ class QuerySettings:
         seconds: The seconds of each search; None for no limit.
         pv_length: The largest number of moves of a main line after the first.
         perspective: BLACK, WHITE, or None for the side to move.
+        doublings_of: The player who has the playout doubling advantage: BLACK, WHITE, or None for the side to move.
     """
 
     visits: int | None = setting(None, accepts=_VISITS, katago="maxVisits")
     seconds: float | None = setting(None, accepts=Range(0, 1e20), katago="maxTime")
     pv_length: int = setting(15, accepts=_PV_LENGTH, katago="analysisPVLen")
     perspective: int | None = setting(BLACK, accepts=Text(_perspective), katago="reportAnalysisWinratesAs")
+    doublings_of: int | None = setting(None, accepts=Text(_perspective), katago="playoutDoublingAdvantagePla")
 
     def with_values(self, values: Mapping[str, Any]) -> "tuple[QuerySettings, dict[str, Any]]":
         """Returns settings with these values, which are given by KataGo's names, and the values of other names."""
@@ -119,6 +121,14 @@ class Query:
         game = self.request.game.copy()
         for number in range(len(self.moves)):
             self.play(game, number)
+
+    def request_for(self, game: Game) -> SearchRequest:
+        """Returns the search of a position, with a named player's advantage as that of the side to move."""
+        request, parameters = replace(self.request, game=game), self.request.parameters
+        if parameters is None or self.settings.doublings_of in (None, game.to_move):
+            return request
+        opposite = -parameters.playout_doubling_advantage
+        return replace(request, parameters=replace(parameters, playout_doubling_advantage=opposite))
 
     def play(self, game: Game, number: int) -> None:
         """Plays the move with this number, from 0; raises QueryError if KataGo refuses it too.
