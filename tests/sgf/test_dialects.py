@@ -166,6 +166,24 @@ def test_unescaped_brackets_that_can_only_be_text(text: str, what: str, found: s
     assert getattr(again, what).strip() == found and again.repairs == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "black", "repaired"),
+    [
+        ("PB[x\\]PW[y]", "x\\", True),
+        ("PW[y]PB[C:\\\\x\\]\r\n", "C:\\x\\", True),
+        ("PB[x\\\\]PW[y]", "x\\", False),
+        ("PW[y]PB[a\\] b]", "a] b", False),
+        ("PW[y]PB[a\\] B[b\\] c]", "a] B[b] c", False),
+        ("PW[y]PB[[b\\]C[c\\] d]", "[b]C[c] d", False),
+    ],
+)
+def test_a_backslash_at_the_end_of_a_text(text: str, black: str, repaired: bool) -> None:
+    record = read_sgf(f"(;GM[1]{text};B[pd];W[dp])".encode())
+    assert (record.black, record.white, len(record.moves)) == (black, "y", 2)
+    assert [each.name for each in record.repairs] == ["record.backslash"] * repaired
+    assert read_sgf(record.to_sgf().encode()).black == black
+
+
 def test_what_is_repaired_is_told_of_its_own_game() -> None:
     file = b"text -- (;-)\n(;KM[1]\n---\n;B[dd] ** ;W[gg])\n--- [x] -- \n(;PB[x];B[dd])\n(;PB[x[1]]\n;C[a] b]*)"
     first, second, third = read_sgf_games(file)

@@ -9,9 +9,10 @@ handle are corrected before:
   would be left of them, and the game would appear to be empty.
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
-Two kinds of damage are repaired, which the record then says: brackets in a text without the backslash that they need,
-if the text has only one end after which the file goes on as SGF, and punctuation alone between properties. Any other
-damage (a file cut short, brackets that do not match) is an error; nothing is guessed.
+Three kinds of damage are repaired, which the record then says: brackets in a text without the backslash that they need,
+if the text has only one end after which the file goes on as SGF; a text that ends in a single backslash, if it has no
+brackets and a property follows immediately; and punctuation alone between properties. Any other damage (a file cut
+short, brackets that do not match) is an error; nothing is guessed.
 """
 
 import codecs
@@ -43,7 +44,8 @@ _GOES_ON = rf"""
 # any input.
 _VALUE_OR_CORRECTION = re.compile(
     rf"""
-    (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] {_GOES_ON} | \Z ) )
+    (?P<backslash> \[ (?> [^\\\[\]]+ | \\[^\]] )*+ \\\] (?= [\r\n]*+ ;? [\r\n]*+ [A-Z]{{1,2}} \[ ) )
+    | (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] {_GOES_ON} | \Z ) )
     | (?P<unescaped>
         \[ (?> [^\\\[\]]+ | \\. | \[ (?> [^\\\[\]]+ | \\. )*+ \] )*+ \] {_GOES_ON}
         | \[ (?> [^\\\]]+ | \\. )*+ \] (?: (?> [^\\\[\]]+ | \\. )*+ \] )+? {_GOES_ON} )
@@ -61,7 +63,8 @@ _BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", 
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
-_REPAIRS = {"unescaped": "record.unescaped", "stray": "record.stray"}  # what to say of groups of _VALUE_OR_CORRECTION
+# What to say of groups of _VALUE_OR_CORRECTION.
+_REPAIRS = {"unescaped": "record.unescaped", "backslash": "record.backslash", "stray": "record.stray"}
 _MOST_REPAIRS = 10_000  # that are remembered of a file: any more tell nobody anything
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
@@ -178,6 +181,8 @@ class _Corrections:
                 return found
             case "unescaped":
                 return f"[{_UNESCAPED.sub(_escape, found[1:-1])}]"
+            case "backslash":
+                return f"{found[:-1]}\\]"
             case "root":
                 return "(;"
             case "lower_case":
