@@ -133,6 +133,8 @@ def test_other_rules_are_not_guessed(text: str) -> None:
         ("흑 불계승", "B+R"),
         ("백 3집반승", "W+3.5"),
         ("백 기권승", "W+F"),
+        ("226수 백불계승", "W+R"),
+        ("294수 흑0.5집승", "B+0.5"),
         ("Black wins by 0.5!", "B+0.5"),
         ("White wins by resignation!", "W+R"),
         ("Black loses on time!", "W+T"),

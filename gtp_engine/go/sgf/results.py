@@ -14,9 +14,10 @@ _REASONS = {"R": "resignation", "T": "time", "F": "forfeit"}
 _NOBODY = {"0": "draw", "draw": "draw", "jigo": "draw", "void": "void"}
 _NOBODY |= dict.fromkeys(("和棋", "和局", "持碁", "持棋", "ジゴ", "무승부", "빅"), "draw")
 # 白胜2又3/4子, 黒中押し勝ち, 흑 불계승, White wins by 3.5 points: who, and before or after the verb how.
+# Cyberoro begins with the number of moves: 226수 백불계승.
 _PLAYERS = {"black": BLACK, "黑": BLACK, "黒": BLACK, "흑": BLACK, "white": WHITE, "白": WHITE, "백": WHITE}
 _WORDS = re.compile(
-    rf"(?P<player>{'|'.join(_PLAYERS)})(?P<before>.*?)"
+    rf"(?:\d{{1,4}}수)?(?P<player>{'|'.join(_PLAYERS)})(?P<before>.*?)"
     r"(?:(?P<wins>wins?|won|胜|勝|승)|loses?|lost|负|負|敗|败|패)(?P<after>.*)",
     re.DOTALL,
 )
