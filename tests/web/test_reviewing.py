@@ -187,7 +187,7 @@ def test_a_mistake_that_was_told_costs_the_same_when_the_game_goes_on(pupil: Des
     def told() -> dict[int, tuple[object, ...]]:
         end_of_lesson(pupil)
         mistakes = pupil.state["review"]["mistakes"]
-        return {each["number"]: (each["points"], each["best"]) for each in mistakes}
+        return {each["number"]: (each["points"], each["best"], each["reasons"]) for each in mistakes}
 
     lose(pupil)
     before = told()
