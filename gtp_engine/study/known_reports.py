@@ -7,6 +7,7 @@ else it would have another figure each time, for nothing but chance. Only what a
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from ..go.game import Game
 from ..search.report import SearchReport
@@ -20,10 +21,12 @@ class KnownReports:
 
     Attributes:
         spared: The visits that were asked for and did not have to be made.
+        told: Why moves are mistakes, by how they were searched (`Reviewer`).
     """
 
     def __init__(self) -> None:
         self.spared = 0
+        self.told: dict[Hashable, tuple[Any, ...]] = {}
         self._found = defaultdict[Hashable, list[SearchReport]](list)
 
     def complete(
@@ -43,7 +46,7 @@ class KnownReports:
 
         def unknown() -> Iterator[SearchRequest]:
             for request in requests:
-                position = how, _position(request.game)
+                position = how, position_key(request.game)
                 waiting.append((request, position, self._suitable(position, request)))
                 if waiting[-1][2] is None:
                     yield request
@@ -75,6 +78,7 @@ def _has_owners(report: SearchReport, request: SearchRequest) -> bool:
     return (report.ownership is not None or not request.ownership) and (has_moves or not request.moves_ownership)
 
 
-def _position(game: Game) -> Hashable:
+def position_key(game: Game) -> Hashable:
+    """Returns what is the same of games that have come to the same position by the same moves, and of no others."""
     size = game.width, game.height
     return size, game.rules, game.komi, frozenset(game.setup_stones), tuple(game.moves), game.to_move

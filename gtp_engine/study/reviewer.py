@@ -24,7 +24,7 @@ from ..solver.solution import prepare as prepare_solver
 from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview, Reason
-from .known_reports import KnownReports
+from .known_reports import KnownReports, position_key
 from .level import level_of
 from .move_review import LEAST_POINTS, LISTED, MoveReview, worth
 from .rank_estimate import estimate_ranks
@@ -216,12 +216,23 @@ class Reviewer:
             worst = next_to_explain(step.review.mistakes[:most], step.review.reasons)
             if worst is None:
                 break
-            found = explain(limited, positions[worst.number - 1], worst)
+            found = self._explained(limited, positions[worst.number - 1], worst)
             plan.advance(REASON_WORK)
             told = replace(worst, ladder=caught_in_a_ladder(found))
             moves = tuple(told if move.number == worst.number else move for move in step.review.searched)
             step = step.next(plan, searched=moves, reasons={**step.review.reasons, worst.number: found})
             yield (step := replace(step, total=max(total, step.done)))
+
+    def _explained(self, searches: Searches, game: Game, worst: MoveReview) -> tuple[Reason, ...]:
+        """Returns why a move is a mistake: what was told before, unless the mistake has been searched longer since."""
+        told = self._known.told if self._known else {}
+        how = position_key(game), worst.move, worst.before.visits, worst.after.visits
+        if how in told:
+            return told[how]
+        found = explain(searches, game, worst)
+        if not self.stopped:
+            told[how] = found
+        return found
 
     def _with_more(self, searches: Searches, positions: Positions, review: GameReview) -> GameReview:
         """Returns a review that also names the first of mistakes made several times, and praises some good moves."""
