@@ -208,10 +208,10 @@ class Server:
         page.send(self._published)
         return True
 
-    def tell_replaced(self, by: "_Socket") -> None:
+    async def tell_replaced(self, by: "_Socket") -> None:
         """Says on all pages but one that this one has replaced the game that was being played."""
         for page in self._pages - {by}:
-            page.tell(_refusal(UserError(Phrase("error.replaced"))))
+            await page.give(_refusal(UserError(Phrase("error.replaced"))))
 
     async def read(self, reading: Reading) -> "asyncio.Future[Any]":
         """Reads what a message needs, beside the loop and after what others have asked for; returns it or its error."""
@@ -397,9 +397,9 @@ class _Socket(_Handler, WebSocketHandler):
             self.close(1013, "too many pages")
 
     async def on_message(self, message: str | bytes) -> None:
-        answer = self._answer(lambda: self.server.session.receive(_parsed(message)))
+        answer = await self._answer(lambda: self.server.session.receive(_parsed(message)))
         if not isinstance(answer, Reading):
-            await self._give(answer)
+            await self.give(answer)
             return
         if self._reading is not None:  # or a page could have any number of files read
             await asyncio.wait([self._reading])
@@ -407,9 +407,9 @@ class _Socket(_Handler, WebSocketHandler):
 
     async def _read(self, reading: Reading) -> None:
         read = await self.server.read(reading)
-        await self._give(self._answer(lambda: reading.then(read.result())))
+        await self.give(await self._answer(lambda: reading.then(read.result())))
 
-    def _answer(self, answer: Callable[[], Answer]) -> Answer:
+    async def _answer(self, answer: Callable[[], Answer]) -> Answer:
         """Returns an answer to a message, or what tells the page why there is none.
 
         The other pages are told if another game has taken the place of one that was being played.
@@ -417,25 +417,21 @@ class _Socket(_Handler, WebSocketHandler):
         session = self.server.session
         number, is_going_on = session.tree_number, session.is_going_on
         try:
-            answered = answer()
-            if is_going_on and session.tree_number != number:
-                self.server.tell_replaced(self)
-            return answered
+            return answer()
         except EXPECTED as error:
             return _refusal(error)
         except Exception as error:
             logger.exception("a message could not be handled")
             return {"type": "error", "text": answer_text(error)}
+        finally:
+            if is_going_on and session.tree_number != number:
+                await self.server.tell_replaced(self)
 
-    async def _give(self, answer: Answer) -> None:
+    async def give(self, answer: Answer) -> None:
+        """Sends an answer to this page alone."""
         if answer is not None:
             with contextlib.suppress(WebSocketClosedError):  # the page may be gone by now
                 await self.write_message(json.dumps(answer))
-
-    def tell(self, document: Document) -> None:
-        """Sends a document to this page alone."""
-        with contextlib.suppress(WebSocketClosedError):
-            self.write_message(json.dumps(document))
 
     def on_close(self) -> None:
         self.server.leave(self)

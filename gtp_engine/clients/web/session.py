@@ -126,9 +126,11 @@ class Session:
 
     @property
     def is_going_on(self) -> bool:
-        """Whether a game against the engine has begun and not ended, and is saved."""
+        """Whether a game has begun and not ended, and is saved."""
         played = self.played
-        return played.mode is Mode.GAME and played.result is None and bool(played.game.moves) and played.has_content
+        return (
+            played.mode is not Mode.RECORD and played.result is None and bool(played.game.moves) and played.has_content
+        )
 
     @property
     def is_latest(self) -> bool:
@@ -391,7 +393,7 @@ class Session:
         future.add_done_callback(lambda done: self.call(partial(then, done)))
 
     def resume(self, asked: Task | None = None) -> None:
-        """Follows something that was found or asked about the position: it is shown, and the engine goes on."""
+        """Shows what has just been found or asked about the position, and has the engine go on."""
         self.touch()
         self.go_on(asked)
 
