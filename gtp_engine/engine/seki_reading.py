@@ -10,7 +10,7 @@ from ..go.life import proven_owners
 from ..go.regions import cells_of, find_regions, points_of
 from ..solver.local_board import ATTACKER, NO_KO
 from ..solver.moves import FAILED
-from ..solver.part import find_part
+from ..solver.part import Part, find_part
 from ..solver.reading import Memory, Position, Reading
 from ..solver.solution import prepare
 
@@ -21,8 +21,8 @@ _MOST_EMPTY, _MOST_POSITIONS = 12, 30_000
 def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     """Returns those of the stones taken for dead that the opponent, moving first, is proved unable to capture.
 
-    The proof gives the opponent safe walls and all ko threats, so that it holds under every ruleset: by the Japanese
-    rules of 1989 (article 7) a ko must not be retaken in the confirmation of life and death.
+    The proof gives the opponent safe walls and all ko threats: by the Japanese rules of 1989 (article 7) a ko must not
+    be retaken in the confirmation of life and death. As in `solve` there is no superko, and a cycle captures nothing.
     """
     wanted, proven = cells_of(dead, game.width), proven_owners(game)
     chains = [
@@ -30,16 +30,18 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
         for chain in find_regions(game.stones())
         if chain.colour != EMPTY and chain.cells[0] in wanted and proven[chain.cells[0]] == EMPTY
     ]
-    memory: Memory | None = None
-    found: set[int] = set()
+    readable: list[tuple[list[int], Part]] = []
     for chain in chains:
         with suppress(UserError):  # too large
             part = find_part(game, chain[:1], _MOST_EMPTY, nearest=True)
-            if part.is_open:
-                continue
-            if memory is None:
-                prepare(memory=(memory := Memory()))
-            reading = Reading(memory, part, ATTACKER, ATTACKER)
-            if reading.read(Position(part.stones, NO_KO, ATTACKER), _MOST_POSITIONS) == FAILED:
-                found.update(chain)
+            if not part.is_open:
+                readable.append((chain, part))
+    if not readable:
+        return set()
+    prepare(memory=(memory := Memory()))
+    found: set[int] = set()
+    for chain, part in readable:
+        reading = Reading(memory, part, ATTACKER, ATTACKER)
+        if reading.read(Position(part.stones, NO_KO, ATTACKER), _MOST_POSITIONS) == FAILED:
+            found.update(chain)
     return found
