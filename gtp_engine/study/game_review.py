@@ -304,12 +304,12 @@ class GameReview:
         """
         record, colour = self.record, as_colour(colour)
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
-        if is_own(record):
-            if name != HUMAN:
-                return engine_in_words(name)
+        if is_own(record) and name != HUMAN:
+            name = engine_in_words(name)
+        elif is_own(record):
             name = "" if record.black == record.white else texts(language)("you").capitalize()
         name = name or texts(language)(colour_name(colour))
-        has_rank = not rank or name.endswith(f" {rank}")  # the engine's names end with it
+        has_rank = not rank or name.endswith((f" {rank}", f"({rank})"))  # the engine's names end with it
         return f"{name} {rank}" if with_rank and not has_rank else name
 
     @property

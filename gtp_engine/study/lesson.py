@@ -18,11 +18,10 @@ from ..search.evaluate.choices import AUTO
 from .budget import usual_seconds
 from .game_review import GameReview
 from .known_reports import KnownReports
-from .level import Level, level_of
 from .move_review import Mistake
 from .reviewer import Reviewer, ReviewStep, ReviewTask
 
-# In the lesson after a game, and in that of beginners, whom many mistakes discourage: by judgement.
+# In the lesson after a game, of which beginners, whom many mistakes discourage, see the first: by judgement.
 MISTAKES, _BEGINNERS_MISTAKES = 5, 2
 _SEED = 1  # that of `gtp_engine review`
 # Of the usual time of a review: 4 s on 9x9, 7 on 13x13, 16 on 19x19, and the network has to be loaded before.
@@ -94,7 +93,7 @@ def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports |
     """Returns the lesson about a finished game: the mistakes that mattered most to the player of the task."""
     record = task.record
     seconds = lesson_seconds(record.width, record.height, len(record.moves))
-    task = replace(task, most=_most(level_of(record, (), None)), estimates_ranks=False)
+    task = replace(task, most=MISTAKES, estimates_ranks=False)
     return GameStudy(task, settings, seconds=seconds, known=known)
 
 
@@ -114,9 +113,5 @@ def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports |
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:
     """Returns the mistakes of a lesson, the most important first: only what a second look has confirmed."""
-    return [mistake for mistake in review.mistakes if mistake.worst.is_checked][: _most(review.level)]
-
-
-def _most(level: Level) -> int:
-    """Returns how many mistakes a lesson shows."""
-    return _BEGINNERS_MISTAKES if level.is_beginners else MISTAKES
+    most = _BEGINNERS_MISTAKES if review.level.is_beginners else MISTAKES
+    return [mistake for mistake in review.mistakes if mistake.worst.is_checked][:most]
