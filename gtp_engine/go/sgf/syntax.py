@@ -10,8 +10,8 @@ handle are corrected before:
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
 Three kinds of damage are repaired, which the record then says: brackets in a text without the backslash that they need,
-if the text has only one end after which the file goes on as SGF; a text that ends in a single backslash, if it has no
-brackets and a property follows immediately; and punctuation alone between properties. Any other damage (a file cut
+if the text has only one end after which the file goes on as SGF; a single backslash at the end of a text without
+brackets, if a property follows immediately; and punctuation alone between properties. Any other damage (a file cut
 short, brackets that do not match) is an error; nothing is guessed.
 """
 
