@@ -142,18 +142,34 @@ class Trunk(Part):
         return board.cut(self.tip_act(self.tip_norm(x, board)))
 
 
+class MoveHead(Part):
+    """From the features of points and the pooled ones to logits of the moves."""
+
+    def forward(self, points: Tensor, pooled: Tensor) -> Tensor:
+        return torch.cat((self.out_conv(points).flatten(1), self.pass_matmul(pooled)), 1)
+
+
 class PolicyHead(Part):
     """From the trunk to logits of the moves, and of the pass by global pooling."""
 
-    def forward(self, x: Tensor, board: Board) -> Tensor:
-        """Returns logits, [n, channels, points + 1], the pass last."""
+    def __init__(self, desc: schema.PolicyHeadDesc) -> None:
+        super().__init__(desc)
+        self._auxiliary_names = [head.name for head in desc.auxiliary]
+
+    def forward(self, x: Tensor, board: Board) -> tuple[Tensor, dict[str, Tensor]]:
+        """Returns logits, [n, channels, points + 1], the pass last, and by name those of auxiliary heads.
+
+        The latter are [n, points + 1].
+        """
         pooled = board.pool(board.cut(self.pool_act(self.pool_norm(self.pool_conv(x), board))))
-        y = self.norm(self.conv(x) + to_points(self.pool_matmul(pooled)), board)
-        moves = self.out_conv(board.cut(self.act(y))).flatten(2)
+        points = board.cut(self.act(self.norm(self.conv(x) + to_points(self.pool_matmul(pooled)), board)))
         passing = self.pass_matmul(pooled)
         if self.pass_out is not None:
             passing = self.pass_out(self.pass_act(self.pass_bias(passing)))
-        return torch.cat((moves, passing.unsqueeze(2)), 2)
+        auxiliary = {
+            name: head(points, pooled) for name, head in zip(self._auxiliary_names, self.auxiliary, strict=True)
+        }
+        return torch.cat((self.out_conv(points).flatten(2), passing.unsqueeze(2)), 2), auxiliary
 
 
 class ValueHead(Part):
@@ -197,7 +213,7 @@ def to_board(x: Tensor, like: Tensor) -> Tensor:
 _KINDS: tuple[Callable[[Any], nn.Module], ...] = (
     *(Conv, BatchNorm, Activation, MatMul, Bias, RMSNorm, TipRMSNorm),
     *(OrdinaryBlock, PoolingBlock, BottleneckBlock, AttentionBlock, FeedForwardBlock),
-    *(MetadataEncoder, Trunk, PolicyHead, ValueHead),
+    *(MetadataEncoder, Trunk, MoveHead, PolicyHead, ValueHead),
 )
 MODULES = {getattr(schema, f"{kind.__name__}Desc"): kind for kind in _KINDS}
 """The module of each description: that of `schema.ConvDesc` is `Conv`."""

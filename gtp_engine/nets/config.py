@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ OLDEST, NEWEST = 8, 17  # versions of KataGo's files that have its version 7 inp
 FRESH_VERSION = 14
 TRANSFORMER_VERSION = 17  # that of KataGo's transformers
 EPSILON = 1e-4  # KataGo's training configurations
+HORIZONS = 3  # of the head `td_value`, as many as KataGo has
 _RMS_EPSILON, _CONSTANT_EPSILON, _ROPE_THETA = 1e-6, 1e-20, 100.0  # those of KataGo's transformers
 
 
@@ -97,9 +98,29 @@ class NetworkConfig:
         """Number of values of all layers. A network file contains them all, except for those of auxiliary heads."""
         return sum(block.size for desc in schema.walk(self) if isinstance(desc, schema.Layer) for block in desc.floats)
 
-    def without_auxiliary_heads(self) -> "NetworkConfig":
-        """Returns the architecture as it is in network files, which do not contain heads that only help to learn."""
-        return replace(self, value=replace(self.value, auxiliary=()))
+    @property
+    def auxiliary_names(self) -> list[str]:
+        """The names of the heads that only help to learn."""
+        return [head.name for head in (*self.policy.auxiliary, *self.value.auxiliary)]
+
+    def with_auxiliary_heads(self, losses: Collection[str]) -> "NetworkConfig":
+        """Returns the architecture with the heads that only help to learn, those of these losses.
+
+        Each has the name of its loss. Network files do not contain them.
+        """
+        policy, hidden = self.policy, self.value.matmul.out_channels
+        points = schema.ConvDesc("points", 1, 1, policy.out_conv.in_channels, 1)
+        of_moves = (
+            schema.MoveHeadDesc("soft_policy", points, schema.MatMulDesc("pass", policy.pass_matmul.in_channels, 1)),
+        )
+        of_position: tuple[schema.ConvDesc | schema.MatMulDesc, ...] = (
+            schema.MatMulDesc("td_value", hidden, 3 * HORIZONS),
+        )
+        return replace(
+            self,
+            policy=replace(policy, auxiliary=tuple(head for head in of_moves if head.name in losses)),
+            value=replace(self.value, auxiliary=tuple(head for head in of_position if head.name in losses)),
+        )
 
 
 def parse_config(name: str) -> NetworkConfig:
@@ -189,9 +210,7 @@ class _Architect:
             policy=self.make(
                 schema.PolicyHeadDesc, "policy", sizes, declared_channels=2 if self.heads else 0, **passing
             ),
-            value=self.make(
-                schema.ValueHeadDesc, "value", {"x": channels, "c": size, "h": hidden, "s": 6}, auxiliary=()
-            ),
+            value=self.make(schema.ValueHeadDesc, "value", {"x": channels, "c": size, "h": hidden, "s": 6}),
         )
 
     @property
@@ -231,7 +250,7 @@ class _Architect:
         """Returns a description with the sizes of its layers by their letters; `given` are its other fields."""
         for entry in fields(kind):
             name, about, inner = entry.name, entry.metadata, f"{path}.{entry.name}"
-            if name in ("name", *given):
+            if name in ("name", *given) or not about.get("in_file", True):
                 continue
             layer: Any = schema.classes_of(schema.field_types(kind)[name])[0]
             channels = [schema.count_of(each, sizes) for each in about.get("channels", ())]
@@ -333,11 +352,13 @@ def check_shapes(config: NetworkConfig) -> None:
     version, policy, value = config.version, config.policy, config.value
     moves = 1 if version < 12 else 2 if version < 16 else 4 if version == 16 else policy.declared_channels
     trunk = _follow(config.trunk, "trunk", {})
-    _follow(policy, "policy", {"x": trunk["x"], "o": moves} | ({} if policy.pass_out else {"q": moves}))
+    moves_sizes = _follow(policy, "policy", {"x": trunk["x"], "o": moves} | ({} if policy.pass_out else {"q": moves}))
+    for head in policy.auxiliary:
+        _follow(head, f"policy.auxiliary.{head.name}", {letter: moves_sizes[letter] for letter in "cp"})
     sizes = _follow(value, "value", {"x": trunk["x"], "s": 4 if version == 8 else 6})
-    names = [part.name for part in value.auxiliary]
+    names = config.auxiliary_names
     if len(set(names)) < len(names):
-        raise UserError(f"value.auxiliary: two heads have the same name: {', '.join(names)}")
+        raise UserError(f"two heads have the same name: {', '.join(names)}")
     for part in value.auxiliary:
         _match(f"the input of {part.name}", part.in_channels, "c" if isinstance(part, schema.ConvDesc) else "h", sizes)
 

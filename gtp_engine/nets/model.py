@@ -18,7 +18,8 @@ class ModelOutputs(NamedTuple):
     """What a model computes."""
 
     raw: RawOutputs[Tensor]  # what every network computes
-    # The outputs of the heads that only help to learn, by name: [n, channels, points] or [n, channels].
+    # The outputs of the heads that only help to learn, by name: of those of the policy [n, points + 1], of the others
+    # [n, channels, points] or [n, channels].
     auxiliary: dict[str, Tensor]
 
 
@@ -46,9 +47,9 @@ class Model(nn.Module):
 
     def stored(self) -> StoredNetwork:
         """Returns a copy of this network as files and compiled kernels take it: without its auxiliary heads."""
-        kept = {name: value for name, value in self.state_dict().items() if not name.startswith("value.auxiliary.")}
+        kept = {name: value for name, value in self.state_dict().items() if ".auxiliary." not in name}
         values = {name: tensor.float().cpu().numpy().copy() for name, tensor in kept.items()}
-        return StoredNetwork(self.config.without_auxiliary_heads(), values)
+        return StoredNetwork(self.config.with_auxiliary_heads(()), values)
 
     def forward(
         self, planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
@@ -69,16 +70,18 @@ class Model(nn.Module):
         tip = self.trunk(planes, scalars, metadata, Board(planes, full_board, self.trunk.conv.weight.dtype))
         tip = tip.to(self.policy.conv.weight.dtype)  # the heads' precision may differ from the trunk's
         board = Board(planes, full_board, tip.dtype)
-        value, scores, ownership, auxiliary = self.value(tip, board)
-        return ModelOutputs(RawOutputs(self.policy(tip, board), value, scores, ownership), auxiliary)
+        policy, of_policy = self.policy(tip, board)
+        value, scores, ownership, of_value = self.value(tip, board)
+        return ModelOutputs(RawOutputs(policy, value, scores, ownership), of_policy | of_value)
 
     def initialise(self, generator: torch.Generator | None = None) -> "Model":
         """Sets random weights to train from, in place, and returns the model.
 
         He initialisation (He et al. 2015), with the last layer of each of k residual branches scaled by 1/sqrt(k), so
-        that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small.
+        that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small. The auxiliary
+        heads' weights are drawn last, so that all others are the same without them.
         """
-        for module in self.modules():
+        for _, module in sorted(self.named_modules(), key=lambda entry: ".auxiliary." in entry[0]):
             if isinstance(module, Conv | MatMul):
                 fan_in = module.weight[0].numel()
                 nn.init.normal_(module.weight, 0.0, math.sqrt(2 / fan_in), generator=generator)
@@ -88,7 +91,9 @@ class Model(nn.Module):
         head = self.value
         policies: list[Conv | MatMul] = [self.policy.out_conv, self.policy.pass_out or self.policy.pass_matmul]
         with torch.no_grad():
-            for layer in (*policies, head.value_matmul, head.score_matmul, head.ownership, *head.auxiliary):
+            of_moves = (layer for part in self.policy.auxiliary for layer in part.children())
+            last = (head.value_matmul, head.score_matmul, head.ownership, *head.auxiliary, *of_moves)
+            for layer in (*policies, *last):
                 layer.weight.mul_(OUTPUT_SCALE)
             for layer in policies:
                 layer.weight[1:] = layer.weight[:1]  # the untrained optimistic policy equals the policy

@@ -405,9 +405,21 @@ class TrunkDesc:
             raise UserError(f"unknown kind of norm {self.tip_norm_kind} at the trunk's tip; 0 and 1 are known")
 
 
+@dataclass(frozen=True)
+class MoveHeadDesc:
+    """A head that only helps to learn: one more logit for each move, from what the policy's own are made of."""
+
+    name: str
+    out_conv: ConvDesc = field(metadata=of("c", 1))
+    pass_matmul: MatMulDesc = field(metadata=of("3p", 1))
+
+
 @dataclass(frozen=True, kw_only=True)
 class PolicyHeadDesc:
-    """Logits of policy, and of an optimistic policy in channel 1. `declared_channels` is 0 before version 17."""
+    """Logits of policy, and of an optimistic policy in channel 1. `declared_channels` is 0 before version 17.
+
+    `auxiliary` are heads that only help to learn. Each has the name of its loss.
+    """
 
     name: str
     declared_channels: int = field(default=0, metadata={"since": 17, "zeros": (17, 3)})
@@ -423,6 +435,7 @@ class PolicyHeadDesc:
     pass_bias: BiasDesc | None = field(default=None, metadata=of("q", since=15))
     pass_act: ActivationDesc | None = field(default=None, metadata={"since": 15})
     pass_out: MatMulDesc | None = field(default=None, metadata=of("q", "o", since=15))
+    auxiliary: tuple[MoveHeadDesc, ...] = field(default=(), metadata={"in_file": False})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from gtp_engine.nets.schema import (
     LearnedRopeDesc,
     MatMulDesc,
     MetadataEncoderDesc,
+    MoveHeadDesc,
     RMSNormDesc,
     TipRMSNormDesc,
 )
@@ -50,10 +51,17 @@ def random_model(version: int, seed: int) -> Model:
 
 
 def with_auxiliary_heads(config: NetworkConfig) -> NetworkConfig:
-    """The architecture with a head for each position and one for each point that only help to learn."""
+    """The architecture with a head of each kind that only helps to learn: for positions, points and moves."""
     hidden, points = config.value.matmul.out_channels, config.value.conv.out_channels
     heads = MatMulDesc("of_position", hidden, 2), ConvDesc("of_point", 3, 3, points, 1)
-    return replace(config, value=replace(config.value, auxiliary=heads))
+    policy = config.policy
+    layers = ConvDesc("points", 1, 1, points, 1), MatMulDesc("pass", policy.pass_matmul.in_channels, 1)
+    of_moves = MoveHeadDesc("of_moves", *layers)
+    return replace(
+        config,
+        policy=replace(policy, auxiliary=(of_moves,)),
+        value=replace(config.value, auxiliary=heads),
+    )
 
 
 def random_config(version: int, choice: random.Random) -> NetworkConfig:

@@ -134,9 +134,16 @@ def test_heads_that_only_help_to_learn_are_part_of_the_data() -> None:
     config = with_auxiliary_heads(parse_config("b1c8"))
     check_shapes(config)
     assert config_from_data(json.loads(json.dumps(to_data(config)))) == config
-    assert config.without_auxiliary_heads().value.auxiliary == ()
+    assert config.with_auxiliary_heads(()) == parse_config("b1c8")
+    own = parse_config("b1c8").with_auxiliary_heads(("policy", "td_value", "soft_policy"))
+    check_shapes(own)
+    assert own.auxiliary_names == ["soft_policy", "td_value"]
     for wrong in (MatMulDesc("moves_left", 5, 1), ConvDesc("played", 1, 1, 5, 1)):
         with pytest.raises(UserError, match=f"the input of {wrong.name} has 5 channels"):
             check_shapes(replace(config, value=replace(config.value, auxiliary=(wrong,))))
+    (head,) = config.policy.auxiliary
+    wider = replace(head, out_conv=replace(head.out_conv, in_channels=5))
+    with pytest.raises(UserError, match="out_conv has 5 channels"):
+        check_shapes(replace(config, policy=replace(config.policy, auxiliary=(wider,))))
     with pytest.raises(UserError, match="two heads have the same name"):
         check_shapes(replace(config, value=replace(config.value, auxiliary=config.value.auxiliary * 2)))

@@ -77,6 +77,7 @@ def test_auxiliary_heads_change_nothing_else() -> None:
         assert {name: tuple(output.shape) for name, output in outputs.auxiliary.items()} == {
             "of_position": (1, 2),
             "of_point": (1, 1, 35),
+            "of_moves": (1, 36),
         }
         for one, other in zip(outputs.raw, usual.eval()(*inputs).raw, strict=True):
             assert torch.equal(one, other)
