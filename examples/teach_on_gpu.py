@@ -243,7 +243,8 @@ class Lesson:
         weights[:, OPPONENT] = 0
         boards[0] = boards[0].contiguous(memory_format=torch.channels_last)
         value, (score, stdev, lead), owned = judged[:, :3], judged[:, 3:].unbind(1), boards[2].flatten(1)
-        return Batch(boards[0], scalars, moves, moves, value, score, stdev, lead, owned, weights, True)
+        later = value[:, None].expand(-1, 3, -1)  # no head learns it
+        return Batch(boards[0], scalars, moves, moves, value, score, stdev, lead, owned, later, weights, True)
 
     def learn(self) -> None:
         """Learns until the time is over."""

@@ -14,8 +14,10 @@ from .data.shards import read_shard, shard_files
 from .run_folder import RunFolder
 
 _MOVES = 8  # of a policy target that are listed
+_VALUE = "win {:.3f}, loss {:.3f}, no result {:.3f}"
 _FORMATS = {
-    "value": "win {:.3f}, loss {:.3f}, no result {:.3f}",
+    "value": _VALUE,
+    "td_value": "; ".join(3 * [_VALUE]),
     "score": "{:+.1f} points",
     "stdev": "{:.1f} points",
     "lead": "{:+.1f} points",

@@ -13,7 +13,8 @@ default weights; that of the value includes the factor 0.6 of KataGo's trainer. 
   (0.0015 and 0.001). The weight of the lead is KataGo's, so that lead and mean are weighted 0.4 : 1 here, 4 : 1 there.
 - The errors are absolute ones against the targets of value and score, not squared ones against later searches, and have
   a weight of their own.
-- Value and score some moves later, future positions, seki, soft policies and the points' scores are not trained.
+- The score some moves later, future positions, seki and the points' scores are not trained; the value some moves later
+  and a soft policy are if their heads are there (`NetworkConfig.with_auxiliary_heads`), which is off by default.
 """
 
 import math
@@ -24,7 +25,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..nets.config import NetworkConfig
+from ..nets.config import HORIZONS, NetworkConfig
 from ..nets.model import ModelOutputs, no_result_possible, short_term_errors
 from ..nets.stored import RawOutputs
 from .data import rows
@@ -74,7 +75,23 @@ def losses(outputs: ModelOutputs, batch: Tensors, config: NetworkConfig) -> dict
         error = huber(value_error - misjudged, 1.0)
         error = error + scored * huber((score_error - missed) / SCORE_DELTA, 1.0)
         found["errors"] = Loss(error, weights[:, rows.VALUE])
+    if "td_value" in outputs.auxiliary:
+        log_values = outputs.auxiliary["td_value"].float().unflatten(1, (HORIZONS, 3)).log_softmax(2)
+        found["td_value"] = Loss(-(batch.td_value * log_values).sum((1, 2)), weights[:, rows.TD_VALUE])
+    if "soft_policy" in outputs.auxiliary:
+        loss = policy_loss(outputs.auxiliary["soft_policy"].float(), soft_policy(batch), batch)
+        found["soft_policy"] = Loss(loss, weights[:, rows.POLICY])
     return found
+
+
+def soft_policy(batch: Tensors) -> Tensor:
+    """Returns the policy target [n, points + 1] to the power of 1/4, normalised.
+
+    It lets the moves that the search likes less count too (KataGo's docs/KataGoMethods.md, "Auxiliary Soft Policy
+    Target"). Moves without a share count as 1e-7, as in KataGo's metrics_pytorch.py.
+    """
+    soft = ((batch.policy + 1e-7) * _on_board(batch)).pow(0.25)
+    return soft / soft.sum(1, keepdim=True)
 
 
 def policy_loss(logits: Tensor, target: Tensor, batch: Tensors) -> Tensor:
@@ -86,8 +103,12 @@ def policy_logits(logits: Tensor, batch: Tensors) -> Tensor:
     """Returns the logits [n, points + 1] with points off the board excluded."""
     if batch.full_board:
         return logits
-    on_board = functional.pad(batch.planes[:, 0].flatten(1), (0, 1), value=1) > 0
-    return logits.masked_fill(~on_board, _OFF)
+    return logits.masked_fill(~_on_board(batch), _OFF)
+
+
+def _on_board(batch: Tensors) -> Tensor:
+    """Returns bool [n, points + 1], True for the points on the board and the pass."""
+    return functional.pad(batch.planes[:, 0].flatten(1), (0, 1), value=1) > 0
 
 
 def value_logits(raw: RawOutputs[Tensor], batch: Tensors) -> Tensor:

@@ -78,6 +78,12 @@ class Run(ABC):
                 f"{folder.settings_file}: the run's network is not a {name}, and cannot become one: restore the "
                 "network's name, or start a new run"
             )
+        wanted = model.config.with_auxiliary_heads(self.settings.losses.trained).auxiliary_names
+        if missing := [head for head in wanted if head not in model.config.auxiliary_names]:
+            raise UserError(
+                f"{folder.settings_file}: {missing[0]} in [losses] needs a head that the run began without: set it to "
+                "0, or start a new run"
+            )
         configure_torch(self._group.thread_share(self._threads))
         if self.settings.learn.precision == AUTO:
             self.state.precision = self.state.precision or faster_precision(model, self._device)
@@ -91,10 +97,14 @@ class Run(ABC):
         self._learned, self._learning_seconds = 0, 0.0  # since the last line of the log, in this process
 
     def _first_model(self) -> Model:
-        if self.state.start:
-            return Model.from_stored(load_network(Path(self.state.start)))
+        start = load_network(Path(self.state.start)) if self.state.start else None
+        config = start.config if start else parse_config(self.settings.begin.network)
         generator = torch.Generator().manual_seed(self.settings.begin.seed)
-        return Model(parse_config(self.settings.begin.network)).initialise(generator)
+        model = Model(config.with_auxiliary_heads(self.settings.losses.trained)).initialise(generator)
+        if start:
+            values = {name: torch.from_numpy(value) for name, value in start.values.items()}
+            model.load_state_dict(model.state_dict() | values)  # auxiliary heads begin with random weights
+        return model
 
     def _learner_settings(self) -> LearnSettings:
         learn = self.settings.learn

@@ -344,6 +344,10 @@ class LossWeights(Section):
             points, then linear.
         ownership: Weight of the loss of the ownership (nats, a mean over the board): who will own each point.
         errors: Weight of the loss of the short-term errors: how wrong value and score are here.
+        td_value: Weight of the loss (nats) of an auxiliary head: what searches find at three horizons. The loss is a
+            sum over these; KataGo's weight is 0.72. A run that began with 0 cannot get the head later.
+        soft_policy: Weight of the loss (nats) of an auxiliary head: the fourth root of the policy target. KataGo's
+            weight is 8. A run that began with 0 cannot get the head later.
     """
 
     policy: float = setting(1.0, 0)
@@ -354,6 +358,13 @@ class LossWeights(Section):
     lead: float = setting(0.006, 0)
     ownership: float = setting(1.5, 0)
     errors: float = setting(0.1, 0)
+    td_value: float = setting(0.0, 0)
+    soft_policy: float = setting(0.0, 0)
+
+    @property
+    def trained(self) -> list[str]:
+        """The names of the losses that are not switched off."""
+        return [name for name, weight in vars(self).items() if weight]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,6 +392,8 @@ class LearnSettings(Section):
         random_epochs: How often each sample of random_games is learned.
         searched_share: Share of the value target that is the win rate of the search; the rest is the result of the
             game. The search is less noisy, the result never biased.
+        policy_surprise_data_weight: Share of the samples drawn in proportion to how much the search corrected the
+            policy. The rest is uniform; KataGo's is 0.5.
         total: Samples after which the training ends; None if this is not known; the learning rate then never decays.
             The run sets it, and so the next one.
         losses: Weights of the losses.
@@ -399,6 +412,7 @@ class LearnSettings(Section):
     epochs: int = setting(0, 0)
     random_epochs: int = setting(2, 1, command="train")
     searched_share: float = setting(0.0, 0, 1, command="train")
+    policy_surprise_data_weight: float = setting(0.0, 0, 1, command="train")
     total: int | None = None
     losses: LossWeights = field(default=LossWeights())
 

@@ -85,11 +85,12 @@ Played: TypeAlias = tuple[list[FinishedGame], Counts]
 
 
 class _Position(NamedTuple):
-    """The training targets of a position, as in `SampleGame.weights`, `policies` and `values`."""
+    """The training targets of a position, as in `SampleGame.weights`, `policies`, `values` and `surprises`."""
 
     weight: float
     policy: tuple[np.ndarray, np.ndarray] | None
     value: tuple[float, float]
+    surprise: float
 
 
 @dataclass(eq=False)
@@ -240,21 +241,22 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
 
     def _position(self, game: _SelfPlayGame, report: SearchReport) -> _Position:
         """Returns the training targets of the position that was searched."""
-        weight, policy = 0.0, None
+        weight, policy, surprise = 0.0, None, 0.0
         if game.is_full:
             weight = self.settings.games.resign_weight if game.is_settled else 1.0
         if weight > 0:
             shares = report.policy_target()
             moves = np.flatnonzero(shares >= min(_LEAST_SHARE, shares.max()))
             policy = moves.astype(np.uint16), shares[moves]
-        return _Position(weight, policy, (2 * report.winrate - 1, np.nan))
+            surprise = surprise_of(shares, report.priors)
+        return _Position(weight, policy, (2 * report.winrate - 1, np.nan), surprise)
 
     def _end_game(self, game: _SelfPlayGame, reason: EndReason) -> None:
         self._free_searches[game.game.width, game.game.height].append(game.search)
         score, ownership = score_game(game.game)
         name = game.search.evaluator.name
         number = int(self._random.integers(2**63))
-        weights, policies, values = zip(*game.positions, strict=True)
+        weights, policies, values, surprises = zip(*game.positions, strict=True)
         sample = SampleGame.from_game(
             game.game,
             winner=score.winner,
@@ -264,6 +266,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
             weights=np.array(weights, np.float32),
             policies=policies,
             values=np.array(values, np.float32),
+            surprises=np.array(surprises, np.float32),
         )
         record = GameRecord.from_game(game.game, black=name, white=name, result=str(score), comments=game.comments)
         record.set_text("GN", str(number))
@@ -271,6 +274,13 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         is_upset = is_decided and game.decided_for != score.winner
         is_checked = is_decided and game.is_checked
         self._finished.append(FinishedGame(pack([sample]), record.to_sgf(), is_decided, is_checked, is_upset))
+
+
+def surprise_of(shares: np.ndarray, priors: np.ndarray) -> float:
+    """Returns the Kullback-Leibler divergence of a policy target from the priors, in nats, at least 0."""
+    known = shares > 0
+    ratios = shares[known] / np.maximum(priors[known], 1e-30)
+    return max(0.0, float(shares[known] @ np.log(ratios)))
 
 
 def score_game(game: Game) -> tuple[Score, np.ndarray]:

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class SelfPlayRun(Run):
     def _learner_settings(self) -> LearnSettings:
         settings, learn = super()._learner_settings(), self.settings.learn
         if self.state.cycle == 0:  # random moves are not worth imitating
-            return replace(settings, losses=replace(settings.losses, policy=0.0, opponent=0.0))
+            return replace(settings, losses=replace(settings.losses, policy=0.0, opponent=0.0, soft_policy=0.0))
         # The settings may have changed: assume that all remaining cycles are like this one.
         end = self.state.begun + (self.settings.cycle.cycles - self.state.cycle + 1) * learn.samples
         return replace(settings, total=end if learn.samples else None)
@@ -128,7 +129,7 @@ class SelfPlayRun(Run):
         own = [path for path, shard in facts.items() if shard.cycle == cycle]
         if self.learner.samples == self.state.begun:
             self.state.validation = self._measured_on(own)
-        samples = self._read_samples(self._window(facts))
+        samples = self._read_samples(self._window(facts), learn.policy_surprise_data_weight)
         self._learn(samples, learn.samples or learn.epochs * len(samples), self._phase("learning"))
         path = self.folder.network(cycle)
         write_katago_file(playing_network(self._averaged_network(samples)).stored(), path)
@@ -206,10 +207,11 @@ class SelfPlayRun(Run):
             self._damaged.add(str(error))
             logger.warning(f"skipped: {error}")
 
-    def _read_samples(self, shards: Collection[Path]) -> Samples:
+    def _read_samples(self, shards: Collection[Path], surprise_share: float = 0.0) -> Samples:
         sets = list(read_shards(shards, self._skip))
         share, areas = self.settings.learn.searched_share, self.learner.model.config.suicide_areas
-        samples = Samples(join(sets), searched_share=share, suicide_areas=areas) if sets else None
+        with_options = partial(Samples, searched_share=share, suicide_areas=areas, surprise_share=surprise_share)
+        samples = with_options(join(sets)) if sets else None
         if samples is None or not len(samples):
             raise UserError(f"{self.folder.shards}: no samples to learn from in {len(shards)} shards")
         return samples
@@ -261,7 +263,7 @@ class SelfPlayRun(Run):
         if not newest:
             return
         found = self._measured_on(newest)
-        trained = (name for name, weight in vars(self.settings.losses).items() if weight and name in found)
+        trained = (name for name in self.settings.losses.trained if name in found)
         shown = ", ".join(f"{name} {found[name]:.3f}" for name in trained)
         source = f"games of cycle {last}" if last else "random games"
         self.observer.message(f"losses on {found['positions']:,.0f} positions of the newest {source}: {shown}")

@@ -70,6 +70,7 @@ def unpacked(games: GameSet) -> SampleGame:
         weights=games.weights,
         policies=targets,
         values=games.values,
+        surprises=games.surprises,
     )
 
 

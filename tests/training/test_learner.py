@@ -18,6 +18,7 @@ from gtp_engine.nets.layers import BatchNorm
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.stored import RawOutputs, StoredNetwork
 from gtp_engine.training import learner as learner_module
+from gtp_engine.training import losses as losses_module
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, parts_of
 from gtp_engine.training.data.samples import GameSet, join, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
@@ -86,6 +87,43 @@ def test_entropies_are_those_of_the_target_and_of_a_network_that_knows_nothing()
     found = Learner(model, SETTINGS).evaluate(model, [batch])
     assert found["target_entropy"] == pytest.approx(math.log(2), abs=1e-4)
     assert found["policy_entropy"] == pytest.approx(math.log(26), abs=1e-4)
+
+
+def test_a_soft_policy_is_the_fourth_root_on_the_board_alone() -> None:
+    target = [(np.array([3, 7]), np.array([0.8, 0.2]))] * 4
+    small, large = (sample_game(random_game(1, size, moves=4), policies=target) for size in (3, 5))
+    batch = Samples(pack([small, large])).batch([0, 4])
+    for row, moves in enumerate((10, 26)):
+        soft = losses_module.soft_policy(batch)[row].double()
+        assert float(soft.sum()) == pytest.approx(1) and int((soft > 0).sum()) == moves
+        # 0.8 ** 0.25 = 0.9457, 0.2 ** 0.25 = 0.6687, and (1e-7) ** 0.25 = 0.01778 for each of the others.
+        whole = 0.9457 + 0.6687 + (moves - 2) * 0.01778
+        found, expected = soft.sort(descending=True).values[:3], [0.9457 / whole, 0.6687 / whole, 0.01778 / whole]
+        assert found.tolist() == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["b1c16", "b1c16h2tfrs"])
+def test_auxiliary_heads_learn_on_two_board_sizes(name: str) -> None:
+    random = np.random.default_rng(1)
+    games = [
+        sample_game(random_game(seed, size, moves=12), values=np.repeat(random.uniform(-0.9, 0.9, (12, 1)), 2, 1))
+        for seed, size in enumerate((5, 5, 7))
+    ]
+    weights = LossWeights(td_value=0.72, soft_policy=8.0)
+    model = Model(parse_config(name).with_auxiliary_heads(weights.trained)).initialise(torch.Generator().manual_seed(1))
+    learner = Learner(model, replace(SETTINGS, learning_rate=1e-2, losses=weights))
+    batch = Samples(pack(games)).batch(np.arange(36))
+    entropies = {
+        "td_value": float(-torch.special.xlogy(batch.td_value, batch.td_value).sum((1, 2)).mean()),
+        "soft_policy": float(-torch.special.xlogy(*2 * (losses_module.soft_policy(batch),)).sum(1).mean()),
+    }
+    found = []
+    for _ in range(60):
+        learner.step(batch)
+        found.append(learner.take_losses())
+    for head, least in entropies.items():
+        assert least < found[-1][head] < least + 0.6 * (found[0][head] - least)
+    assert not [name for name in playing_network(learner.average).stored().values if "auxiliary" in name]
 
 
 def test_calibration_compares_win_rates_with_what_the_games_gave() -> None:

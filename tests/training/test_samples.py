@@ -55,6 +55,69 @@ def test_records_become_samples_or_are_named() -> None:
             Samples.from_records(wrong)
 
 
+@pytest.mark.parametrize("winner", [BLACK, WHITE, DRAW, NO_RESULT])
+def test_values_at_three_horizons_are_those_of_a_slow_definition(winner: int) -> None:
+    """Exponentially falling weights of what the searches found from a position on; the result has all that is left."""
+    width, height = 7, 4
+    game = random_game(1, width, height, moves=23)
+    values = np.random.default_rng(2).uniform(-1, 1, (23, 2))
+    batch = batch_of(pack([sample_game(game, winner=winner, values=values)]))
+    outcomes = {BLACK: (1, 0, 0), WHITE: (0, 1, 0), DRAW: (0.5, 0.5, 0), NO_RESULT: (0, 0, 1)}
+    of_black = [
+        np.array([1 + value, 1 - value, 0] if move.colour == BLACK else [1 - value, 1 + value, 0]) / 2
+        for move, value in zip(game.moves, values[:, 0], strict=True)
+    ]
+    of_black.append(np.array(outcomes[winner]))
+    for position, move in enumerate(game.moves):
+        for horizon, scale in enumerate((0.176, 0.056, 0.016)):  # of KataGo's `addRow` in trainingwrite.cpp
+            share = 1 / (1 + scale * width * height)
+            expected = of_black[-1]
+            for found in reversed(of_black[position:-1]):
+                expected = share * found + (1 - share) * expected
+            mover = expected if move.colour == BLACK else expected[[1, 0, 2]]
+            np.testing.assert_allclose(batch.td_value[position, horizon], mover, atol=1e-3)  # half precision
+    assert (batch.weights[:, columns_.TD_VALUE] == 1).all()
+
+
+def test_without_searches_nothing_is_known_of_values_at_horizons() -> None:
+    game = random_game(1, 5, moves=6)
+    values, gaps = np.zeros((6, 2)), np.zeros((6, 2))
+    gaps[3] = np.nan
+    games = sample_game(game, values=gaps), sample_game(game), sample_game(game, winner=UNKNOWN, values=values)
+    batch = batch_of(pack(games))
+    assert batch.weights[:, columns_.TD_VALUE].tolist() == [0, 0, 0, 0, 1, 1] + 12 * [0]
+    assert bool(batch.td_value.isfinite().all())
+
+
+def test_surprising_positions_are_samples_more_often() -> None:
+    """Half of a game's samples are uniform; the other half is in proportion to surprise, whose mean is 0.4 / 3."""
+    game = random_game(1, 5, moves=4)
+    known = {"weights": np.array([1, 1, 0, 1]), "surprises": np.array([0, 0.1, 0, 0.3])}
+    games = pack([sample_game(game, **known), sample_game(game)])
+    # 0.5, 0.875 and 1.625 times: the sums 0.5, 1.375 and 3 are rounded.
+    assert games.samples(0.5).tolist() == [0, 3, 3, 4, 5, 6, 7]
+    assert games.samples().tolist() == [0, 1, 3, 4, 5, 6, 7]
+    assert pack([sample_game(game)]).samples(0.5).tolist() == [0, 1, 2, 3]
+    samples = pickle.loads(pickle.dumps(Samples(games, surprise_share=0.5)))
+    assert samples.positions.tolist() == [0, 3, 3, 4, 5, 6, 7]
+    assert samples.batch([1, 2]).weights[:, columns_.POLICY].tolist() == [1, 1]
+
+
+def test_over_many_games_each_position_is_as_often_a_sample_as_its_surprise_asks() -> None:
+    game, random = random_game(1, 5, moves=8), np.random.default_rng(3)
+    surprises = random.exponential(0.2, (500, 8))
+    weights = random.choice([0.25, 1.0], (500, 8))  # those of decided games count less in both halves
+    games = pack([sample_game(game, weights=w, surprises=s) for w, s in zip(weights, surprises, strict=True)])
+    counts = np.bincount(games.samples(0.5), minlength=4000).reshape(500, 8)
+    means = (weights * surprises).sum(1) / weights.sum(1)
+    expected = 0.5 + 0.5 * surprises / means[:, None]
+    assert (np.abs(counts - expected) < 1 + 1e-2).all()
+    for low, high in ((0, 0.1), (0.1, 0.3), (0.3, 9)):
+        chosen = (low <= surprises) & (surprises < high)
+        assert counts[chosen].mean() == pytest.approx(expected[chosen].mean(), rel=0.05)
+    assert (weights * counts).sum() == pytest.approx(weights.sum(), rel=0.03)
+
+
 def inputs_on_the_way(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Planes [moves, height, width, 22] and scalars before each move, played once more through `Game`."""
     again = Game(game.width, game.height, rules=game.rules, komi=game.komi)

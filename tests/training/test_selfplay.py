@@ -1,6 +1,7 @@
 """Self-play: in this process with a small network, in workers, as `gtp_engine selfplay`, and as an iterator."""
 
 import itertools
+import math
 import os
 import re
 import signal
@@ -35,7 +36,7 @@ from gtp_engine.training.data.rows import LOSS, WIN
 from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, SampleGame, pack, pack_moves, rule_codes
 from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
-from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game
+from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay, score_game, surprise_of
 from gtp_engine.training.selfplay_games import selfplay as iterate
 from gtp_engine.training.settings_toml import parse_settings
 from gtp_engine.training.workers import SelfPlayPool
@@ -145,6 +146,8 @@ def test_targets_are_the_movers(network: str) -> None:
             assert batch.policy[row].sum() == pytest.approx(1, abs=1e-3)
             row += 1
     assert row == len(samples) == np.count_nonzero(weights)
+    surprises = np.concatenate([game.surprises for game in games])
+    assert (surprises >= 0).all() and np.mean(surprises > 0) > 0.9  # there are positions with a single move
 
 
 def test_cheap_searches_and_openings_are_no_samples(network: str) -> None:
@@ -154,6 +157,13 @@ def test_cheap_searches_and_openings_are_no_samples(network: str) -> None:
     assert 0.1 < np.mean(weights > 0) < 0.4
     for game in games:
         assert [target is None for target in game.policies] == (game.weights == 0).tolist()
+        assert not game.surprises[game.weights == 0].any()
+
+
+def test_surprise_is_the_divergence_from_the_priors() -> None:
+    expected = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.65)
+    assert surprise_of(np.array([0.5, 0.5, 0]), np.array([0.25, 0.65, 0.1])) == pytest.approx(expected)
+    assert surprise_of(np.array([0.5, 0.5]), np.array([0.5, 0.5])) == 0
 
 
 def test_decided_games_are_played_on_cheaply(network: str) -> None:

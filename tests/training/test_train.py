@@ -29,12 +29,14 @@ from gtp_engine.base import interrupts
 from gtp_engine.base.errors import UserError
 from gtp_engine.base.processes import Processes
 from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
 from gtp_engine.training import run as training_run
 from gtp_engine.training import selfplay, selfplay_run, storage
 from gtp_engine.training.data.loader import Samples, Tensors
 from gtp_engine.training.data.samples import join
+from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.progress import Limit, Observer
@@ -464,6 +466,44 @@ def test_a_run_keeps_the_heads_that_it_began_with(tmp_path: Path) -> None:
     resumed = SelfPlayRun(folder, Kept())
     assert resumed.learner.model.config.value == head
     assert torch.equal(resumed.learner.model.value.ownership.weight, learner.model.value.ownership.weight)
+
+
+@pytest.mark.usefixtures("one_process")
+def test_a_run_with_kata_gos_methods_learns_on_two_board_sizes(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, sizes="{ 5 = 1.0, 7x6 = 1.0 }", random_games="12", cycles="2")
+    text = folder.settings_file.read_text()
+    for name, value in {"td_value": "0.72", "soft_policy": "8.0", "policy_surprise_data_weight": "0.5"}.items():
+        text = text.replace(f"\n{name} = 0.0", f"\n{name} = {value}")
+    folder.settings_file.write_text(text)
+    run = SelfPlayRun(folder, Kept())
+    assert run.go()
+    for line in folder.log():
+        assert 0 < line["losses"]["td_value"] < 4 and 0 < line["losses"]["soft_policy"] < 4
+        assert line["window"] == pytest.approx(line["samples_in_all"], rel=0.1)
+    games = read_shard(shard_files(folder.shards)[-1])
+    assert np.count_nonzero(games.surprises) > 0.9 * len(games.samples())
+    assert not np.array_equal(games.samples(0.5), games.samples())
+    folder.settings_file.write_text(text.replace("cycles = 2", "cycles = 3"))  # its heads are in its state
+    assert SelfPlayRun(folder, Kept()).learner.model.config.auxiliary_names == ["soft_policy", "td_value"]
+
+
+def test_a_head_cannot_be_added_later_but_to_a_network_that_a_run_starts_from(tmp_path: Path) -> None:
+    folder = new_run(tmp_path)
+    learner = SelfPlayRun(folder, Kept()).learner
+    folder.save(RunState(), learner.average.eval(), learner.state())
+    text = folder.settings_file.read_text()
+    folder.settings_file.write_text(text.replace("soft_policy = 0.0", "soft_policy = 8.0"))
+    assert "soft_policy in [losses] needs a head that the run began without" in train(folder.path, status=1)
+    network = tmp_path / "start.bin.gz"
+    write_katago_file(learner.model.stored(), network)
+    (tmp_path / "other").mkdir()
+    settings = folder.settings().starting_from(network)
+    other = RunFolder(tmp_path / "other" / "run")
+    other.create(settings)
+    model = SelfPlayRun(other, Kept()).learner.model
+    assert model.config.auxiliary_names == ["soft_policy"]
+    for name, value in learner.model.state_dict().items():
+        assert torch.equal(model.state_dict()[name], value), name
 
 
 def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -118,19 +118,23 @@ def _cut(batch: Tensors, rows: Tensor, width: int, height: int) -> Tensors:
 class Samples:
     """Random access to the samples of a set of games, with the options of `rows.write_rows`. Thread-safe.
 
+    Surprising positions are several samples if `surprise_share` is not 0 (`GameSet.samples`).
+
     Attributes:
         positions: uint32 [samples], the positions that are samples.
         full_board: Whether all boards have the same size.
         width, height: The size of the tensors.
     """
 
-    def __init__(self, games: GameSet, *, searched_share: float = 0.0, suicide_areas: bool = False) -> None:
+    def __init__(
+        self, games: GameSet, *, searched_share: float = 0.0, suicide_areas: bool = False, surprise_share: float = 0.0
+    ) -> None:
         self.games = games
-        self.positions = games.samples()
+        self.positions = games.samples(surprise_share)
         sizes = games.games[["width", "height"]]
         self.full_board = bool(np.all(sizes == sizes[:1]))
         self.width, self.height = games.largest_board
-        self._searched_share, self._suicide_areas = searched_share, suicide_areas
+        self._searched_share, self._suicide_areas, self._surprise_share = searched_share, suicide_areas, surprise_share
         self._free: SimpleQueue[ReplayWorkspace] = SimpleQueue()
 
     @classmethod
@@ -162,7 +166,8 @@ class Samples:
         return len(self.positions)
 
     def __reduce__(self) -> Any:
-        return partial(Samples, searched_share=self._searched_share, suicide_areas=self._suicide_areas), (self.games,)
+        names = ("searched_share", "suicide_areas", "surprise_share")
+        return partial(Samples, **{name: getattr(self, f"_{name}") for name in names}), (self.games,)
 
     def batch(self, numbers: ArrayLike, symmetries: ArrayLike | None = None, *, pinned: bool = False) -> Tensors:
         """Returns a batch of samples, inputs and targets as tensors on the CPU.

@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 # Columns of `Batch.weights`.
-POLICY, OPPONENT, VALUE, SCORE, LEAD, OWNERSHIP = range(6)
+POLICY, OPPONENT, VALUE, SCORE, LEAD, OWNERSHIP, TD_VALUE = range(7)
 WIN, LOSS, THIRD = 0, 1, 2  # columns of `Batch.value`; the third is no result
+# Of each horizon of `Batch.td_value`: the share of the present position's search is 1 / (1 + this times the points of
+# the board). On 19x19 the mean horizons are 64, 20 and 6 moves (KataGo's trainingwrite.cpp).
+_TD_SCALES = (0.176, 0.056, 0.016)
 LEGAL, ILLEGAL_SETUP = -1, -2  # returned by `find_illegal`
 
 
@@ -59,7 +62,8 @@ class Batch(NamedTuple, Generic[Array]):
     stdev: Array  # [n], its standard deviation; 0 if the game was played to its end
     lead: Array  # [n], points
     ownership: Array  # [n, a], 1 for the side to move, -1 for the opponent
-    weights: Array  # [n, 6], weights of the targets by POLICY, OPPONENT, ...; 0 if a target is not known
+    td_value: Array  # [n, 3, 3], for each of three horizons what `value` is for the end of the game
+    weights: Array  # [n, 7], weights of the targets by POLICY, OPPONENT, ...; 0 if a target is not known
     full_board: bool  # whether all boards fill the planes
 
     @property
@@ -98,7 +102,8 @@ def new_batch(count: int, width: int, height: int, full_board: bool) -> Batch[np
         stdev=numbers(),
         lead=numbers(),
         ownership=numbers(area),
-        weights=numbers(OWNERSHIP + 1),
+        td_value=numbers(len(_TD_SCALES), 3),
+        weights=numbers(TD_VALUE + 1),
         full_board=full_board,
     )
 
@@ -251,6 +256,35 @@ def _write_end(
 
 
 @njit
+def _write_td_value(games: GameSet, number: int, position: int, colour: int, row: int, batch: Batch) -> None:
+    """Writes the values at three horizons for `colour`, and their weight: 1 if all positions to come were searched.
+
+    They are means of the values that the searches found from this position on, with exponentially falling weights; the
+    result has the weight that is left (KataGo's `fillValueTDTargets` in trainingwrite.cpp; docs/KataGoMethods.md,
+    "Short-term Value and Score Targets").
+    """
+    game, end = games.games[number], games.move_starts[number + 1]
+    winner = int(game["winner"])
+    is_known = winner != UNKNOWN and len(games.values) > 0
+    area = int(game["width"]) * int(game["height"])
+    for horizon in range(len(_TD_SCALES)):
+        share, left, mean = 1 / (1 + _TD_SCALES[horizon] * area), 1.0, 0.0  # `mean` of win rates minus loss rates
+        for later in range(position, end if is_known else position):
+            mover = WHITE if int(games.moves[later]) & WHITE_BIT else BLACK
+            mean += left * share * games.values[later, 0] * (1 if mover == colour else -1)
+            left *= 1 - share
+        third = left if winner == NO_RESULT else 0.0
+        if winner in (BLACK, WHITE):
+            mean += left if winner == colour else -left
+        is_known = is_known and not math.isnan(mean)
+        mean = mean if is_known else 0.0
+        batch.td_value[row, horizon, WIN] = (1 - third + mean) / 2
+        batch.td_value[row, horizon, LOSS] = (1 - third - mean) / 2
+        batch.td_value[row, horizon, THIRD] = third
+    batch.weights[row, TD_VALUE] = is_known
+
+
+@njit
 def _write_judgement(judgement: np.ndarray, colour: int, row: int, batch: Batch) -> None:
     """Writes value, score, stdev and lead for `colour` from a teacher's outputs (`samples.JUDGEMENT`)."""
     black_wins, white_wins, no_result, score, stdev, lead = judgement
@@ -315,6 +349,7 @@ def write_rows(
             _write_policy(games, position + 1, width, height, symmetry, shape, batch.opponent[row])
         else:
             batch.opponent[row] = 0
+        _write_td_value(games, number, position, colour, row, batch)
         if len(games.judgements) and not math.isnan(games.judgements[number, 0]):
             _write_judgement(games.judgements[number], colour, row, batch)
         else:

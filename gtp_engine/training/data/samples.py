@@ -67,6 +67,7 @@ COLUMNS: Mapping[str, Column] = {
     "target_moves": Column(_U2, _U2, TARGETS),
     "target_shares": Column(_U2, _U2, TARGETS),
     "values": Column(_F4, np.dtype("<f2"), POSITIONS, (2,), np.nan),
+    "surprises": Column(_F4, np.dtype("<f2"), POSITIONS, default=0),
     "judgements": Column(_F4, _F4, GAMES, (len(JUDGEMENT),), np.nan),
 }
 
@@ -87,6 +88,7 @@ class GameSet(NamedTuple):
     target_moves: np.ndarray  # uint16, the indices of those moves
     target_shares: np.ndarray  # uint16, their shares, in units of 1 / FULL_SHARE
     values: np.ndarray  # float32 [positions, 2], as in `SampleGame`
+    surprises: np.ndarray  # float32 [positions], as in `SampleGame`
     judgements: np.ndarray  # float32 [games, 6], as in `SampleGame`, NaN for games without one
     setup_starts: np.ndarray  # int64 [games + 1], where the stones of each game begin
     move_starts: np.ndarray  # int64 [games + 1], where the moves of each game begin
@@ -125,11 +127,25 @@ class GameSet(NamedTuple):
         begun.set_up(black, white, int(record["to_move"]))
         return begun
 
-    def samples(self) -> np.ndarray:
-        """Returns the positions to learn from (uint32), in the order of the games."""
-        if len(self.weights):
-            return np.flatnonzero(self.weights > 0).astype(np.uint32)
-        return np.arange(self.positions, dtype=np.uint32)
+    def samples(self, surprise_share: float = 0.0) -> np.ndarray:
+        """Returns the positions to learn from (uint32), in the order of the games; surprising ones several times.
+
+        Of the samples of each game `surprise_share` are in proportion to their surprise, the others uniform (KataGo's
+        docs/KataGoMethods.md, "Policy Surprise Weighting"). Where KataGo rounds how often a position is a sample by
+        chance, the sum over the positions so far is rounded here, so that the same games always give the same samples.
+        """
+        weights = self.weights if len(self.weights) else np.ones(self.positions, np.float32)
+        counts = (weights > 0).astype(np.float64)
+        if surprise_share and len(self.surprises):
+            of_games, lengths = np.repeat(np.arange(self.game_count), self.games["move_count"]), self.game_count
+            surprise, whole = (
+                np.bincount(of_games, weights * each, lengths) for each in (self.surprises, np.ones_like(weights))
+            )
+            mean = np.divide(surprise, whole, out=np.zeros(lengths), where=surprise > 0)[of_games]
+            relative = np.divide(self.surprises, mean, out=np.ones(self.positions), where=mean > 0)
+            counts *= 1 - surprise_share + surprise_share * relative
+            counts = np.diff(np.floor(np.cumsum(counts) + 0.5), prepend=0)
+        return np.repeat(np.arange(self.positions, dtype=np.uint32), counts.astype(np.int64))
 
     def __reduce__(self) -> Any:
         """Pickles what is stored on disk, without numpy's descriptions, which outweigh the columns of a single game."""
@@ -238,6 +254,9 @@ class SampleGame:
     # float [moves, 2], the search's win rate minus loss rate and lead in points, for the side to move; NaN if not
     # known.
     values: np.ndarray = field(default_factory=_nothing)
+    # float [moves], how surprising the policy target is: its Kullback-Leibler divergence from the priors, in nats; 0 if
+    # there was no full search. Empty for 0 everywhere.
+    surprises: np.ndarray = field(default_factory=_nothing)
     # float [6] (`JUDGEMENT`), for Black, a teacher's outputs for the last position.
     judgement: np.ndarray = field(default_factory=_nothing)
 
@@ -298,6 +317,7 @@ def pack(games: Sequence[SampleGame]) -> GameSet:
         "ownership": _joined("ownership", [np.rint(each * _ownership_unit(each)) for each in ownerships]),
         "weights": _joined("weights", [game.weights for game in games], lengths),
         "values": _joined("values", [game.values for game in games], lengths),
+        "surprises": _joined("surprises", [game.surprises for game in games], lengths),
         "judgements": _joined("judgements", [game.judgement.reshape(-1, len(JUDGEMENT)) for game in games], ones),
     }
     return game_set(games=records, **columns, **_targets(games))
