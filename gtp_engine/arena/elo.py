@@ -169,9 +169,9 @@ class Sprt:
         return "H0" if ratio <= lower else None
 
 
-def as_sprt(value: Sprt | tuple[float, float] | None) -> Sprt | None:
+def as_sprt(value: Sprt | tuple[float, float]) -> Sprt:
     """Returns the test that a caller gives as Sprt or as the Elo differences of H0 and H1; UserError for others."""
-    if value is None or isinstance(value, Sprt):
+    if isinstance(value, Sprt):
         return value
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise invalid("sprt", value, "two Elo differences, such as (0, 20)")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..base.errors import UserError
-from ..base.fields import Range, check_keywords, invalid
+from ..base.fields import Instance, Range, Text, check_keywords, invalid
 from ..base.settings import check, setting
 from ..go.coords import BLACK, WHITE, is_whole
 from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Moves after which a game of a match is broken off, as a multiple of the board's points: no sensible game comes near
 # it, a cycle does.
 MOVES_PER_POINT = 3
+_PATH = Instance(str | os.PathLike, "a path", Path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,27 +48,19 @@ class MatchSettings:
     width: int = 19
     height: int | None = None
     komi: float | None = None
-    rules: Rules = RULESETS["chinese"]
-    openings: Path | None = None
+    rules: Rules = setting(RULESETS["chinese"], accepts=Text(as_rules))
+    openings: Path | None = setting(None, accepts=_PATH)
     opening_moves: int = setting(2, 0)
     seed: int = setting(0, 0)
     concurrency: int = setting(1, 1)
-    sprt: Sprt | None = None
-    folder: Path | None = None
+    sprt: Sprt | None = setting(None, accepts=Text(as_sprt))
+    folder: Path | None = setting(None, accepts=_PATH)
 
     kind: ClassVar[str] = "player"
     """What a player of the match is called in messages and in the results."""
 
     def __post_init__(self) -> None:
         check(self)
-        converted: dict[str, object] = {"rules": as_rules(self.rules), "sprt": as_sprt(self.sprt)}
-        for name in ("openings", "folder"):
-            if (value := getattr(self, name)) is not None:
-                if not isinstance(value, str | os.PathLike):
-                    raise invalid(name, value, "a path")
-                converted[name] = Path(value)
-        for name, value in converted.items():
-            object.__setattr__(self, name, value)
 
     @classmethod
     def of_call(cls, function: str, given: dict[str, Any]) -> Self:

@@ -123,6 +123,24 @@ class Text:
         return value
 
 
+@dataclass(frozen=True)
+class Instance:
+    """An object of the Python API."""
+
+    kind: Any  # its class, or a union of classes
+    expected: str  # for messages
+    make: Callable[[Any], Any] | None = None  # returns it in the setting's type; None if it has that
+
+    def __str__(self) -> str:
+        return self.expected
+
+    def parse(self, name: str, value: Any, *, from_text: bool = True) -> Any:
+        """Checks the class; raises UserError if it is another one."""
+        if not isinstance(value, self.kind):
+            raise invalid(name, value, self.expected)
+        return self.make(value) if self.make else value
+
+
 def _as_number(value: object) -> float:
     """Returns NaN for what is not a number, or too large for a float."""
     if isinstance(value, bool) or not isinstance(value, Real | str):

@@ -63,11 +63,12 @@ def settings_of(section: Any, command: str | None = None) -> "dict[str, Field[An
 def accepted(item: "Field[Any]", value: Any, *, from_text: bool = False) -> Any:
     """Returns a value, which may be written as a text if `from_text`, in a setting's type.
 
-    None is accepted if it is the default. Raises UserError if the value is not accepted.
+    Messages call it by the `what` of the setting, or by its name. None is accepted if it is the default. Raises
+    UserError if the value is not accepted.
     """
     if value is None and item.default is None:
         return None
-    return item.metadata["accepts"].parse(item.name, value, from_text=from_text)
+    return item.metadata["accepts"].parse(item.metadata.get("what", item.name), value, from_text=from_text)
 
 
 def check(section: Any) -> None:

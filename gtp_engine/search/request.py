@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from ..base.fields import Flag, Range, invalid
+from ..base.fields import Instance, Range, invalid
+from ..base.settings import check, setting
 from ..go.coords import as_colour, as_point, is_whole
 from .parameters import SearchParameters
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ..go.game import Game
     from .report import SearchReport
 
-_VISITS, _SECONDS = Range(0, whole=True), Range(0)
 RootMove: TypeAlias = tuple[int | str, int | str, int]  # colour, point and depth
 _ROOT_MOVE = 'colour, point and depth, such as ("black", "D4", 1)'
 _ROOT_MOVES = 'a tuple of moves, such as (("black", "D4", 1),)'
@@ -34,14 +34,11 @@ class Limits:
         UserError: A limit is not a number, or negative.
     """
 
-    visits: int | None = None
-    seconds: float | None = None
+    visits: int | None = setting(None, accepts=Range(0, whole=True), what="number of visits")
+    seconds: float | None = setting(None, accepts=Range(0), what="number of seconds")
 
     def __post_init__(self) -> None:
-        if self.visits is not None:
-            _VISITS.parse("number of visits", self.visits, from_text=False)
-        if self.seconds is not None:
-            _SECONDS.parse("number of seconds", self.seconds, from_text=False)
+        check(self)
 
     @property
     def is_endless(self) -> bool:
@@ -99,6 +96,10 @@ class RootMoves:
 
 
 ANY_MOVE = RootMoves()
+_LIMITS = Instance(Limits, "Limits, such as Limits(visits=100)")
+_OF_ROOT = Instance(RootMoves, 'RootMoves, such as RootMoves(avoid=(("black", "D4", 1),))')
+_PARAMETERS = Instance(SearchParameters, "SearchParameters, such as engine.parameters.with_value('c_puct', 1.3)")
+_FUNCTION = Instance(Callable, "a function of a report")
 
 
 class RequestOptions(TypedDict, total=False):
@@ -142,33 +143,20 @@ class SearchRequest:
     """
 
     game: "Game"
-    limits: Limits = Limits()
-    root_moves: RootMoves = ANY_MOVE
-    parameters: SearchParameters | None = None
-    ownership: bool = False
-    moves_ownership: bool = False
-    on_report: "Callable[[SearchReport], None] | None" = None
-    interval: float | None = None
-    first_report: float | None = None
+    limits: Limits = setting(Limits(), accepts=_LIMITS)
+    root_moves: RootMoves = setting(ANY_MOVE, accepts=_OF_ROOT, what="root moves")
+    parameters: SearchParameters | None = setting(None, accepts=_PARAMETERS)
+    ownership: bool = setting(False)
+    moves_ownership: bool = setting(False)
+    on_report: "Callable[[SearchReport], None] | None" = setting(None, accepts=_FUNCTION)
+    interval: float | None = setting(None, accepts=Range(0))
+    first_report: float | None = setting(None, accepts=Range(0))
     stop: threading.Event | None = None
-    early_stop: bool = True
+    early_stop: bool = setting(True)
     dead: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.limits, Limits):
-            raise invalid("limits", self.limits, "Limits, such as Limits(visits=100)")
-        if not isinstance(self.root_moves, RootMoves):
-            raise invalid("root moves", self.root_moves, 'RootMoves, such as RootMoves(avoid=(("black", "D4", 1),))')
-        if not isinstance(self.parameters, SearchParameters | None):
-            expected = "SearchParameters, such as engine.parameters.with_value('c_puct', 1.3)"
-            raise invalid("parameters", self.parameters, expected)
-        for name in ("ownership", "moves_ownership", "early_stop"):
-            Flag().parse(name, getattr(self, name), from_text=False)
-        for name in ("interval", "first_report"):
-            if (seconds := getattr(self, name)) is not None:
-                _SECONDS.parse(name, seconds, from_text=False)
-        if not (self.on_report is None or callable(self.on_report)):
-            raise invalid("on_report", self.on_report, "a function of a report")
+        check(self)
         if self.root_moves.avoid or self.root_moves.allow:
             object.__setattr__(self, "root_moves", self.root_moves.on_board(self.game.width, self.game.height))
 
