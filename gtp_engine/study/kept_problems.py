@@ -1,12 +1,11 @@
 """Problems that come again: after a day, and after each right answer in twice as many days as before."""
 
 import datetime
-import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..base.nesting import parse_json
+from ..base.plain import as_json, from_json
 from ..table.database import Change, Database
 
 
@@ -30,16 +29,12 @@ class Missed:
     number: int = 0
     day: str = ""
 
-    def to_json(self) -> str:
-        """Returns it as text."""
-        return json.dumps(asdict(self))
-
     @classmethod
     def from_json(cls, text: str) -> "Missed | None":
         """Returns it from its text; None for any other text."""
-        with suppress(ValueError, TypeError, KeyError):
-            found = cls(**parse_json(text))
-            return replace(found, points=float(found.points), line=tuple(map(str, found.line)))
+        with suppress(ValueError):
+            found: Missed = from_json(cls, text)
+            return found
         return None
 
 
@@ -93,7 +88,7 @@ class KeptProblems:
 
     def keep(self, key: str, card: Card) -> None:
         """Keeps a card."""
-        missed = "" if card.missed is None else card.missed.to_json()
+        missed = "" if card.missed is None else as_json(card.missed)
         values = key, card.name, card.sgf, missed, card.days, card.due, card.solved, card.failed
         self._database.change(Change("INSERT OR REPLACE INTO problems VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values))
 

@@ -1,18 +1,17 @@
 """The saved games and what their files say, which the user's database remembers until a file changes."""
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple, get_origin
+from typing import NamedTuple
 
 from ..base.errors import UserError
 from ..base.files import files_with, is_same_file
-from ..base.nesting import parse_json
+from ..base.plain import as_json, from_json
 from ..go.coords import BLACK, WHITE
 from ..go.sgf import GameRecord, read_sgf
 from .database import Change, Database
@@ -54,17 +53,14 @@ class SavedFacts:
 
 def as_text(facts: SavedFacts | None) -> str:
     """Returns facts as text for the database."""
-    return "" if facts is None else json.dumps(asdict(facts))
+    return "" if facts is None else as_json(facts)
 
 
 def from_text(text: str) -> SavedFacts | None:
     """Returns facts from their text; None if it has none, or another version's."""
-    with suppress(ValueError, TypeError):
-        found = SavedFacts(**parse_json(text))
-        black, white = map(str, found.players)
-        found = replace(found, players=(black, white))
-        if all(type(getattr(found, each.name)) is (get_origin(each.type) or each.type) for each in fields(found)):
-            return found if found.own in (0, BLACK, WHITE) else None
+    with suppress(ValueError):
+        found: SavedFacts = from_json(SavedFacts, text)
+        return found if found.own in (0, BLACK, WHITE) else None
     return None
 
 
