@@ -1,6 +1,7 @@
 """`gtp_engine experiment`: two settings of training are compared over several seeds."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,13 +94,8 @@ def _train(compared: "Experiment", side: "Side", seed: int, limit: Limit, pool: 
     folder, part = compared.run(side, seed), Limit(limit.minutes_left)
     about = f"seed {seed}, {side.name}: "
     click.echo(f"{about}{side.source}, in {folder.path}")
-    return carry_out(
-        folder,
-        part,
-        lambda: begin_self_play(folder, side.of_seed(seed)),
-        lambda observer: SelfPlayRun(folder, observer, limit=part, pool=pool),
-        about,
-    )
+    run = partial(SelfPlayRun, folder, limit=part, pool=pool)
+    return carry_out(folder, part, lambda: begin_self_play(folder, side.of_seed(seed)), run, about)
 
 
 def _play(compared: "Experiment", seed: int, games: int, limit: Limit, pool: "Pool | None") -> "Tally | None":

@@ -180,7 +180,7 @@ def learn(context: click.Context, options: LearnOptions, processes: ProcessOptio
     from ...training.new_run import default_folder, settings_from_options
     from ...training.run_folder import RunFolder
 
-    given, start, limit = options.given(), options.start, Limit(options.minutes)
+    given, start = options.given(), options.start
     report.check()
     if options.label_only:
         _refuse(
@@ -205,14 +205,14 @@ def learn(context: click.Context, options: LearnOptions, processes: ProcessOptio
     if show_instead(folder, report):
         return
     if options.label_only:
-        _label(settings, limit, options.cluster)
+        _label(settings, options)
     else:
         typed = {name: value for name, value in given.items() if is_given(context, name)}
         new = settings_from_options(typed)
         if folder.state_file.exists() or (folder.exists and not new.records.has_source):
             # The run resumes, and the user's defaults are for new runs.
             settings, start = new, start if is_given(context, "start") else None
-        in_process_group(partial(_learn, settings, typed, folder, start, limit, options.cluster), processes)
+        in_process_group(partial(_learn, settings, typed, folder, start, options), processes)
 
 
 def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
@@ -222,7 +222,7 @@ def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
             raise click.UsageError(f"{reason}: omit {option.opts[0]}")
 
 
-def _label(settings: "RunSettings", limit: Limit, cluster: str | None) -> None:
+def _label(settings: "RunSettings", options: LearnOptions) -> None:
     """Fills the folder of labels, without training a network."""
     from ...base.cluster import cluster_at
     from ...engine.compile_ahead import compile_ahead
@@ -230,11 +230,11 @@ def _label(settings: "RunSettings", limit: Limit, cluster: str | None) -> None:
     from ...training.distillation.labels import fill_labels
     from .run_display import RunDisplay
 
-    folder, done = Path(settings.records.labels), None
+    folder, done, limit = Path(settings.records.labels), None, Limit(options.minutes)
     check_device(settings.machine.device)
     compile_ahead()
     compile_samples()
-    with cluster_at(cluster) as pool, RunDisplay() as display:
+    with cluster_at(options.cluster) as pool, RunDisplay() as display:
         end_on_signals(limit)
         with resumable("the finished labels are kept"), suppress(Stopped):
             fill_labels(settings, folder, display, limit, pool)
@@ -247,8 +247,7 @@ def _learn(
     typed: dict[str, Any],
     folder: "RunFolder",
     start: str | None,
-    limit: Limit,
-    cluster: str | None,
+    options: LearnOptions,
     group: "ProcessGroup",
 ) -> None:
     """Trains a network, or resumes training; only the command line may change the settings of a run that exists."""
@@ -262,10 +261,7 @@ def _learn(
     network = starting_network(folder, start or "")
     if network:
         typed, settings = typed | {"start": str(network.absolute())}, settings.starting_from(network)
-    with cluster_at(cluster) as pool:
-        carry_out(
-            folder,
-            limit,
-            lambda: begin_records(folder, settings, typed),
-            lambda observer: RecordRun(folder, observer, limit=limit, group=group, pool=pool),
-        )
+    limit = Limit(options.minutes)
+    with cluster_at(options.cluster) as pool:
+        run = partial(RecordRun, folder, limit=limit, group=group, pool=pool)
+        carry_out(folder, limit, lambda: begin_records(folder, settings, typed), run)

@@ -96,9 +96,5 @@ def _train(
     limit = Limit(options.minutes)
     network = starting_network(folder, start or (settings.begin.start if settings else ""))
     with cluster_at(options.cluster) as pool:
-        carry_out(
-            folder,
-            limit,
-            lambda: begin_self_play(folder, settings, network),
-            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group, pool=pool),
-        )
+        run = partial(SelfPlayRun, folder, limit=limit, group=group, pool=pool)
+        carry_out(folder, limit, lambda: begin_self_play(folder, settings, network), run)
