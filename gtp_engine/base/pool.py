@@ -9,15 +9,16 @@ automatically. `base.processes` has the pool of this machine, `base.cluster` tha
 import itertools
 import logging
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .errors import ProcessLostError
 from .system import WAIT_SECONDS
+from .threads import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -73,8 +74,8 @@ class Answer(NamedTuple):
     is_lost: bool = False
 
 
-class Pool(ABC):
-    """Workers; a context manager, which ends them."""
+class Pool(Closing):
+    """Workers; `close`, or the end of a `with` block, ends them, also those that are working."""
 
     def __init__(self) -> None:
         self._worker_numbers, self._call_numbers = itertools.count(), itertools.count()
@@ -83,16 +84,6 @@ class Pool(ABC):
         self._losses = 0  # of others, since one of them has answered for the first time
         self._last_loss = "", 0.0  # why, and when
         self._per_machine, self._with_gpus = 0, True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    @abstractmethod
-    def close(self) -> None:
-        """Ends the workers, also those that are working."""
 
     def prepare(self, workers: int = 0, *, with_gpus: bool = True) -> None:
         """Sets how many workers each machine should have, 0 for one for each CPU, and whether they share its GPUs."""

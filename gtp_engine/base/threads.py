@@ -5,6 +5,7 @@ import os
 import queue
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self, TypeAlias, TypeVar
@@ -15,6 +16,20 @@ T = TypeVar("T")
 _END: Any = object()
 # Futures and what they wait for; None ends a thread.
 _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]"
+
+
+class Closing(ABC):
+    """Something that a `with` block closes at its end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> object:
+        """Ends its work, and releases what it holds."""
 
 
 class NotCopied:

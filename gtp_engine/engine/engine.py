@@ -20,7 +20,7 @@ from ..base.errors import UserError
 from ..base.fields import Range, check_keywords, invalid
 from ..base.languages.texts import Phrase
 from ..base.messages import plural
-from ..base.threads import NotCopied
+from ..base.threads import Closing, NotCopied
 from ..go.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..nets.library import RANK_PLAY, network_name
@@ -92,7 +92,7 @@ class Decision:
         return f"<Decision: {colour_name(self.colour)} {self.vertex}{searched}>"
 
 
-class Engine(NotCopied):
+class Engine(NotCopied, Closing):
     """One game against or by the engine.
 
     Methods that change the state take effect at once and end pondering; `genmove`, `analyze` and the other searches
@@ -151,12 +151,6 @@ class Engine(NotCopied):
         self.ready: Future[None]
         self.board_ready: Future[None]
         self.set_board_size(width, height)
-
-    def __enter__(self) -> "Engine":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         name = network_name(Path(self._network))

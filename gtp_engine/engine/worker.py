@@ -11,7 +11,7 @@ import numpy as np
 from ..base.errors import UserError
 from ..base.messages import plural
 from ..base.warm_up import Step, warm_up
-from ..go.coords import BLACK, PASS, WHITE
+from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.symmetry import COUNT as SYMMETRIES
 from ..search.evaluate.choices import ROLLOUTS, names_file, too_large
@@ -203,24 +203,17 @@ class SearchWorker:
         optimism, profile = parameters.root_policy_optimism, parameters.profile
         ticket = evaluator.submit(position, np.arange(1), symmetry, optimism=optimism, profile=profile)
         row = EvaluationRow(evaluator.collect(ticket)[0].copy(), game.area)
-        return SearchReport(
-            width=game.width,
-            height=game.height,
-            to_move=game.to_move,
+        return SearchReport.of(
+            game,
             visits=1,
             new_visits=1,
-            winrate=row.winrate,
-            lead=row.lead,
-            score_mean=row.score_mean,
-            score_stdev=row.score_stdev,
+            **{name: getattr(row, name) for name in ("winrate", "lead", "score_mean", "score_stdev")},
             utility=2 * row.winrate - 1,
             moves=(),
             priors=np.where(game.legal_moves(), row.policy, np.float32(0)),
             ownership=row.ownership.reshape(game.height, game.width),
             seconds=time.perf_counter() - started,
             root_evaluation=row,
-            stones=game.stones(),
-            last_move=game.moves[-1].point if game.moves else PASS,
             is_rough=evaluator.least_visits > 1,
         )
 

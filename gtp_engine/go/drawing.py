@@ -213,8 +213,7 @@ class BoardDrawing:
         ]
         return "\n".join(parts)
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    _repr_svg_ = to_svg
 
     def __repr__(self) -> str:
         return f"<BoardDrawing: {self.title or self._description()}>"

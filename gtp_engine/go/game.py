@@ -170,8 +170,7 @@ class Game:
         options.setdefault("last_move", self.last_point)
         return BoardDrawing(self.stones(), **options).to_svg()
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    _repr_svg_ = to_svg
 
     # The history is a stack of boards, one per position, from the start to the present one.
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .root_symmetry import spread_policy
 from .search import ActiveSearch
 from .selection import Root, Rule, exploration
 from .tree import Tree, main_line, mean_ownership
+
+if TYPE_CHECKING:
+    from ..go.game import Game
 
 # The discs of candidates: how much less than the best move's the win rate may be, and the colour. The last one is for
 # any loss: a difference of two win rates may be rounded to more than 1.
@@ -157,6 +160,12 @@ class SearchReport:
     weight: float = 0.0
     is_rough: bool = False
 
+    @classmethod
+    def of(cls, game: "Game", **values: Any) -> "SearchReport":
+        """Returns a report on the position of a game, with the values of the other fields."""
+        board = game.width, game.height, game.to_move
+        return cls(*board, stones=game.stones(), last_move=game.last_point, **values)
+
     def __repr__(self) -> str:
         text = f"<SearchReport: {colour_name(self.to_move)} to move, {_values(self)}"
         return f"{text}: {' '.join(map(self.vertex, self.moves[0].pv))}>" if self.moves else f"{text}>"
@@ -245,8 +254,7 @@ class SearchReport:
         shown = [move for move in self.moves if move.searched_point in best]
         return tuple(_candidate(move, self.moves[0]) for move in shown)
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    _repr_svg_ = to_svg
 
     def vertex(self, point: int | str) -> str:
         """Returns the name of a point on this board, "pass" for a pass."""
@@ -357,10 +365,8 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
         ownership = mean_ownership(totals.sum(0), counts.sum(), shape)
         # Otherwise what was searched on one side would count on that side only.
         ownership = np.mean([ownership, *(apply(ownership, number) for number in active.symmetries)], axis=0)
-    return SearchReport(
-        width=game.width,
-        height=game.height,
-        to_move=game.to_move,
+    return SearchReport.of(
+        game,
         visits=search.visits,
         new_visits=active.new_visits,
         **{name: whole[name].item() for name in (*_MEANS, "weight")},
@@ -370,8 +376,6 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
         seconds=seconds,
         improved_policy=improved,
         root_evaluation=active.root_evaluation,
-        stones=game.stones(),
-        last_move=game.moves[-1].point if game.moves else PASS,
         is_rough=search.visits < search.evaluator.least_visits,
     )
 

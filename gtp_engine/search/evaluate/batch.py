@@ -16,7 +16,7 @@ import numpy as np
 from ...base.errors import UserError
 from ...base.fields import Range
 from ...base.system import available_cpus
-from ...base.threads import NotCopied
+from ...base.threads import Closing, NotCopied
 from ...go.coords import BLACK, as_colour, colour_name
 from ...go.drawing import DrawingOptions
 from ...go.game import Game
@@ -102,8 +102,7 @@ class Evaluation:
         options.setdefault("ownership", self.ownership_of(BLACK))
         return self.game.to_svg(**options)
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    _repr_svg_ = to_svg
 
     def __repr__(self) -> str:
         moves = ", ".join(f"{name} {probability:.1%}" for name, probability in self.policy.top(_SHOWN))
@@ -196,7 +195,7 @@ def _batches(evaluator: Evaluator, games: Sequence[Game]) -> Iterator[list[int]]
             yield batch
 
 
-class Network(NotCopied):
+class Network(NotCopied, Closing):
     """A network that is loaded; `load_network` makes it.
 
     It computes on a thread of its own, so that every thread may call it and torch's settings elsewhere stay as they
@@ -219,12 +218,6 @@ class Network(NotCopied):
         self._lock = threading.Lock()  # of the queue: nothing is added to it after `close`
         self.name = self._evaluator.name
         self.takes_profile = self._evaluator.takes_profile
-
-    def __enter__(self) -> "Network":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         closed = ", closed" if self._is_closed else ""
