@@ -203,6 +203,13 @@ def _copy(target: np.ndarray, source: np.ndarray, count: int) -> None:
 
 
 @inline
+def points_beside(board: Board, point: int) -> tuple[int, int, int, int]:
+    """Returns the four neighbours of a point, those beyond the edge of the board included."""
+    stride = board["width"] + 1
+    return point - stride, point - 1, point + 1, point + stride
+
+
+@inline
 def packed_liberty(point: int) -> int:
     """Returns one pseudo-liberty in the packed form."""
     wide = int(point)  # without the JIT it may be an int16
@@ -245,12 +252,11 @@ def atari_liberty(board: Board, head: int) -> int:
 @njit
 def find_liberties(board: Board, point: int, limit: int) -> tuple[int, int, int]:
     """Returns how many liberties the chain at a point has, counted to `limit` (3 or 4), and two of them, else PASS."""
-    stride = board["width"] + 1
     first = second = third = PASS
     count = 0
     stone = point
     while True:
-        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
+        for near in points_beside(board, stone):
             if board["stones"][near] != EMPTY or near in (first, second, third):
                 continue
             count += 1
@@ -318,7 +324,6 @@ def _merge(board: Board, first: int, second: int, journal: Any) -> None:
 @njit
 def _remove_chain(board: Board, head: int, journal: Any) -> None:
     """Takes a chain without liberties off the board."""
-    stride = board["width"] + 1
     stones = board["stones"]
     colour = stones[head]
     stone = head
@@ -331,7 +336,7 @@ def _remove_chain(board: Board, head: int, journal: Any) -> None:
             board["empties"][board["empty_count"]] = stone
             board["empty_slot"][stone] = board["empty_count"]
             board["empty_count"] += 1
-        for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
+        for neighbour in points_beside(board, stone):
             # Stones of this chain that still stand get a liberty too; it is never read, and a test would cost more.
             if stones[neighbour] == BLACK or stones[neighbour] == WHITE:
                 _change_liberties(board, board["chain"][neighbour], packed_liberty(stone), journal)
@@ -347,7 +352,6 @@ def place(board: Board, point: int, colour: int, journal: Any) -> int:
     With the journal of the board (a JOURNAL record, otherwise None) the move can be taken back. Then only the stones,
     their chains and the liberties are kept up, and neither the hash, the list of empty points nor `captured_at`.
     """
-    stride = board["width"] + 1
     stones = board["stones"]
     if journal is None:
         # The last empty point takes the freed slot, so that `empties` stays dense.
@@ -367,7 +371,7 @@ def place(board: Board, point: int, colour: int, journal: Any) -> int:
     board["next_stone"][point] = point
     board["chain_size"][point] = 1
     liberties = 0
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         stone = stones[neighbour]
         if stone == EMPTY:
             liberties += packed_liberty(neighbour)
@@ -376,7 +380,7 @@ def place(board: Board, point: int, colour: int, journal: Any) -> int:
     board["liberties"][point] = liberties
     # A second pass: chains are merged and taken only once every neighbour's liberties are right.
     prisoners = 0
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         stone = stones[neighbour]
         if stone == colour:
             if board["chain"][neighbour] != board["chain"][point]:
@@ -432,10 +436,9 @@ def play(board: Board, point: int) -> None:
 @njit
 def is_suicide(board: Board, point: int) -> bool:
     """Whether a stone of the player to move on this empty point would have no liberty after captures."""
-    stride = board["width"] + 1
     stones = board["stones"]
     colour = board["to_move"]
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         stone = stones[neighbour]
         if stone == EMPTY:
             return False
@@ -447,8 +450,7 @@ def is_suicide(board: Board, point: int) -> bool:
 
 @njit
 def _touches_own(board: Board, point: int) -> bool:
-    stride = board["width"] + 1
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         if board["stones"][neighbour] == board["to_move"]:
             return True
     return False
@@ -467,7 +469,6 @@ def is_legal_but_superko(board: Board, point: int) -> bool:
 @njit
 def hash_after(board: Board, point: int) -> np.uint64:
     """Returns the hash of the stones after a play that `is_legal_but_superko` allows, without playing it."""
-    stride = board["width"] + 1
     colour = board["to_move"]
     suicide = is_suicide(board, point)
     taken_colour = colour if suicide else 3 - colour
@@ -475,7 +476,7 @@ def hash_after(board: Board, point: int) -> np.uint64:
     if not suicide:
         result ^= ZOBRIST[point, colour]
     first = second = third = -1  # heads of the chains already removed from the hash: at most three before the fourth
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         if board["stones"][neighbour] != taken_colour:
             continue
         head = board["chain"][neighbour]

@@ -33,6 +33,7 @@ from .board import (
     in_atari,
     is_suicide,
     place,
+    points_beside,
     set_ko,
     take_back,
 )
@@ -79,12 +80,12 @@ def _runs_free(w: Workspace, head: int, point: int, filled: int) -> bool:
     once an opponent's stone is on `filled`, unless that is PASS.
     """
     board = w["journal"]["board"]
-    stones, stride = board["stones"], board["width"] + 1
+    stones = board["stones"]
     colour = stones[head]
     # Liberties of the new stone, and of other own chains that it would join. Captures are ignored, so that the answer
     # is "surely", not "whether".
     first = second = PASS
-    for near in (point - stride, point - 1, point + 1, point + stride):
+    for near in points_beside(board, point):
         if stones[near] == EMPTY:
             if near in (filled, first, second):
                 continue
@@ -94,7 +95,7 @@ def _runs_free(w: Workspace, head: int, point: int, filled: int) -> bool:
         elif stones[near] == colour and board["chain"][near] != head:
             stone = near
             while True:
-                for liberty in (stone - stride, stone - 1, stone + 1, stone + stride):
+                for liberty in points_beside(board, stone):
                     if stones[liberty] != EMPTY or liberty in (point, filled, first, second):
                         continue
                     if second != PASS:
@@ -117,9 +118,9 @@ def _play(w: Workspace, point: int, colour: int) -> None:
 def _would_take_ko(w: Workspace, point: int, attacker: int) -> bool:
     """Whether the attacker's stone on a liberty takes just one stone and is alone, without an empty point beside it."""
     board = w["journal"]["board"]
-    stones, stride = board["stones"], board["width"] + 1
+    stones = board["stones"]
     taken = 0
-    for near in (point - stride, point - 1, point + 1, point + stride):
+    for near in points_beside(board, point):
         stone = stones[near]
         if stone == WALL:
             continue
@@ -151,12 +152,12 @@ def _add_captures(w: Workspace, head: int, begin: int, end: int) -> int:
     Returns the new end of the candidates.
     """
     board, candidates = w["journal"]["board"], w["candidates"]
-    stones, stride = board["stones"], board["width"] + 1
+    stones = board["stones"]
     attacker = 3 - stones[head]
     stone = head
     seen = PASS
     while True:
-        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
+        for near in points_beside(board, stone):
             if stones[near] != attacker:
                 continue
             opposing = board["chain"][near]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.jit import njit
-from .board import BUTTON_BLACK, BUTTON_WHITE, Board
+from .board import BUTTON_BLACK, BUTTON_WHITE, Board, points_beside
 from .coords import BLACK, EMPTY, WALL, WHITE, opponent
 from .regions import Cell, cells_of, find_liberties, find_regions, neighbours
 from .rules import Rules
@@ -234,7 +234,7 @@ def area_margin(board: Board) -> float:
             top -= 1
             point = stack[top]
             size += 1
-            for neighbour in (point - stride, point - 1, point + 1, point + stride):
+            for neighbour in points_beside(board, point):
                 if stones[neighbour] == EMPTY:
                     if not seen[neighbour]:
                         seen[neighbour] = 1

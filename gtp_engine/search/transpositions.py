@@ -8,7 +8,7 @@ soon forbid one of them to be repeated.
 import numpy as np
 
 from ..base.jit import inline, njit
-from ..go.board import MAX_POINTS, RECENT, TERRITORY_SCORING, Board
+from ..go.board import MAX_POINTS, RECENT, TERRITORY_SCORING, Board, points_beside
 from ..go.coords import BLACK, EMPTY, PASS, WHITE
 from .value_bias import table_length
 
@@ -57,11 +57,11 @@ def _may_repeat(board: Board) -> bool:
     point = board["recent_points"][(board["move_count"] - 1) % RECENT]
     if point == PASS or board["stones"][point] == EMPTY:  # a pass, or suicide
         return True
-    stride, stones = board["width"] + 1, board["stones"]
+    stones = board["stones"]
     empties = np.empty(_REPETITION_BOUND + 1, np.int16)
     size, found, looked, at, in_chain = board["chain_size"][board["chain"][point]], 0, 0, point, True
     while True:
-        for neighbour in (at - stride, at - 1, at + 1, at + stride):
+        for neighbour in points_beside(board, at):
             if stones[neighbour] == EMPTY and not _holds(empties, found, neighbour):
                 if size + found >= _REPETITION_BOUND:
                     return False

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from ...base.jit import inline, njit
-from ...go.board import RECENT, are_one_point, in_atari, only_liberty_is, packed_liberty, point_of
+from ...go.board import RECENT, are_one_point, in_atari, only_liberty_is, packed_liberty, point_of, points_beside
 from ...go.coords import BLACK, EMPTY, PASS, WALL, WHITE
 from ...go.points import index_of_point
 from ...go.symmetry import COUNT, apply
@@ -91,7 +91,7 @@ def is_eye(board: np.ndarray, point: int, colour: int) -> bool:
     """Whether `colour` surrounds this empty point and at most one diagonal (at the edge none) is the opponent's."""
     stones = board["stones"]
     stride = int(board["width"]) + 1
-    for neighbour in (point - 1, point + 1, point - stride, point + stride):
+    for neighbour in points_beside(board, point):
         if stones[neighbour] != colour and stones[neighbour] != WALL:
             return False
     enemies = 0
@@ -107,9 +107,8 @@ def is_eye(board: np.ndarray, point: int, colour: int) -> bool:
 @inline
 def _without(board: np.ndarray, head: int, point: int) -> int:
     """Returns a chain's pseudo-liberties other than `point`, packed as on the board."""
-    stride = int(board["width"]) + 1
     packed = board["liberties"][head]
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         if board["stones"][neighbour] == board["stones"][head] and board["chain"][neighbour] == head:
             packed -= packed_liberty(point)
     return int(packed)
@@ -122,9 +121,8 @@ def liberties_after(board: np.ndarray, point: int, colour: int) -> int:
     0 is suicide, 1 a self-atari, 2 stands for two or more. A move that captures counts as 2, whatever it leaves.
     """
     stones = board["stones"]
-    stride = int(board["width"]) + 1
     liberty = -1  # the first one found
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         stone = stones[neighbour]
         if stone == EMPTY:
             if liberty >= 0 and liberty != neighbour:
@@ -212,11 +210,10 @@ def _line_weight(board: np.ndarray, point: int) -> float:
 def _rescues(board: np.ndarray, stone: int) -> bool:
     """Whether capturing the chain at `stone` saves a chain next to it from atari."""
     stones = board["stones"]
-    stride = board["width"] + 1
     colour = 3 - stones[stone]
     first = stone
     while True:
-        for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
+        for neighbour in points_beside(board, stone):
             if stones[neighbour] == colour and in_atari(board, board["chain"][neighbour]):
                 return True
         stone = board["next_stone"][stone]
@@ -234,7 +231,7 @@ def _strength(board: np.ndarray, point: int, last: int, one_before: int) -> floa
     if liberties == 0:
         return 0.0
     capture = escape = atari = own_size = 0
-    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+    for neighbour in points_beside(board, point):
         stone = stones[neighbour]
         if stone in (EMPTY, WALL):
             continue

@@ -23,6 +23,7 @@ from ...go.board import (
     in_atari,
     is_suicide,
     play,
+    points_beside,
 )
 from ...go.coords import BLACK, EMPTY, MAX_SIZE, PASS, WALL, WHITE
 from .evaluator import Evaluator
@@ -83,14 +84,13 @@ def _captures_and_escapes(board: np.ndarray, last: int, candidates: np.ndarray) 
     capture one of the chains around it.
     """
     stones = board["stones"]
-    stride = int(board["width"]) + 1
     colour = int(board["to_move"])
     count = 0
     head = board["chain"][last]
     if stones[last] == 3 - colour and in_atari(board, head):
         candidates[count] = atari_liberty(board, head)
         count += 1
-    for neighbour in (last - stride, last - 1, last + 1, last + stride):
+    for neighbour in points_beside(board, last):
         if stones[neighbour] != colour or not in_atari(board, board["chain"][neighbour]):
             continue
         liberty = atari_liberty(board, board["chain"][neighbour])
@@ -99,7 +99,7 @@ def _captures_and_escapes(board: np.ndarray, last: int, candidates: np.ndarray) 
             count += 1
         stone = neighbour
         while True:
-            for enemy in (stone - stride, stone - 1, stone + 1, stone + stride):
+            for enemy in points_beside(board, stone):
                 if stones[enemy] == 3 - colour and in_atari(board, board["chain"][enemy]) and count < MAX_CANDIDATES:
                     candidates[count] = atari_liberty(board, board["chain"][enemy])
                     count += 1
@@ -222,7 +222,7 @@ def count_area(board: np.ndarray, ownership: np.ndarray) -> int:
         for point in range((y + 1) * stride + 1, (y + 2) * stride):
             colours = stones[point]
             if colours == EMPTY:
-                for neighbour in (point - stride, point - 1, point + 1, point + stride):
+                for neighbour in points_beside(board, point):
                     if stones[neighbour] != WALL:
                         colours |= stones[neighbour]
             owner = 1 if colours == BLACK else (-1 if colours == WHITE else 0)
