@@ -8,11 +8,11 @@ from ..go.coords import EMPTY
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of, find_regions, points_of
+from ..solver import ahead
 from ..solver.local_board import ATTACKER, NO_KO
 from ..solver.moves import FAILED
 from ..solver.part import Part, find_part
 from ..solver.reading import Memory, Position, Reading
-from ..solver.solution import prepare
 
 # Empty points of the part in which a chain is read, and positions, which take about a tenth of a second.
 _MOST_EMPTY, _MOST_POSITIONS = 12, 30_000
@@ -23,6 +23,8 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
 
     The proof gives the opponent safe walls and all ko threats: by the Japanese rules of 1989 (article 7) a ko must not
     be retaken in the confirmation of life and death. As in `solve` there is no superko, and a cycle captures nothing.
+
+    Nothing is proved until the solver is ready (`solver.ahead`), which is begun here: a clock may be running.
     """
     wanted, proven = cells_of(dead, game.width), proven_owners(game)
     chains = [
@@ -38,7 +40,10 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
                 readable.append((chain, part))
     if not readable:
         return set()
-    prepare(memory=(memory := Memory()))
+    if not ahead.is_ready():
+        ahead.begin()
+        return set()
+    memory = Memory()
     found: set[int] = set()
     for chain, part in readable:
         reading = Reading(memory, part, ATTACKER, ATTACKER)

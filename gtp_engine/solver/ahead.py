@@ -3,7 +3,7 @@
 It takes half a minute, once on a machine, in which numba would keep this process from answering and from ending.
 Programs that offer the solver begin it as soon as the engine is ready. The process ends with the program, and has its
 priority, since on a busy machine a question would wait for minutes otherwise: the first one waits for it instead of
-compiling the same again.
+compiling the same again (`prepare`). Moves and counts never wait: they do without the solver until it `is_ready`.
 """
 
 import logging
@@ -19,6 +19,7 @@ LAST = "gtp_engine.solver.verification.read"  # the function that is compiled af
 
 _lock = threading.Lock()
 _has_begun = False
+_is_loaded = False
 _helper: "subprocess.Popen[bytes] | None" = None
 
 
@@ -33,10 +34,17 @@ def begin() -> None:
     from ..base import warm_up  # imports numba
 
     with _lock:
-        if not (_has_begun or warm_up.is_kept(LAST)) and (_helper := warm_up.start_helper(_FIRST_CALLS)):
+        if not (_has_begun or is_ready()) and (_helper := warm_up.start_helper(_FIRST_CALLS)):
             # Nobody may ever ask whether it has ended, without which it stays in the list of processes.
             threading.Thread(target=_helper.wait, daemon=True).start()
         _has_begun = True
+
+
+def is_ready() -> bool:
+    """Whether the solver answers without compiling anything: it is kept on this machine, or `prepare` has loaded it."""
+    from ..base import warm_up
+
+    return _is_loaded or warm_up.is_kept(LAST)
 
 
 def is_compiling() -> bool:
@@ -44,13 +52,19 @@ def is_compiling() -> bool:
     return _helper is not None and _helper.poll() is None
 
 
-def wait_until_compiled(is_stopped: Callable[[], bool]) -> bool:
-    """Begins to compile the solver, if nobody has, and waits for it; returns False if it was stopped meanwhile."""
+def prepare(is_stopped: Callable[[], bool] = lambda: False) -> None:
+    """Begins to compile the solver, if nobody has, waits for it and loads it, as the first `solve` does otherwise.
+
+    Once `is_stopped` returns True, nothing is loaded.
+    """
+    global _is_loaded
     from ..base import warm_up
+    from .first_calls import use_solver
 
     begin()
     if _helper is not None and is_compiling():
         logger.warning("compiling the solver, which is done once on this machine")
         warm_up.wait_for_helper(_helper, "the solver", is_stopped)
-        return not is_compiling()
-    return True
+    if not (_is_loaded or is_compiling()):
+        use_solver()
+        _is_loaded = True

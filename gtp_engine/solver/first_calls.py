@@ -6,16 +6,16 @@ from .part import find_part
 from .reading import Memory, Position, Reading
 
 
-def use_solver(memory: Memory) -> None:
+def use_solver() -> None:
     """Solves a small problem; `verification.read` is the last function that it compiles."""
     game = Game(5)
     game.set_up(["A5", "A4", "B4"], ["A3", "B3", "C4", "C5"])
     part = find_part(game, [game.point("A4")])
-    reading, start = Reading(memory, part, ATTACKER, DEFENDER), Position(part.stones, NO_KO, ATTACKER)
+    reading, start = Reading(Memory(), part, ATTACKER, DEFENDER), Position(part.stones, NO_KO, ATTACKER)
     reading.proved_steps(start)
     reading.read(start, positions=5_000)
 
 
 def main() -> None:
     """Compiles the solver."""
-    use_solver(Memory())
+    use_solver()

@@ -13,8 +13,7 @@ from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import cells_of
 from . import USUAL_SECONDS
-from .ahead import wait_until_compiled
-from .first_calls import use_solver
+from .ahead import prepare
 from .local_board import ATTACKER, DEFENDER, NO_KO
 from .moves import FAILED, REACHED
 from .part import Part, find_part, part_within
@@ -149,15 +148,6 @@ def solve(
     return solver.solve(None if only is None else DEFENDER if only == solver.defender else ATTACKER)
 
 
-def prepare(is_stopped: Callable[[], bool] = lambda: False, memory: Memory | None = None) -> None:
-    """Waits until the search is compiled and loads it, as the first `solve` does otherwise.
-
-    Once `is_stopped` returns True, nothing is loaded. The problem by which that is done uses `memory`, or its own.
-    """
-    if wait_until_compiled(is_stopped):
-        use_solver(memory or Memory())
-
-
 class _Solver:
     """The reading of one group."""
 
@@ -174,7 +164,7 @@ class _Solver:
         self._parts = [self._part(0)]  # before anything is compiled: it refuses wrong points
         self.defender = self._parts[0].defender
         self._memory = Memory()
-        prepare(lambda: stop is not None and stop.is_set(), self._memory)
+        prepare(lambda: stop is not None and stop.is_set())
         self._began = time.monotonic()
         self._until, self._stop, self._report = self._began + seconds, stop, report
         self._readings: dict[tuple[int, int, int], Reading] = {}

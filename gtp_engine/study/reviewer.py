@@ -20,7 +20,7 @@ from ..search.scheduler import run_search
 from ..search.search import Search
 from ..solver.ahead import begin as begin_solver
 from ..solver.ahead import is_compiling
-from ..solver.solution import prepare as prepare_solver
+from ..solver.ahead import prepare as prepare_solver
 from .board_searches import BoardSearches
 from .budget import Plan, later_work, usual_seconds
 from .game_review import Conditions, GameReview, Reason

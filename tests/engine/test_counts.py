@@ -44,6 +44,7 @@ def sure_ownership(game: Game, dead: set[int]) -> np.ndarray:
     return ownership
 
 
+@pytest.mark.usefixtures("solver")
 @pytest.mark.parametrize("is_swapped", [False, True], ids=["as drawn", "colours swapped"])
 @pytest.mark.parametrize(
     ("properties", "drawing", "rules"),

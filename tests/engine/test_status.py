@@ -1,5 +1,7 @@
 """The status of groups during a game and after two passes: what is judged together, and what is read."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from drawn_positions import (
@@ -11,11 +13,13 @@ from drawn_positions import (
     seen_ownership,
 )
 
+from gtp_engine.engine import seki_reading
 from gtp_engine.engine.seki_reading import uncapturable_stones
 from gtp_engine.engine.status import agreed_dead, chain_statuses, find_dead, in_their_own_turn
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.life import area_map, dead_stones, proven_owners
+from gtp_engine.solver import ahead
 
 
 def points(game: Game, names: str) -> set[int]:
@@ -124,6 +128,7 @@ SEKI = """
 """
 
 
+@pytest.mark.usefixtures("solver")
 def test_stones_in_seki_cannot_be_captured() -> None:
     game = game_of(SEKI, "japanese", komi=0)
     stones = points(game, "A6 A5 A4")
@@ -136,6 +141,19 @@ def test_stones_in_seki_cannot_be_captured() -> None:
     assert game.score().points == 4  # Black's four eyes on the right; nothing on the left
 
 
+def test_a_count_does_not_wait_for_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = Mock()
+    monkeypatch.setattr(ahead, "is_ready", lambda: False)
+    monkeypatch.setattr(ahead, "begin", begun)
+    monkeypatch.setattr(ahead, "prepare", lambda: pytest.fail("it waits"))
+    monkeypatch.setattr(seki_reading, "Reading", lambda *_: pytest.fail("it compiles"))
+    game = game_of(SEKI, "japanese", komi=0)
+    stones = points(game, "A6 A5 A4")
+    assert find_dead(game, lambda: owned(game, stones, 0.99)) == stones
+    begun.assert_called_once()
+
+
+@pytest.mark.usefixtures("solver")
 def test_stones_that_can_be_captured_are_dead() -> None:
     with_an_eye = SEKI.replace("O X X X X . X", "O . O X X . X").replace("O X O X X X X", "O O O X X X X")
     game = game_of(with_an_eye, "japanese", komi=0)
@@ -144,6 +162,7 @@ def test_stones_that_can_be_captured_are_dead() -> None:
     assert find_dead(game, lambda: owned(game, stones, 0.6)) == stones
 
 
+@pytest.mark.usefixtures("solver")
 @pytest.mark.parametrize(
     ("drawing", "name"),
     [

@@ -13,9 +13,8 @@ import pytest
 
 from gtp_engine.base import jit, warm_up
 from gtp_engine.go.game import Game
-from gtp_engine.solver import ahead, solution
+from gtp_engine.solver import ahead, first_calls, solution
 from gtp_engine.solver.first_calls import use_solver
-from gtp_engine.solver.reading import Memory
 from gtp_engine.solver.refutations import Outcome
 
 LIMIT = 60  # seconds for the end of a process
@@ -33,6 +32,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list["subprocess.Popen[
 
     monkeypatch.setattr(ahead, "_has_begun", False)
     monkeypatch.setattr(ahead, "_helper", None)
+    monkeypatch.setattr(ahead, "_is_loaded", False)
     monkeypatch.setattr(warm_up, "start_helper", start)
     monkeypatch.setattr(warm_up, "is_kept", Mock(return_value=False))
     yield helpers
@@ -42,7 +42,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list["subprocess.Popen[
 
 
 def test_the_last_function_is_the_one_that_is_looked_for() -> None:
-    use_solver(Memory())
+    use_solver()
     assert warm_up.is_kept(ahead.LAST) or jit.CACHE_FOLDER is None
     assert jit.config.DISABLE_JIT or not warm_up.is_kept(f"{ahead.LAST}_more")
 
@@ -71,7 +71,7 @@ def test_nothing_is_started_if_the_solver_is_there(
     started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warm_up, "is_kept", Mock(return_value=True))
-    assert ahead.wait_until_compiled(lambda: False)
+    ahead.prepare()
     assert not started
 
 
@@ -79,9 +79,10 @@ def test_a_question_waits_for_the_helper_and_can_be_stopped(
     started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = Mock()
-    monkeypatch.setattr(solution, "use_solver", compiled)
-    solution.prepare(lambda: True)
+    monkeypatch.setattr(first_calls, "use_solver", compiled)
+    ahead.prepare(lambda: True)
     compiled.assert_not_called()
+    assert not ahead.is_ready()
     looked = []
 
     def is_stopped() -> bool:
@@ -89,9 +90,11 @@ def test_a_question_waits_for_the_helper_and_can_be_stopped(
         started[0].kill()
         return False
 
-    solution.prepare(is_stopped)
+    ahead.prepare(is_stopped)
     assert looked and looked[0] is None and started[0].returncode is not None
+    ahead.prepare()
     compiled.assert_called_once()
+    assert ahead.is_ready()
     assert len(started) == 1
 
 

@@ -8,7 +8,7 @@ def main() -> None:
     """Compiles the core and the solver into the cache."""
     configure_process()
     from ...engine.engine import Engine
-    from ...solver.solution import prepare
+    from ...solver.ahead import prepare
 
     with interrupts.end_at_once(), Engine() as engine:
         wait_for(engine.ready)

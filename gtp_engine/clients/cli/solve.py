@@ -105,8 +105,8 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
       gtp_engine solve game.sgf --at 120 Q17
       gtp_engine solve problems.sgf --sgf solutions.sgf
     """
+    from ...solver.ahead import prepare
     from ...solver.description import describe
-    from ...solver.solution import prepare
 
     output.check([options.file], force=output.force)
     records, errors = read_records((options.file,))

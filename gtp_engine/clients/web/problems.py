@@ -24,7 +24,7 @@ from ...go.coords import PASS, colour_name
 from ...go.game import Move
 from ...go.sgf import GameRecord, TreeNode, split_games
 from ...solver import USUAL_SECONDS
-from ...solver.solution import prepare
+from ...solver.ahead import prepare
 from ...study.kept_problems import Card, KeptProblems, Missed
 from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
 from ...table.database import Database
