@@ -3,11 +3,14 @@
 from collections.abc import Iterable
 from contextlib import suppress
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..base.errors import UserError
 from ..go.coords import EMPTY
 from ..go.game import Game
 from ..go.life import proven_owners
-from ..go.regions import cells_of, find_regions, points_of
+from ..go.regions import Cell, Region, cells_of, find_regions, neighbours, points_of
 from ..solver import ahead
 from ..solver.local_board import ATTACKER, NO_KO
 from ..solver.moves import FAILED
@@ -16,37 +19,57 @@ from ..solver.reading import Memory, Position, Reading
 
 # Empty points of the part in which a chain is read, and positions, which take about a tenth of a second.
 _MOST_EMPTY, _MOST_POSITIONS = 12, 30_000
+_NOBODY = -1  # has more ko threats than the other
 
 
 def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
-    """Returns those of the stones taken for dead that the opponent, moving first, is proved unable to capture.
+    """Returns those of the stones taken for dead that live, since the opponent cannot capture them.
 
-    The proof gives the opponent safe walls and all ko threats: by the Japanese rules of 1989 (article 7) a ko must not
-    be retaken in the confirmation of life and death. As in `solve` there is no superko, and a cycle captures nothing.
+    The opponent moves first and has safe walls. Nobody has ko threats, so a ko is retaken after a pass only: that is
+    how the Japanese rules of 1989 confirm life and death (article 7); by other rules, too, threats elsewhere are not
+    seen. As in `solve` there is no superko, and a cycle captures nothing.
 
-    Nothing is proved until the solver is ready (`solver.ahead`), which is begun here: a clock may be running.
+    What is proved lends its life to the chains around it (`_with_neighbours`). Nothing is proved until the solver is
+    ready (`solver.ahead`), which is begun here: a clock may be running.
     """
-    wanted, proven = cells_of(dead, game.width), proven_owners(game)
-    chains = [
-        points_of(chain.cells, game.width)
-        for chain in find_regions(game.stones())
-        if chain.colour != EMPTY and chain.cells[0] in wanted and proven[chain.cells[0]] == EMPTY
-    ]
-    readable: list[tuple[list[int], Part]] = []
-    for chain in chains:
-        with suppress(UserError):  # too large
-            part = find_part(game, chain[:1], _MOST_EMPTY, nearest=True)
-            if not part.is_open:
-                readable.append((chain, part))
+    stones, proven, taken = game.stones(), proven_owners(game), set(cells_of(dead, game.width))
+    readable: list[tuple[Region, Part]] = []
+    for chain in find_regions(stones):
+        if chain.cells[0] in taken and proven[chain.cells[0]] == EMPTY:
+            with suppress(UserError):  # too large
+                part = find_part(game, points_of(chain.cells[:1], game.width), _MOST_EMPTY, nearest=True)
+                if not part.is_open:
+                    readable.append((chain, part))
     if not readable:
         return set()
     if not ahead.is_ready():
         ahead.begin()
         return set()
     memory = Memory()
-    found: set[int] = set()
+    found: set[Cell] = set()
     for chain, part in readable:
-        reading = Reading(memory, part, ATTACKER, ATTACKER)
+        reading = Reading(memory, part, ATTACKER, _NOBODY)
         if reading.read(Position(part.stones, NO_KO, ATTACKER), _MOST_POSITIONS) == FAILED:
-            found.update(chain)
-    return found
+            found.update(chain.cells)
+    return set(points_of(_with_neighbours(stones, taken, found), game.width))
+
+
+def _with_neighbours(stones: NDArray[np.int8], taken: set[Cell], found: set[Cell]) -> set[Cell]:
+    """Returns the stones that were found to live, and those of the others taken for dead that live with them.
+
+    A stone is removed as dead where the opponent alone surrounds it. So it lives if, without the dead stones, its empty
+    region would touch a stone of its colour that lives: a network takes a group for dead as a whole, and not every
+    chain of a seki can be proved to be safe, such as a stone that a ko would capture.
+    """
+    while True:
+        living, lent = stones.copy(), set[Cell]()
+        for cell in taken - found:
+            living[cell] = EMPTY
+        for area in find_regions(living):
+            if area.colour == EMPTY and found:
+                beside = {near for cell in area.cells for near in neighbours(cell, stones.shape)} & found
+                colours = {int(stones[cell]) for cell in beside}
+                lent.update(cell for cell in area.cells if stones[cell] in colours)
+        if not lent:
+            return found
+        found = found | lent
