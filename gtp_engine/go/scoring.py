@@ -160,6 +160,8 @@ def _forced_connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colou
     """Returns the points of this colour's territory where a chain has to connect whichever neutral point it takes.
 
     The opponent takes one of two neutral points that each put a chain in atari, whose last liberty is the same point.
+    Neutral points on which a move makes an atari or is captured do not count (`_is_quiet`): who plays there first may
+    play on the other one, too. Of other threats nothing is known here.
     """
     threats: dict[Cell, set[Cell]] = {}
     around: dict[Cell, set[Cell]] = {}
@@ -170,12 +172,24 @@ def _forced_connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colou
             for cell in own:
                 around.setdefault(cell, set()).update(chain.cells)
                 if len(own) == 1 and len(liberties) == 2:
-                    threats.setdefault(cell, set()).update(liberties - own)
+                    quiet = {place for place in liberties - own if _is_quiet(place, filled, colour)}
+                    threats.setdefault(cell, set()).update(quiet)
     return {
         cell
         for cell, neutral in threats.items()
         if len(neutral) > 1 and any(owner[other] == colour for other in find_liberties(around[cell], filled) - {cell})
     }
+
+
+def _is_quiet(place: Cell, filled: NDArray[np.int8], colour: int) -> bool:
+    """Whether a move of this colour on an empty point puts no chain in atari, and one of the opponent's not its own."""
+    after, other, around = filled.copy(), opponent(colour), {place, *neighbours(place, filled.shape)}
+    for mover in (colour, other):
+        after[place] = mover
+        chains = [chain.cells for chain in find_regions(after) if chain.colour == other]
+        if any(len(find_liberties(cells, after)) < 2 for cells in chains if not around.isdisjoint(cells)):
+            return False
+    return True
 
 
 def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
