@@ -20,7 +20,9 @@ def read_positions() -> list[tuple[dict[str, str], str]]:
     for block in (Path(__file__).parents[1] / "data" / "counts.txt").read_text().split("\n\n")[1:]:
         lines = block.strip().splitlines()
         properties = dict(line.split(":", 1) for line in lines if ":" in line)
-        positions.append((properties, "\n".join(line for line in lines if ":" not in line)))
+        rows = [line for line in lines if ":" not in line]
+        assert len({len(row) for row in rows}) == 1, properties["name"]
+        positions.append((properties, "\n".join(rows)))
     return positions
 
 
