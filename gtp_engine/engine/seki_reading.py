@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import UserError
-from ..go.coords import EMPTY
+from ..go.coords import EMPTY, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
-from ..go.regions import Cell, Region, cells_of, find_regions, neighbours, points_of
+from ..go.regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
 from ..solver import ahead
 from ..solver.local_board import ATTACKER, NO_KO
 from ..solver.moves import FAILED
@@ -36,10 +36,9 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     readable: list[tuple[Region, Part]] = []
     for chain in find_regions(stones):
         if chain.cells[0] in taken and proven[chain.cells[0]] == EMPTY:
-            with suppress(UserError):  # too large
-                part = find_part(game, points_of(chain.cells[:1], game.width), _MOST_EMPTY, nearest=True)
-                if not part.is_open:
-                    readable.append((chain, part))
+            part = _closed_part(game, points_of(chain.cells, game.width)[0])
+            if part is not None:
+                readable.append((chain, part))
     if not readable:
         return set()
     if not ahead.is_ready():
@@ -49,9 +48,49 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     found: set[Cell] = set()
     for chain, part in readable:
         reading = Reading(memory, part, ATTACKER, _NOBODY)
-        if reading.read(Position(part.stones, NO_KO, ATTACKER), _MOST_POSITIONS) == FAILED:
+        if _fails(reading) or _lives_again(game, chain, reading, memory):
             found.update(chain.cells)
     return set(points_of(_with_neighbours(stones, taken, found), game.width))
+
+
+def _closed_part(game: Game, point: int) -> Part | None:
+    """Returns the part in which the chain on a point is read; None if it is too large."""
+    with suppress(UserError):
+        part = find_part(game, [point], _MOST_EMPTY, nearest=True)
+        return None if part.is_open else part
+    return None
+
+
+def _fails(reading: Reading) -> bool:
+    """Whether the opponent, moving first, is proved unable to capture."""
+    return reading.read(Position(reading.part.stones, NO_KO, ATTACKER), _MOST_POSITIONS) == FAILED
+
+
+def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) -> bool:
+    """Whether the one move that captures a chain would let its owner play a stone there that cannot be captured.
+
+    By the same article 7 such a chain is alive, as in a snapback or in "three points without capturing".
+    """
+    liberties = points_of(find_liberties(chain.cells, game.stones()), game.width)
+    start = Position(reading.part.stones, NO_KO, ATTACKER)
+    others = [step for step in reading.steps(start) if step.point not in liberties]
+    captured = game.copy()
+    captured.to_move = opponent(chain.colour)
+    if (
+        len(liberties) > 1
+        or not captured.is_legal(liberties[0])  # a ko
+        or any(step.value != FAILED and reading.read(step.after, _MOST_POSITIONS) != FAILED for step in others)
+    ):
+        return False
+    captured.play(captured.to_move, liberties[0])
+    for point in points_of(chain.cells, game.width):
+        if captured.is_legal(point):
+            again = captured.copy()
+            again.play(chain.colour, point)
+            part = _closed_part(again, point)
+            if part is not None and _fails(Reading(memory, part, ATTACKER, _NOBODY)):
+                return True
+    return False
 
 
 def _with_neighbours(stones: NDArray[np.int8], taken: set[Cell], found: set[Cell]) -> set[Cell]:

@@ -175,6 +175,23 @@ def test_chains_without_two_eyes_can_be_captured(drawing: str, name: str) -> Non
     assert uncapturable_stones(game, points(game, name)) == set()
 
 
+@pytest.mark.usefixtures("solver")
+def test_a_stone_that_has_just_taken_a_ko_is_read() -> None:
+    game = game_of(
+        """
+        . X O . O
+        X . X O O
+        . X O O .
+        . X X O O
+        . . X O .
+    """,
+        to_move=WHITE,
+    )
+    game.play(WHITE, "B4")  # takes C4, whose point the ko forbids to Black
+    assert game.to_move == BLACK and not game.is_legal("C4")
+    assert uncapturable_stones(game, points(game, "B4")) == set()
+
+
 def test_what_is_too_large_is_not_read() -> None:
     game = game_of(HALVES)
     assert uncapturable_stones(game, points(game, "B5")) == set()
