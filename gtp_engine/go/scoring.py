@@ -160,8 +160,8 @@ def _forced_connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colou
     """Returns the points of this colour's territory where a chain has to connect whichever neutral point it takes.
 
     The opponent takes one of two neutral points that each put a chain in atari, whose last liberty is the same point.
-    Neutral points on which a move makes an atari or is captured do not count (`_is_quiet`): who plays there first may
-    play on the other one, too. Of other threats nothing is known here.
+    Neutral points where the owner's move is an atari do not count (`_is_quiet`): after the answer it may take the other
+    one, too. Other threats are not looked for.
     """
     threats: dict[Cell, set[Cell]] = {}
     around: dict[Cell, set[Cell]] = {}
@@ -182,14 +182,11 @@ def _forced_connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colou
 
 
 def _is_quiet(place: Cell, filled: NDArray[np.int8], colour: int) -> bool:
-    """Whether a move of this colour on an empty point puts no chain in atari, and one of the opponent's not its own."""
-    after, other, around = filled.copy(), opponent(colour), {place, *neighbours(place, filled.shape)}
-    for mover in (colour, other):
-        after[place] = mover
-        chains = [chain.cells for chain in find_regions(after) if chain.colour == other]
-        if any(len(find_liberties(cells, after)) < 2 for cells in chains if not around.isdisjoint(cells)):
-            return False
-    return True
+    """Whether a move of this colour on an empty point leaves each chain of the opponent's two liberties."""
+    after, around = filled.copy(), set(neighbours(place, filled.shape))
+    after[place] = colour
+    chains = [chain.cells for chain in find_regions(after) if chain.colour == opponent(colour)]
+    return all(len(find_liberties(cells, after)) > 1 for cells in chains if not around.isdisjoint(cells))
 
 
 def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
