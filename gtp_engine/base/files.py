@@ -3,16 +3,15 @@
 import contextlib
 import errno
 import glob
+import io
 import os
 import select
 import stat
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from io import FileIO
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from . import interrupts
 from .errors import UserError
@@ -45,7 +44,7 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _next_block(file: FileIO) -> bytes | None:
+def _next_block(file: io.FileIO) -> bytes | None:
     """Returns the next bytes of a file; none at its end."""
     if hasattr(os, "O_NONBLOCK") and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         while not select.select([file], [], [], WAIT_SECONDS)[0]:
@@ -53,42 +52,60 @@ def _next_block(file: FileIO) -> bytes | None:
     return file.read(_MEGABYTE)
 
 
-def write_atomically(path: Path, write: Callable[[Path], object], *, overwrite: bool = True) -> None:
+def write_bytes(path: Path, content: bytes | memoryview, *, overwrite: bool = True, mode: int = 0o666) -> None:
     """Writes a file so that no reader sees half of it, and the file before it stays until the new one is complete.
 
     That holds after a power cut too: the new content is on the disk before it takes the name. A link remains a link;
     what is not a file, such as /dev/null or a pipe, is written itself. What standard output or error goes to, by any
     name such as /dev/stdout, gets the content there, after what was written before: it may be redirected to a file.
 
-    `write` fills a temporary file with the same suffix, which then takes the file's name. Without `overwrite` an
-    existing file is kept, whichever program has made it in the meantime: FileExistsError. The OSError of what cannot be
-    written names `path`, not the temporary file.
+    Without `overwrite` an existing file is kept, whichever program has made it in the meantime: FileExistsError. The
+    OSError of what cannot be written names `path`. `mode`: the rights to a new file, before those that umask takes.
     """
     try:
         if not overwrite and path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         if stream := standard_stream(path):
-            _write_and_copy(path, write, stream)
+            stream.flush()
+            with open(stream.fileno(), "wb", closefd=False) as file:
+                file.write(content)
         elif is_device(path):
-            write(path)
+            path.write_bytes(content)
         else:
-            _write_and_rename(path.resolve(), write, overwrite)
+            _write_and_rename(path.resolve(), content, overwrite, mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _write_and_rename(path: Path, write: Callable[[Path], object], overwrite: bool) -> None:
+def _write_and_rename(path: Path, content: bytes | memoryview, overwrite: bool, mode: int) -> None:
     temporary = path.with_name(_temporary_name(path, str(os.getpid())))
     try:
-        write(temporary)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
+        _write_new(temporary, content, mode)
         if overwrite:
             os.replace(temporary, path)
         else:
             _take_free_name(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, content: bytes | memoryview, mode: int) -> None:
+    """Writes a file to the disk. On Linux it has no name until it is there, so that it goes with a killed program."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # there is no /proc, or the file system, such as NFS, has no such files
+            number = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
+            with open(number, "wb") as file:
+                _write_to_disk(file, content)
+                os.link(f"/proc/self/fd/{number}", path, src_dir_fd=number)  # or Python links the link in /proc
+                return
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        _write_to_disk(file, content)
+
+
+def _write_to_disk(file: BinaryIO, content: bytes | memoryview) -> None:
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _take_free_name(temporary: Path, path: Path) -> None:
@@ -100,16 +117,6 @@ def _take_free_name(temporary: Path, path: Path) -> None:
     except OSError:  # the file system, such as that of a memory card, may have no hard links
         path.touch(exist_ok=False)  # a program that is killed between these two leaves an empty file
         os.replace(temporary, path)
-
-
-def _write_and_copy(path: Path, write: Callable[[Path], object], stream: TextIO) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        temporary = Path(folder) / path.name
-        write(temporary)
-        content = temporary.read_bytes()
-    stream.flush()
-    with open(stream.fileno(), "wb", closefd=False) as file:
-        file.write(content)
 
 
 def standard_stream(path: Path) -> TextIO | None:
@@ -173,18 +180,17 @@ def write_arrays(path: Path, arrays: Mapping[str, Any], level: int = 6) -> None:
 
     import numpy as np
 
-    def write(temporary: Path) -> None:  # as np.savez_compressed, which has no choice of a level
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-    write_atomically(path, write)
+    content = io.BytesIO()  # as np.savez_compressed writes it, which has no choice of a level
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    write_bytes(path, content.getbuffer())
 
 
 def write_text(path: Path, text: str) -> None:
     """Writes a text atomically, in UTF-8 and with line feeds on every system."""
-    write_atomically(path, lambda temporary: temporary.write_bytes(text.encode()))
+    write_bytes(path, text.encode())
 
 
 @contextlib.contextmanager

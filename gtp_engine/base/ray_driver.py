@@ -24,7 +24,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from .cluster import Node, versions
 from .cluster_address import AUTO, LOCAL
 from .errors import EXPECTED, error_text
-from .files import write_atomically
+from .files import write_bytes
 from .folders import cache_dir
 from .pool import SharedFile, Worker
 from .system import available_cpus, configure_process
@@ -84,8 +84,7 @@ def _fetch(path: Path, content: "ray.ObjectRef") -> None:
         os.utime(path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = ray.get(content)
-    write_atomically(path, lambda temporary: temporary.write_bytes(data))
+    write_bytes(path, ray.get(content))
     for other in path.parent.parent.glob("*/*"):
         with contextlib.suppress(OSError):  # another worker removes it as well
             if other.stat().st_mtime + _KEPT_SECONDS < time.time():

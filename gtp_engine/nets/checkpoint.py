@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ..base.errors import UserError
-from ..base.files import write_atomically
+from ..base.files import write_bytes
 from .config import check_shapes, config_from_data, to_data
 from .katago_file import NetworkFileError
 from .model import Model
@@ -43,7 +43,7 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     }
     content = io.BytesIO()
     torch.save(data, content)  # writing to a file, torch reports a full disk as a RuntimeError
-    write_atomically(path, lambda temporary: temporary.write_bytes(content.getbuffer()))
+    write_bytes(path, content.getbuffer())
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import http.client
 import re
-import shutil
 import ssl
 import time
 import urllib.error
@@ -24,7 +23,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from ..base import VERSION
 from ..base.errors import UserError, error_text
-from ..base.files import claim, write_atomically
+from ..base.files import claim, write_bytes
 from ..base.messages import size_text
 from .katago_file import NetworkFileError, read_katago_file
 from .library import SUFFIXES
@@ -122,7 +121,7 @@ def take(file: Path, path: Path, sha256: str = "") -> None:
     """Copies a network that is here already, once `check` has accepted it; raises the same errors."""
     check(file, sha256)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, lambda temporary: shutil.copyfile(file, temporary))
+    write_bytes(path, file.read_bytes())
 
 
 def check(path: Path, sha256: str = "") -> None:

@@ -17,7 +17,7 @@ from typing import Any, get_origin
 import numpy as np
 
 from ..base.errors import UserError
-from ..base.files import write_atomically
+from ..base.files import write_bytes
 from .config import NEWEST, OLDEST, NetworkConfig, check_shapes
 from .schema import BLOCK_KINDS, BatchNormDesc, Floats, Layer, classes_of, field_types
 from .stored import StoredNetwork
@@ -216,8 +216,7 @@ def write_katago_file(network: StoredNetwork, path: Path, level: int = 6) -> Non
 
     level: how much time to spend on a small file, 1 to 9.
     """
-    data = katago_bytes(network)
-    write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, level, mtime=0)))
+    write_bytes(path, gzip.compress(katago_bytes(network), level, mtime=0))
 
 
 def katago_bytes(network: StoredNetwork) -> bytes:

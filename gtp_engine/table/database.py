@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError, error_text
-from ..base.files import write_atomically
+from ..base.files import write_bytes
 from ..base.folders import data_dir
 from ..base.nesting import parse_json
 
@@ -161,15 +161,12 @@ class Database:
 
     def export(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes everything but the index of games to a file, which `absorb` reads; OSError if that fails."""
-
-        def write(temporary: Path) -> None:
-            with closing(sqlite3.connect(temporary, isolation_level=None)) as copy, self._lock:
+        try:
+            with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy, self._lock:
                 with nullcontext(self._memory) if self._memory is not None else self._file() as connection:
                     connection.backup(copy)
                 copy.execute("DELETE FROM games")  # whose files are here
-
-        try:
-            write_atomically(path, write, overwrite=overwrite)
+                write_bytes(path, copy.serialize(), overwrite=overwrite)
         except sqlite3.Error as error:
             raise UserError(f"cannot write {path}: {error}") from error
 

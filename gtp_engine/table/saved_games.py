@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..base.errors import UserError
 from ..base.fields import Range
-from ..base.files import is_same_file, remove_leftovers, write_atomically
+from ..base.files import is_same_file, remove_leftovers, write_bytes
 from ..base.languages.texts import Phrase, texts
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
@@ -301,7 +301,7 @@ class GameFile:
             elif (found := _content(self.path)) in (None, self._content):
                 content = record.to_sgf().encode("utf-8", "replace")
                 if found != content:  # or it would seem to be the game played last
-                    write_atomically(self.path, lambda temporary: temporary.write_bytes(content))
+                    write_bytes(self.path, content)
             else:
                 changed, self.path = self.path, self._write_new(record)
                 self.notice = f"another program has changed {changed}: this game is now saved to {self.path}"

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from gtp_engine.base import files
 from gtp_engine.base.errors import UserError
-from gtp_engine.base.files import claim, files_with, folder_lock, read_whole, write_atomically, write_text
+from gtp_engine.base.files import claim, files_with, folder_lock, read_whole, write_bytes, write_text
 from gtp_engine.clients.cli import main
 
 LIMIT = 60.0  # seconds for the end of a process
@@ -78,22 +78,24 @@ def test_a_file_that_exists_is_kept(tmp_path: Path, has_links: bool, monkeypatch
     """Also one that another program has made while the content was written; until it is complete there is no file."""
     file = tmp_path / "game.sgf"
 
-    def no_links(*_: object) -> None:
+    def no_links(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     if not has_links:
         monkeypatch.setattr(os, "link", no_links)
 
-    def write(temporary: Path) -> None:
-        assert not file.exists()
-        temporary.write_text("ours")
+    existed = []
+
+    def write_theirs(_: int) -> None:
+        existed.append(file.exists())
         file.write_text("theirs")
 
-    with pytest.raises(FileExistsError, match=r"game\.sgf"):
-        write_atomically(file, write, overwrite=False)
-    assert file.read_text() == "theirs"
+    with monkeypatch.context() as patch, pytest.raises(FileExistsError, match=r"game\.sgf"):
+        patch.setattr(os, "fsync", write_theirs)
+        write_bytes(file, b"ours", overwrite=False)
+    assert not existed[0] and file.read_text() == "theirs"
     file.unlink()
-    write_atomically(file, lambda temporary: temporary.write_text("ours"), overwrite=False)
+    write_bytes(file, b"ours", overwrite=False)
     assert file.read_text() == "ours" and list(tmp_path.iterdir()) == [file]
 
 
@@ -211,6 +213,40 @@ def test_a_file_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypa
     monkeypatch.setattr(os, "fsync", lambda _: steps.append(path.read_text()))
     write_text(path, "new")
     assert (steps, path.read_text(), list(tmp_path.iterdir())) == (["old"], "new", [path])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has files without names")
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_program_that_is_killed_while_it_writes_leaves_nothing(before: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    if before is not None:
+        path.write_text(before)
+    code = f"os.fsync = lambda _: (print(flush=True), time.sleep({LIMIT})); write_text(Path({str(path)!r}), 'new')"
+    code = f"import os, time; from pathlib import Path; from gtp_engine.base.files import write_text; {code}"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"\n"
+        process.kill()
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == (
+        {} if before is None else {path.name: before}
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has files without names")
+def test_a_file_system_without_files_that_have_no_name_is_written_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, opened = [], os.open
+
+    def refuse(path: Path, flags: int, mode: int) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        names.append(Path(path).name)
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    write_bytes(tmp_path / "cookies", b"new", mode=0o600)
+    assert names == [f".cookies.{os.getpid()}.tmp"]
+    assert [(file.name, file.stat().st_mode & 0o777) for file in tmp_path.iterdir()] == [("cookies", 0o600)]
 
 
 def test_a_claim_is_for_one_program_and_for_a_missing_file(tmp_path: Path) -> None:

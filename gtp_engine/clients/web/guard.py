@@ -13,14 +13,13 @@ as soon as it has been used, because it travels and is shown where others may se
 
 import hmac
 import logging
-import os
 import re
 import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ...base.files import write_atomically
+from ...base.files import write_bytes
 from ...base.web_page import content_hash
 from ...go.drawing import SVG_STYLE
 
@@ -88,14 +87,9 @@ class Guard:
             return
         first, *others = self._cookies
         text = "\n".join([first, *others[1 - _MOST_COOKIES :], ""])
-
-        def write(temporary: Path) -> None:
-            with open(temporary, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-                file.write(text)
-
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, write)
+            write_bytes(self._path, text.encode(), mode=0o600)
         except OSError as error:
             logger.warning("%s; pages will not go on after a restart of the program", error)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...base.errors import UserError
 from ...base.fields import invalid
-from ...base.files import read_whole, write_atomically
+from ...base.files import read_whole, write_bytes
 from ...base.languages.texts import Phrase
 from .dialects import in_sgf
 from .node import split
@@ -203,5 +203,4 @@ def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bo
     path = Path(path)
     if not hasattr(record, "to_sgf"):
         raise invalid("record", record, "a GameRecord; that of a game is GameRecord.from_game(game)")
-    content = record.to_sgf().encode("utf-8", "replace")
-    write_atomically(path, lambda temporary: temporary.write_bytes(content), overwrite=overwrite)
+    write_bytes(path, record.to_sgf().encode("utf-8", "replace"), overwrite=overwrite)
