@@ -1,7 +1,9 @@
 """Writing records, to texts and files."""
 
+import errno
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -96,13 +98,8 @@ def test_file_is_written_whole_and_overwritten_unless_that_is_refused(tmp_path: 
     assert os.listdir(tmp_path) == ["game.sgf"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_failures_of_the_disk_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, data: bytes) -> int:
-        with open("/dev/full", "wb", buffering=0) as file:
-            return file.write(data)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(OSError, match=r"No space left on device: '.*game\.sgf'"):
         write_sgf(GameRecord(), tmp_path / "game.sgf")
     assert os.listdir(tmp_path) == []
