@@ -38,11 +38,19 @@ SENT = {
         "kata-analyze B 10 avoid b C3,D4 5 ownership true; kata-raw-nn 7; kata-time_settings byoyomi 600 5 3; "
         "kata-time_settings fischer 600 5; kata-time_settings absolute 600; time_settings 0 1 1; time_left B 9.50 1; "
         "kata-get-param maxTime; kata-get-param maxVisits; kata-get-param ponderingEnabled; "
-        "kata-set-param ponderingEnabled false; kata-set-param maxTime 5; kata-set-param maxVisits 16; "
+        "kata-set-param ponderingEnabled false; kata-set-param maxTime 5; kata-set-param maxVisits 1125899906842624; "
+        "kata-set-param maxVisits 16; "
         "kata-genmove_analyze B 2147483647 ownership true; clear_board; place_free_handicap 2; clear_board; "
         "fixed_handicap 2"
     ),
 }
+
+
+# What has no true meaning here. LizGoban plays handicap stones then; LizzieYzy goes on.
+REFUSED = (
+    "set_free_handicap A1; lz-setoption name visits value 0; endstate_map; kata-set-param numSearchThreads 8; "
+    "kata-set-param maxPlayouts 100; lz-setoption name Visits value 100; heatmap"
+)
 
 
 @pytest.mark.parametrize("program", SENT)
@@ -53,3 +61,9 @@ def test_what_programs_send_is_answered(start: Callable[..., Conversation], prog
         is_endless = command.startswith(("kata-analyze", "lz-analyze"))
         engine.send(command, *[""] * is_endless)
         assert engine.response().startswith("="), command
+
+
+def test_what_programs_ask_for_in_vain_is_refused_in_one_line(start: Callable[..., Conversation]) -> None:
+    engine = start("--network", "none")
+    for command in REFUSED.split("; "):
+        assert "\n" not in engine.fail(command), command
